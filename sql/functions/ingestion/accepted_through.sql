@@ -1,7 +1,7 @@
--- The last number up to which all operations of an environment are settled: stored and to be seen by the next statement, or never to come.
--- A call that is under way holds a lock that tells a batch number below its own (svc_api.ingest). Not always rising: a call may have
--- looked at the numbers long before it took the lock. Every login of the database can take such a lock; those of logins that may not
--- ingest say nothing.
+-- The highest number up to which all operations of an environment are settled: stored and visible to the next statement, or never to be
+-- stored. Each call in progress holds a lock whose key is a batch number below its own (svc_api.ingest). The answer does not always rise: a
+-- call may have read the numbers long before it took the lock. Any login of the database can take such a lock, so locks of logins that may
+-- not ingest are ignored.
 -- Raises nothing, locks nothing.
 create or replace function svc.accepted_through(environment_id integer)
 returns bigint
@@ -11,19 +11,20 @@ strict
 set search_path = ''
 as $$
 declare
-  -- Before the locks are read: a call that has none yet will have a higher number.
+  -- Read before the locks: a call that holds none yet will get a higher number.
   _last constant bigint := coalesce(pg_sequence_last_value(svc.batch_seq(accepted_through.environment_id)), 0);
   _ingest constant regprocedure := 'svc_api.ingest(bytea, uuid, text, boolean, boolean)';
   _settled bigint;
 begin
-  -- The lock holds the lower 31 bits, which tell how far it lies behind the last one, or by now before it.
+  -- The key is the lower 31 bits of a number, compared with those of the last one; the number may have become higher than the last one
+  -- read.
   select min(_last - (((_last - l.objid::bigint + 1073741824) & 2147483647) - 1073741824)) into _settled
   from pg_locks as l
   where l.locktype = 'advisory'
     and l.database = (select d.oid from pg_database as d where d.datname = current_database())
     and l.classid = (4294967296 - accepted_through.environment_id)::oid
     and l.objsubid = 2
-    -- Where the holder has gone meanwhile, it counts. A login may also ingest by a role that it takes on (set role).
+    -- If the holder has disconnected meanwhile, its lock counts. A login may also ingest through a role that it assumes (set role).
     and coalesce(
       (
         select
@@ -36,9 +37,9 @@ begin
       ),
       true
     );
-  -- least passes over null. There is no number below 1.
+  -- least ignores null. There is no number below 1.
   return greatest(least(_settled, _last), 0) * 1024 + 1023;
 end;
 $$;
 
-comment on function svc.accepted_through(integer) is 'Up to which number all operations of an environment are settled.';
+comment on function svc.accepted_through(integer) is 'The number up to which all operations of an environment are settled.';

@@ -1,6 +1,6 @@
--- The failures of a call's operations that violate the schema, keyed by position, as svc.schema_failures gives them. Looks at a few
--- operations at a time: once a batch has thousands of diagnostics it is refused with those, for all of a batch of 64 MiB could be millions.
--- Single events are all looked at, because each has its own outcome.
+-- The failures of a call's operations that violate the schema, keyed by position, as svc.schema_failures gives them. Operations are checked
+-- a few at a time: a batch is refused with the first few thousand diagnostics, as all those of a batch of 64 MiB could be millions.
+-- Single events are all checked, because each has its own outcome.
 -- Raises nothing, locks nothing.
 create or replace function svc.call_schema_failures(
   project_id integer, version integer, operations jsonb, suspects bigint[], single boolean
@@ -31,4 +31,4 @@ end;
 $$;
 
 comment on function svc.call_schema_failures(integer, integer, jsonb, bigint[], boolean) is
-  'Failures of a call''s operations that violate the schema, keyed by position; {} where all conform.';
+  'Failures of a call''s operations that violate the schema, keyed by position; {} if all conform.';

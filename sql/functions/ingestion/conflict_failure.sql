@@ -1,4 +1,4 @@
--- The failure of an operation whose idempotency key stands for another payload.
+-- The failure of an operation whose idempotency key was used with another payload.
 -- Raises nothing, locks nothing.
 create or replace function svc.conflict_failure(idempotency_key text, ordinal bigint, single boolean)
 returns jsonb

@@ -1,4 +1,4 @@
--- An event as lists and streams show it; pending while it has an inbox row.
+-- An event as lists and streams show it; it is pending while it has an inbox row.
 -- Raises nothing, locks nothing.
 create or replace function svc.event_item(
   event_seq bigint, customer_id text, event text, properties jsonb, occurred_at timestamptz, accepted_at timestamptz, pending boolean

@@ -1,5 +1,5 @@
--- An event, with what it brought about of its customer's present history: entries as svc.list_history has them, in the order in which they
--- came, a hundred at most. What is evaluated late comes after the event; of the runs of rules it is looked for among the 2,000 that follow.
+-- An event, with the changes that it caused in its customer's current history: entries like those of svc.list_history, in the order in
+-- which they happened, at most a hundred. Rule executions are searched for among the 2,000 that follow the event's occurrence.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and EVENT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_event(
   token_hash bytea, organization_id text, project_slug text, environment_name text, event_id text
@@ -9,7 +9,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- By the customer, whatever the statistics say.
+-- Force look-ups by customer, whatever the statistics say.
 set enable_seqscan = off
 as $$
 declare
@@ -92,4 +92,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.get_event(bytea, text, text, text, text) is 'An event, with what it brought about.';
+comment on function svc_api.get_event(bytea, text, text, text, text) is 'An event, with the changes that it caused.';

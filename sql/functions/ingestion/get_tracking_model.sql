@@ -1,5 +1,5 @@
--- How calls of the tracking API become operations in the environment of an ingestion key, as svc.tracking_model says; {version} alone where
--- the caller knows that version already. known is null for none.
+-- How calls of the tracking API become operations in the environment of an ingestion key, as in svc.tracking_model; {version} alone if
+-- the caller already knows that version. known is null if it knows none.
 -- Raises SV001 INVALID_API_KEY. Locks nothing.
 create or replace function svc_api.get_tracking_model(key_hash bytea, known integer)
 returns json

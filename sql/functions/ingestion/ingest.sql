@@ -1,11 +1,11 @@
 -- Accepts one call of operations, all or nothing: a batch ({"events": […]}), or with single = true an array of at most 1,000 single events
--- that came one by one, each with its own outcome. The caller has checked the shape. batch_id is made before the first try; repeated = true
--- says that an earlier one may have been accepted: then its outcome is answered. What violates a strict schema is refused, or quarantined.
+-- that were sent separately, each with its own outcome. The caller has checked the shape. batch_id is chosen before the first attempt; with
+-- repeated = true, the outcome of an earlier attempt that was accepted is answered. Violations of a strict schema: refused or quarantined.
 -- Raises SV001 INVALID_API_KEY, SV002 PLAN_REQUIRED, SV012 (frozen), SV008 RATE_LIMIT_EXCEEDED; for a batch also SV007 (schema), SV009
--- MONTHLY_QUOTA_EXCEEDED and SV005 IDEMPOTENCY_CONFLICT. With single = true those three, and a rate limit reached in the middle, are
--- outcomes of the events concerned. Serialization failure (40001), where a key is being erased with its customer.
--- Locks its batch_id and its environment (both advisory, waits for neither long: every login can take them); where a schema is violated,
--- its version or the row of svc.quarantines; and the key's usage last and for as short as can be; no customer row.
+-- MONTHLY_QUOTA_EXCEEDED and SV005 IDEMPOTENCY_CONFLICT (with single = true these three, and a rate limit reached midway, are outcomes of
+-- the events concerned); serialization failure (40001) if a key is being erased with its customer.
+-- Locks its batch_id and its environment (advisory; waits for neither long, as any login can take them); on violations its version or the
+-- row of svc.quarantines; and, last and as briefly as possible, the key's usage; no customer row.
 create or replace function svc_api.ingest(key_hash bytea, batch_id uuid, body text, single boolean, repeated boolean default false)
 returns json
 language plpgsql
@@ -44,13 +44,14 @@ declare
   _suspects bigint[];
   _violations jsonb;
   _warnings jsonb;
-  -- What goes into quarantine: by position why, and per operation whether it is new there.
+  -- Operations to quarantine: the reason by position, and per operation whether it is new there.
   _held jsonb;
-  -- Calls of the tracking API have each its own outcome; of what their sender loses when it is refused, all goes into quarantine. The body
-  -- says how many the request has, of which this may be a part, and 0 where an earlier part was accepted: it is limited once, as a whole.
+  -- Each call of the tracking API has its own outcome; calls that their sender would lose if refused are all quarantined. The body states
+  -- the size of the request, of which this may be a part, and 0 if an earlier part was accepted: the rate limit applies once, to the whole
+  -- request.
   _calls constant boolean := starts_with(ingest.body, '{"calls":');
   _kept boolean[];
-  -- Per operation: the event that answers it, whether it stores anything, and why it was refused.
+  -- Per operation: the event number to answer, whether it stores anything, and why it was refused.
   _seqs bigint[];
   _fresh boolean[];
   _failures jsonb := '{}';
@@ -58,8 +59,8 @@ declare
   _over_quota bigint[];
   _outcome json;
 begin
-  -- A call that is repeated because its connection was lost may find the first try still at work. It waits, so that it sees either all of
-  -- it or nothing.
+  -- A call that is repeated because its connection was lost may find the first attempt still running. It waits, so that it sees either all
+  -- of it or nothing.
   if ingest.repeated then
     perform svc.await_first_try(ingest.batch_id);
   else
@@ -89,7 +90,7 @@ begin
   _operations := case when ingest.single then ingest.body::jsonb else ingest.body::jsonb -> 'events' end;
   _count := jsonb_array_length(_operations);
 
-  -- The bucket was read without a lock, so that an over-limit call is refused cheaply. It is updated in the last statement.
+  -- The bucket was read without a lock, so that an over-limit call is refused cheaply. The last statement updates it.
   _tokens := svc.rate_tokens(_key.tokens, _key.refilled_at, _now, _key.rate_per_second, _key.rate_burst);
 
   if ingest.repeated then
@@ -112,7 +113,7 @@ begin
     when _calls then coalesce(substring(ingest.body from '^\{"calls":(\d+),')::integer, _count)
     else _count
   end;
-  -- A request of calls may have more of them than a bucket holds: what it takes beyond is paid by those after it.
+  -- A request may have more calls than a bucket holds: the excess is charged to later requests.
   if _request_size > 0 and _tokens < least(_request_size, _key.rate_burst) then
     raise exception using
       errcode = 'SV008',
@@ -120,8 +121,8 @@ begin
       detail = svc.rate_failure(_request_size, _tokens, _key.rate_per_second, _key.rate_burst);
   end if;
 
-  -- For those who follow the events: a call is under way that will store numbers above this one (svc.accepted_through). Where somebody
-  -- holds the lock for itself, a lower number says no less; which one, nobody foresees.
+  -- Tells readers of the event stream that a call in progress will store numbers above this one (svc.accepted_through). If another session
+  -- holds the lock exclusively, any lower number serves as well; a random one cannot be foreseen.
   _numbers := svc.batch_seq(_key.environment_id);
   _marker := coalesce(pg_sequence_last_value(_numbers), 0);
   while not pg_try_advisory_xact_lock_shared(-_key.environment_id, (_marker & 2147483647)::integer) loop
@@ -131,8 +132,8 @@ begin
   _first_seq := _batch_seq * 1024;
 
   -- One pass over the payload; everything after it works on arrays, because the rows are needed more than once and a temporary table
-  -- would cost catalog writes on every call. The schema's fast path is a predicate that was compiled when the version was deployed; what
-  -- it does not pass is looked at in detail.
+  -- would cost catalog writes on every call. The schema's fast path is a predicate compiled when the version was deployed; operations that
+  -- fail it are checked in detail.
   select
     array_agg(o."customerId"), array_agg(o.event), array_agg(o.payload), array_agg(o.explicit_at), array_agg(o."idempotencyKey"),
     array_agg(
@@ -156,12 +157,12 @@ begin
       on c.project_id = _key.project_id
       and c.version = _key.active_version
       and c.event = case when p.identify then '' else r.event end
-    -- The join may come in any order.
+    -- The join may return rows in any order.
     order by r.ordinality
   ) as o;
 
   if _calls then
-    -- Those of which the caller could make no operation.
+    -- Calls that the caller could not turn into operations.
     _held := svc.call_problems(_operations);
     _suspects := nullif(array(select s.n from unnest(_suspects) as s (n) where not _held ? s.n::text), '{}');
   end if;
@@ -179,7 +180,7 @@ begin
   end if;
   if _suspects is not null then
     if not _key.strict_schema then
-      -- Not all of a large call are looked at, so one of each event comes first.
+      -- Not all operations of a large call are checked, so the first of each event name comes first.
       select array_agg(s.n order by s.turn, s.n) into _suspects
       from (select u.n, row_number() over (partition by _events[u.n + 1] order by u.n) as turn from unnest(_suspects) as u (n)) as s;
     end if;
@@ -195,7 +196,7 @@ begin
   end if;
 
   if ingest.single then
-    -- Each single event is a request of its own: those past the bucket's content are refused, the others go through.
+    -- Each single event is a request of its own: those that exceed the bucket's content are refused, the others are accepted.
     select _failures || coalesce(jsonb_object_agg(n, svc.rate_failure(1, 0, _key.rate_per_second, _key.rate_burst)), '{}')
     into _failures
     from generate_series(floor(_tokens)::integer, _count - 1) as n;
@@ -207,7 +208,7 @@ begin
   if _key.monthly_events is not null then
     _month_events := svc.month_events(_key.organization_id, _month);
     if _month_events + _count - _identified > _key.monthly_events then
-      -- The quota may be used up, which is worth a closer look: repetitions do not count.
+      -- The quota may be exceeded; check in detail, because repetitions do not count.
       _over_quota := svc.over_quota(_key.environment_id, _keys, _identify, _fresh, _key.monthly_events - _month_events);
       if _over_quota <> '{}' then
         _failure := svc.quota_failure(
@@ -235,13 +236,13 @@ begin
   if _keyed > 0 then
     _inserted := svc.store_keys(_key.environment_id, _keys, _hashes, _seqs, _fresh, _now);
     if _inserted < _keyed then
-      -- Some keys were taken, by an earlier call or in this one. A statement of its own, because the inserting one cannot see rows
+      -- Some keys existed, from an earlier call or from this one. A separate statement, because the inserting one cannot see rows
       -- that another call committed meanwhile.
       select
         array_agg(case when o.fresh then coalesce(k.event_seq, o.seq) end order by o.n),
         array_agg(o.fresh and coalesce(k.event_seq = o.seq, true) order by o.n),
         _failures || coalesce(jsonb_object_agg(o.n - 1, svc.conflict_failure(o.idempotency_key, o.n - 1, ingest.single))
-          -- A call that is sent again has another time of sending, and says another time when it happened.
+          -- A repeated tracking call has a new sending time, from which another time of occurrence is computed.
           filter (where o.fresh and k.payload_hash <> o.payload_hash and not _calls), '{}'),
         bool_or(o.fresh and o.idempotency_key is not null and k.event_seq is null)
       into _seqs, _fresh, _failures, _erased
@@ -270,13 +271,13 @@ begin
   where h.environment_id = _key.environment_id and o.fresh and not o.identify;
   get diagnostics _tracked = row_count;
   if _kept is not null then
-    -- They are accepted, so they count as the others do.
+    -- They are accepted, so they count like the others.
     _tracked := _tracked + (select count(*) from unnest(_kept, _identify) as o (kept, identify) where o.kept and not o.identify);
   end if;
 
   if _identified > 0 then
     if _calls then
-      -- Those that repeat others, which only calls can, store nothing.
+      -- Repeated ones, which only the tracking API can have, store nothing.
       select count(*) filter (where o.identify and (o.fresh or coalesce(o.kept, false))) into _identified
       from unnest(_identify, _fresh, _kept) as o (identify, fresh, kept);
     end if;
@@ -305,15 +306,15 @@ begin
   end if;
 
   if _warnings <> '{}' then
-    -- One call at a time, so that the kinds of a version can be counted.
+    -- One call at a time, so that the number of kinds of a version is exact.
     perform from svc.config_versions as v
     where v.project_id = _key.project_id and v.version = _key.active_version
     for no key update;
     perform svc.record_schema_violations(_key.environment_id, _key.active_version, _events, _seqs, _fresh, _warnings, _now);
   end if;
 
-  -- Last, so that the row is locked only while the transaction commits. Calls in flight at once may take it into debt. What is refused
-  -- takes nothing. A call that began in the month before is not counted where the new month has begun already.
+  -- Last, so that the row is locked only while the transaction commits. Concurrent calls may overdraw the bucket. Refused operations are
+  -- not charged. A call that began in the previous month is not counted if the new month has already begun in the row.
   _taken := _count - (select count(*) from jsonb_object_keys(_failures));
   update svc.key_usage as u
   set
@@ -327,7 +328,7 @@ begin
     _seqs, _first_seq, _identify, _failures, _warnings, ingest.single, _key.rate_burst, floor(_tokens)::integer - _taken
   );
   if _held <> '{}' then
-    -- Also what repeats one that is there.
+    -- Includes operations that repeat a quarantined one.
     _outcome := svc.with_members(_outcome, svc.quarantined_among(_key.environment_id, _seqs));
   end if;
   return _outcome;
@@ -335,4 +336,4 @@ end;
 $$;
 
 comment on function svc_api.ingest(bytea, uuid, text, boolean, boolean) is
-  'Accepts operations: key, plan, rate, schema, idempotency and insert in one call, all or nothing.';
+  'Accepts operations: checks key, plan, rate, schema and idempotency and inserts, in one call, all or nothing.';

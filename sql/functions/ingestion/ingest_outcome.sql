@@ -1,7 +1,7 @@
--- What svc_api.ingest answers: {limit, remaining, accepted, firstSeq, seqs, failures, warnings}. seqs are the numbers of the events that
--- answer the operations, in their order, identify operations left out; of single events with single = true, one for each. One that is not
--- the operation's own number, firstSeq + position, is of an earlier event. failures and warnings are by position. Ids are made of the
--- numbers by the caller, who does it in a tenth of the time.
+-- The answer of svc_api.ingest: {limit, remaining, accepted, firstSeq, seqs, failures, warnings}. seqs are the numbers of the events that
+-- answer the operations, in their order, without identify operations; with single = true, one for each single event. A number other than
+-- the operation's own, which is firstSeq + position, is that of an earlier event. failures and warnings are keyed by position. The caller
+-- makes the ids from the numbers, because that takes it a tenth of the time.
 -- Raises nothing, locks nothing.
 create or replace function svc.ingest_outcome(
   seqs bigint[], first_seq bigint, identify boolean[], failures jsonb, warnings jsonb, single boolean, rate_limit integer, remaining integer

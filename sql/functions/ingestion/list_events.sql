@@ -1,6 +1,6 @@
--- Events as accepted, newest occurrence first, filtered by customer, event name, status (processed or pending) and to those that occurred
--- at an instant or later. Filters that are null do not filter. A page reads at most 2,000 events: where so many hold too few that the
--- filters pass, it is short, even empty, and nextCursor goes on.
+-- Accepted events, newest occurrence first, filtered by customer, event name, status (processed or pending) and an earliest time of
+-- occurrence. Null filters do not filter. A page reads at most 2,000 events: if too few of them pass the filters, it is short or even
+-- empty, and nextCursor continues the list.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_events(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
@@ -11,7 +11,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- Those that are pending are few among many, which the planner does not expect.
+-- Pending events are few among many, which the planner does not expect.
 set enable_seqscan = off
 as $$
 declare
@@ -29,7 +29,7 @@ declare
   _resume text;
 begin
   if list_events.status = 'pending' then
-    -- What waits is little most of the time, and then its rows are the way to it; where a backlog waits, the order of the list is.
+    -- Usually few operations wait, and then the inbox leads to them; if there is a backlog, the events are read in the list's order.
     select count(*) <= 2000 into _from_inbox
     from (
       select 1 from svc.inbox as i
@@ -39,8 +39,8 @@ begin
     ) as w;
   end if;
 
-  -- Only the filters that are asked for are in the statements, so that each combination gets a plan of its own. The source is read in
-  -- order; the filter is asked of each row that it gives, by key, laterally with a limit, so that no plan can make a join of it.
+  -- The statements contain only the filters in use, so that each combination gets its own plan. The source is read in order; the filter is
+  -- checked for each of its rows, by key, laterally with a limit, so that no plan can turn it into a join.
   _source := concat(
     case
       when _from_inbox then $sql$
@@ -116,4 +116,4 @@ end;
 $$;
 
 comment on function svc_api.list_events(bytea, text, text, text, text, text, text, timestamptz, integer, text) is
-  'Events as accepted, newest occurrence first, filtered.';
+  'Accepted events, newest occurrence first, filtered.';

@@ -1,5 +1,5 @@
--- The one failure of a batch: the first of its operations' failures, with the diagnostics of all. Several failures that have none are
--- diagnostics themselves.
+-- Merges the failures of a batch's operations into one: the first of them, with the diagnostics of all. If there are several, those without
+-- diagnostics become diagnostics themselves.
 -- Raises nothing, locks nothing.
 create or replace function svc.merged_failure(failures jsonb)
 returns jsonb

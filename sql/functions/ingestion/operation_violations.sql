@@ -1,5 +1,5 @@
--- The slow path of the schema check: every violation of the operations that the compiled predicates did not pass.
--- An operation named here may turn out to be fine; then it has no row.
+-- The slow path of the schema check: every violation of the operations that did not pass the compiled predicates. A suspect that turns out
+-- to be valid has no row.
 -- Raises nothing, locks nothing.
 create or replace function svc.operation_violations(
   project_id integer, version integer, operations jsonb, suspects bigint[], single boolean
@@ -41,7 +41,7 @@ as $$
       coalesce(case when d.identify then d.operation -> 'traits' else d.operation -> 'properties' end, '{}'),
       d.prefix || case when d.identify then 'traits' else 'properties' end
     ) with ordinality as p (code, message, path, value, reason, fix, n)
-    -- Of one operation a thousand say enough: a list of 64 KiB may hold thirty thousand wrong items.
+    -- At most 1,000 per operation: a list of 64 KiB may hold thirty thousand wrong items.
     where c.event is not null and p.n <= 1000
   ) as v
   order by s.ordinal, v.n;

@@ -1,6 +1,6 @@
--- The positions of the operations that would store an event beyond what is left of a month's quota, or repeat one that would, in order.
--- Identify operations and keys that are stored already store none, and a key that the call repeats stores one. A key that another call
--- is just storing counts here; asked again, it no longer does.
+-- The positions of the operations that would store an event beyond the rest of a month's quota, or repeat one that would, in order.
+-- Identify operations and stored keys store none, and a key repeated within the call stores one. A key that another call is just storing
+-- counts here, but not when the call is repeated.
 -- Raises nothing, locks nothing.
 create or replace function svc.over_quota(environment_id integer, keys text[], identify boolean[], fresh boolean[], events_left bigint)
 returns bigint[]
@@ -28,4 +28,4 @@ as $$
 $$;
 
 comment on function svc.over_quota(integer, text[], boolean[], boolean[], bigint) is
-  'Positions of the operations that would store an event beyond what is left of a month''s quota.';
+  'Positions of the operations that would store an event beyond the rest of a month''s quota.';

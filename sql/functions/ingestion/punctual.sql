@@ -1,5 +1,5 @@
--- How far an event may lie before or after its acceptance and still be taken as happening now: later it is late (a backfill), further ahead
--- it waits for its instant. The same as PUNCTUAL_MILLISECONDS of src/engine/timers.ts.
+-- How far an event may occur before or after its acceptance and still count as happening now: an earlier one is late (a backfill), a later
+-- one waits for its instant. The same as PUNCTUAL_MILLISECONDS of src/engine/timers.ts.
 -- Raises nothing, locks nothing.
 create or replace function svc.punctual()
 returns interval
@@ -8,4 +8,4 @@ immutable
 parallel safe
 return interval '5 minutes';
 
-comment on function svc.punctual() is 'How far an event may lie before or after its acceptance and still be taken as happening now.';
+comment on function svc.punctual() is 'How far an event may occur before or after its acceptance and still count as happening now.';

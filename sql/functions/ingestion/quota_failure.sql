@@ -1,4 +1,4 @@
--- The failure of a request that the month's quota cannot hold: what the limit is and when the next month begins.
+-- The failure of a request that exceeds the month's quota: the limit, and when the next month begins.
 -- Raises nothing, locks nothing.
 create or replace function svc.quota_failure(
   monthly_events bigint, month_events bigint, requested bigint, month date, at timestamptz, rate_burst integer, tokens double precision

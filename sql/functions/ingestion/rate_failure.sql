@@ -1,4 +1,4 @@
--- The failure of a request that the rate bucket cannot hold: what the limit is and when it is worth another try.
+-- The failure of a request that exceeds the content of the rate bucket: the limit, and when to try again.
 -- Raises nothing, locks nothing.
 create or replace function svc.rate_failure(operations integer, tokens double precision, rate_per_second integer, rate_burst integer)
 returns jsonb

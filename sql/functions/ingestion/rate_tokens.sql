@@ -1,4 +1,4 @@
--- What a rate bucket holds at an instant: it fills with time, up to its capacity.
+-- The content of a rate bucket at an instant: it refills with time, up to its capacity.
 -- Raises nothing, locks nothing.
 create or replace function svc.rate_tokens(
   tokens double precision, refilled_at timestamptz, at timestamptz, rate_per_second integer, rate_burst integer

@@ -1,7 +1,7 @@
--- Keeps in numbers how operations that were accepted violate a schema that is not strict. warnings are failures by position, as
--- svc.call_schema_failures gives them; operations that stored nothing are left out. Rows are written in key order, so that calls cannot
--- deadlock. Names are the caller's, so a version has room for 1,000 kinds; what comes beyond counts in one row, OTHER. The caller holds
--- a lock of the version, so that the kinds can be counted.
+-- Counts how accepted operations violate a schema that is not strict. warnings are failures by position, as svc.call_schema_failures
+-- gives them; operations that stored nothing are not counted. Rows are written in key order, so that calls cannot deadlock. Names come
+-- from the sender, so the kinds of a version are limited to 1,000; all others count in one row, OTHER. The caller holds a lock of the
+-- version, so that the number of kinds is exact.
 -- Raises nothing. Locks the rows of these violations until the transaction ends.
 create or replace function svc.record_schema_violations(
   environment_id integer, version integer, events text[], seqs bigint[], fresh boolean[], warnings jsonb, at timestamptz
@@ -65,4 +65,4 @@ as $$
 $$;
 
 comment on function svc.record_schema_violations(integer, integer, text[], bigint[], boolean[], jsonb, timestamptz) is
-  'Keeps in numbers how accepted operations violate a schema that is not strict.';
+  'Counts how accepted operations violate a schema that is not strict.';

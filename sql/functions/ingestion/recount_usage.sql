@@ -1,11 +1,11 @@
--- Adds to the month's usage of an environment's keys what was stored and not counted. On one PostgreSQL both commit at once; on a cluster
--- the node commits before the coordinator, so that a call whose coordinator, node or connection is lost between the two is stored and not
--- counted. Reads about `row_limit` calls after those that it has read before, and answers how many; whoever is answered more than nothing
--- calls again. Once it has read all that is settled, it compares and answers 0.
--- Nothing is ever taken off: what the keys count beyond what is stored was removed because of its age, or is still to be seen on the node.
--- Raises 55P03 where a call takes longer than a second to commit. Locks the environment's row of svc.usage_checks, and while it compares
--- the usage of all its keys: a call holds that from its last statement until it has committed on either side, so none is halfway. Calls
--- wait for as long as it looks at those that are not settled.
+-- Adds stored events that are missing from the month's usage of an environment's keys. On a single PostgreSQL both commit together; on a
+-- cluster the node commits before the coordinator, so that a call whose coordinator, node or connection is lost in between is stored but
+-- not counted. Reads about `row_limit` calls after those read before, and answers how many; call again until it answers 0. After it has
+-- read all settled calls, it compares and answers 0. Usage is never reduced: what exceeds the stored events has expired, or is not yet
+-- visible.
+-- Raises 55P03 if a call takes longer than a second to commit. Locks the environment's row of svc.usage_checks and, while it compares, the
+-- usage of all its keys: a call holds that from its last statement until it has committed on both sides, so none is half counted. Calls
+-- wait while it reads the unsettled ones.
 create or replace function svc_api.recount_usage(environment_id integer, row_limit integer)
 returns integer
 language plpgsql
@@ -13,7 +13,7 @@ volatile
 security definer
 set search_path = ''
 set lock_timeout = '1s'
--- By key, whatever the statistics say.
+-- Force look-ups by key, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -36,7 +36,7 @@ begin
   if not found then
     return 0;
   end if;
-  -- What was read in the month before was accepted in it.
+  -- Calls read in the previous month were accepted in it, so the count restarts.
   _stored := case when _check.month = _month then _check.month_events else 0 end;
 
   _settled := svc.accepted_through(_id) / 1024;
@@ -84,4 +84,4 @@ end;
 $$;
 
 comment on function svc_api.recount_usage(integer, integer) is
-  'Adds to the month''s usage of an environment''s keys what was stored and not counted.';
+  'Adds stored events that are missing from the month''s usage of an environment''s keys.';

@@ -1,6 +1,6 @@
--- The outcome of a call that was accepted before, whose answer was lost: derived from its number, its keys and the same payload.
--- Single events that were refused get the reason again: a conflict, the schema (version is the strict one, null where none is), else
--- the rate limit, after which the event may be sent again.
+-- The outcome of a call that was accepted before but whose answer was lost: derived from its number, its keys and the same payload.
+-- Refused single events get their reason again: a conflict, the schema (version is the strict one, null if there is none), else
+-- the rate limit, after which the event can be sent again.
 -- Raises nothing, locks nothing.
 create or replace function svc.repeated_outcome(
   environment_id integer, batch_seq bigint, operations jsonb, single boolean, project_id integer, version integer,
@@ -14,7 +14,7 @@ as $$
 declare
   _seqs bigint[];
   _identify boolean[];
-  -- Of those that were refused: where they stand, and the key that is another event's.
+  -- For the refused ones: their positions, and the key if it belongs to another event.
   _refused bigint[];
   _taken text[];
   _violations jsonb;

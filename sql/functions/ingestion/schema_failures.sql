@@ -29,4 +29,4 @@ as $$
 $$;
 
 comment on function svc.schema_failures(integer, integer, jsonb, bigint[], boolean) is
-  'Failures of the operations that violate the schema, keyed by position; {} where all conform.';
+  'Failures of the operations that violate the schema, keyed by position; {} if all conform.';

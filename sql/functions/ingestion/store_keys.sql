@@ -1,7 +1,7 @@
--- Stores the idempotency keys of the operations that are fresh, and answers how many of them are new. In key order, so that calls that
--- share keys cannot deadlock. Most large calls bring new keys only, and a plain insert costs a third less than one that looks for
--- conflicts row by row: so it is tried first, in a subtransaction that the first known key ends. A call that is sent again whole loses
--- one row by that; one whose last key alone is known pays twice.
+-- Stores the idempotency keys of the operations that are fresh, and answers how many of them were new. In key order, so that calls that
+-- share keys cannot deadlock. Most large calls have only new keys, and a plain insert costs a third less than one that checks for
+-- conflicts row by row: so it is tried first, in a subtransaction that ends at the first known key. A call that is repeated as a whole
+-- wastes one row; one in which only the last key is known pays twice.
 -- Raises nothing. Locks the new keys until the transaction ends, and waits for a call that is just storing one of them.
 create or replace function svc.store_keys(
   environment_id integer, keys text[], hashes bigint[], seqs bigint[], fresh boolean[], at timestamptz
@@ -12,7 +12,7 @@ volatile
 set search_path = ''
 as $$
 declare
-  -- Where a subtransaction costs as much as it saves.
+  -- Up to this number a subtransaction costs as much as it saves.
   _few constant integer := 100;
   _stored integer;
 begin
@@ -46,4 +46,4 @@ end;
 $$;
 
 comment on function svc.store_keys(integer, text[], bigint[], bigint[], boolean[], timestamptz) is
-  'Stores new idempotency keys, and answers how many were new.';
+  'Stores new idempotency keys and answers how many were new.';

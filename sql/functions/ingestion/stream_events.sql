@@ -1,8 +1,8 @@
--- What was accepted after a position, in the order of acceptance, filtered by customer and event name: {events: [[id, item as text], …],
--- position, more}. position is where to go on, more that nothing has to be waited for. A page reads at most 5,000 events and ends with the
--- one that fills a MiB. Without a position it answers none, and where the present ends; a position that lies ahead is taken for that.
--- Numbers are taken before the commit, so that a later one may be seen earlier. A call says in a lock what its number will exceed; what
--- lies beyond the lowest of those under way is left for the next page. So no event is missed, and none comes twice.
+-- Events accepted after a position, in the order of acceptance, filtered by customer and event name: {events: [[id, item as text], …],
+-- position, more}. position is where to continue; more means without waiting. A page reads at most 5,000 events and ends with the one that
+-- fills 1 MiB. Without a position it answers no events and the current end; a position beyond the end is taken for the end.
+-- Numbers are assigned before the commit, so a higher one may become visible first. The lock of a call gives a number below its own; what
+-- lies beyond the lowest of those in progress is left for the next page. So no event is missed, and none comes twice.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.stream_events(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
@@ -10,11 +10,11 @@ create or replace function svc_api.stream_events(
 )
 returns json
 language plpgsql
--- Not stable: what was committed before the locks were looked at must be seen by the statement after.
+-- Not stable: what was committed before the locks were read must be visible to the next statement.
 volatile
 security definer
 set search_path = ''
--- Its plan is kept while the table grows.
+-- The plan is kept while the table grows.
 set enable_seqscan = off
 as $$
 declare
@@ -89,4 +89,4 @@ end;
 $$;
 
 comment on function svc_api.stream_events(bytea, text, text, text, text, text, bigint, integer) is
-  'What was accepted after a position, in the order of acceptance.';
+  'Events accepted after a position, in the order of acceptance.';

@@ -1,5 +1,5 @@
--- What of a version says how calls of the tracking API become operations: {version, customer, events, declared, traits}, as
--- src/model/tracking.ts has it. Without a version nothing is declared.
+-- The part of a version that says how calls of the tracking API become operations: {version, customer, events, declared, traits}, as
+-- in src/model/tracking.ts. Without a version nothing is declared.
 -- Raises nothing, locks nothing.
 create or replace function svc.tracking_model(project_id integer, version integer)
 returns json

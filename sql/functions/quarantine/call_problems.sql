@@ -1,4 +1,5 @@
--- Why no operation could be made of calls of the tracking API, keyed by position, as svc.held_violations answers.
+-- The problems of calls of the tracking API that could not be turned into operations, keyed by position, in the form of
+-- svc.held_violations.
 -- Raises nothing, locks nothing.
 create or replace function svc.call_problems(operations jsonb)
 returns jsonb
@@ -16,4 +17,5 @@ return (
   where o.operation ? 'problem'
 );
 
-comment on function svc.call_problems(jsonb) is 'Why no operation could be made of calls of the tracking API, by position.';
+comment on function svc.call_problems(jsonb) is
+  'Problems of calls of the tracking API that could not be turned into operations, by position.';

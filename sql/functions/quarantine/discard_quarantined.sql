@@ -1,5 +1,5 @@
--- Takes a step of discarding operations from quarantine: those that are named, or all that pass the filters, in the order of acceptance.
--- They go for good, and so do their idempotency keys, so that they may be sent again, corrected. {discarded, nextCursor}.
+-- Performs one step of discarding operations from quarantine: the named ones, or all that pass the filters, in the order of acceptance.
+-- They are deleted for good, and so are their idempotency keys, so that they can be sent again, corrected. {discarded, nextCursor}.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks what svc.lock_retention
 -- and svc.take_from_quarantine lock.
 create or replace function svc_api.discard_quarantined(
@@ -11,7 +11,7 @@ language plpgsql
 volatile
 security definer
 set search_path = ''
--- By key, whatever the statistics say.
+-- Force look-ups by key, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -38,4 +38,4 @@ end;
 $$;
 
 comment on function svc_api.discard_quarantined(bytea, text, text, text, text, text[], text, text, text) is
-  'Discards operations from quarantine for good, a bounded number at once.';
+  'Discards operations from quarantine for good, a limited number at once.';

@@ -1,5 +1,5 @@
--- Whether so many more operations fit into an environment's quarantine. Looks without a lock: calls under way at once may exceed the
--- limit by what they bring.
+-- Whether this number of further operations fits into an environment's quarantine. Reads without a lock: concurrent calls may exceed the
+-- limit by their own operations.
 -- Raises nothing, locks nothing.
 create or replace function svc.has_quarantine_room(environment_id integer, operations bigint)
 returns boolean
@@ -14,4 +14,4 @@ as $$
   )
 $$;
 
-comment on function svc.has_quarantine_room(integer, bigint) is 'Whether so many more operations fit into the quarantine.';
+comment on function svc.has_quarantine_room(integer, bigint) is 'Whether this number of further operations fits into the quarantine.';

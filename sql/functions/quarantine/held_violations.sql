@@ -1,5 +1,5 @@
--- What is wrong with operations that violate the schema, keyed by position: {code, message, path, violations}, with the first of twenty
--- violations at most; {} where all conform. Looks at a few operations at a time, so that it holds the violations of those only.
+-- The violations of operations that do not conform to the schema, keyed by position: {code, message, path, violations}, the first violation
+-- and at most twenty of all; {} if all conform. Checks a few operations at a time, so that it holds the violations of only those in memory.
 -- Raises nothing, locks nothing.
 create or replace function svc.held_violations(project_id integer, version integer, operations jsonb, suspects bigint[])
 returns jsonb
@@ -19,7 +19,7 @@ begin
           v.ordinal,
           jsonb_agg(jsonb_build_object('code', v.code, 'message', v.message, 'path', v.path) order by v.n) as violations
         from (
-          -- Named as those of a single event are: its place in the call tells nothing afterwards.
+          -- Paths as for a single event: the position in the call has no meaning later.
           select o.*, row_number() over (partition by o.ordinal order by o.n) as place
           from svc.operation_violations(
             held_violations.project_id, held_violations.version, held_violations.operations,
@@ -36,4 +36,4 @@ end;
 $$;
 
 comment on function svc.held_violations(integer, integer, jsonb, bigint[]) is
-  'What is wrong with operations that violate the schema, keyed by position; {} where all conform.';
+  'Violations of operations that do not conform to the schema, keyed by position; {} if all conform.';

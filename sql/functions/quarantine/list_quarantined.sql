@@ -1,6 +1,6 @@
--- What is in quarantine, the last accepted first, filtered by id, event name and the code of the first violation; null filters do not
--- filter. Beside the page: how many operations there are in all, how many may be, and since when the oldest is there. A page reads at most
--- 2,000 operations: where so many hold too few that the filters pass, it is short, even empty, and nextCursor goes on.
+-- The operations in quarantine, last accepted first, filtered by id, event name and the code of the first violation; null filters do not
+-- filter. In addition to the page: the number of operations, its limit, and when the oldest was quarantined. A page reads at most
+-- 2,000 operations: if too few of them pass the filters, it is short or even empty, and nextCursor continues the list.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_quarantined(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
@@ -65,4 +65,4 @@ end;
 $$;
 
 comment on function svc_api.list_quarantined(bytea, text, text, text, text, text, text, integer, text) is
-  'What is in quarantine, the last accepted first, filtered.';
+  'The operations in quarantine, last accepted first, filtered.';

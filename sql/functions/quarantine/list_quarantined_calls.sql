@@ -1,5 +1,5 @@
--- The calls of the tracking API that the next step of a release will take, for the caller to map them anew: {model, calls: [{id, at (ms),
--- call}]}. model is that of svc.tracking_model; null with no calls. svc_api.release_quarantined says what the others are.
+-- The calls of the tracking API that the next step of a release will take, for the caller to map them again: {model, calls: [{id, at (ms),
+-- call}]}. model is that of svc.tracking_model; null without calls. The other parameters are those of svc_api.release_quarantined.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_quarantined_calls(
   token_hash bytea, organization_id text, project_slug text, environment_name text, ids text[], event text, code text, "cursor" text

@@ -1,5 +1,5 @@
--- Keeps sweeps out of an environment until the transaction ends, so that what is released is not removed half: whoever removes something
--- because of its age holds this row, and passes over an environment whose row is held.
+-- Keeps sweeps out of an environment until the transaction ends, so that what is being released is not half removed: every sweep of expired
+-- rows locks this row, and skips an environment whose row is locked.
 -- Raises nothing. Locks the environment's row of svc.retention.
 create or replace function svc.lock_retention(environment_id integer)
 returns void

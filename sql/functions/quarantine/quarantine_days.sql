@@ -1,4 +1,4 @@
--- How many days an environment keeps operations in quarantine: 30, or what its plan keeps operations for where that is less.
+-- How many days an environment keeps operations in quarantine: 30, or as long as its plan keeps operations if that is less.
 -- Raises nothing, locks nothing.
 create or replace function svc.quarantine_days(environment_id integer)
 returns integer

@@ -1,5 +1,5 @@
--- The failures of operations that would be kept in quarantine and find it full, by position: the violation as ever, or the problem of a
--- call, with what to do. alone: they are named as those of single events.
+-- The failures of operations that would go into quarantine but find it full, by position: the usual violation, or the problem of a call,
+-- with what to do. alone: paths are those of single events.
 -- Raises nothing, locks nothing.
 create or replace function svc.quarantine_full(project_id integer, version integer, operations jsonb, held jsonb, alone boolean)
 returns jsonb

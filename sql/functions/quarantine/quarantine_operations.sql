@@ -1,4 +1,4 @@
--- Keeps operations of a call in quarantine: those of held, which svc.held_violations gave, that are kept. The arrays are by position.
+-- Stores operations of a call in quarantine: those in held (from svc.held_violations) for which kept is true. The arrays are by position.
 -- Raises nothing. Locks the environment's row of svc.quarantines until the transaction ends.
 create or replace function svc.quarantine_operations(
   environment_id integer, version integer, operations jsonb, seqs bigint[], kept boolean[], held jsonb, at timestamptz
@@ -42,4 +42,4 @@ end;
 $$;
 
 comment on function svc.quarantine_operations(integer, integer, jsonb, bigint[], boolean[], jsonb, timestamptz) is
-  'Keeps operations of a call in quarantine.';
+  'Stores operations of a call in quarantine.';

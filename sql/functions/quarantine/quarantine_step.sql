@@ -1,5 +1,5 @@
--- The next operations in quarantine that are named or pass the filters (null for none), in the order of acceptance: 500 or 8 MiB at
--- most, of 2,000 that are read after a number. resume is where the next step goes on, null at the end.
+-- The next operations in quarantine that are named or pass the filters (null for none), in the order of acceptance: at most 500 or 8 MiB,
+-- among the 2,000 after a number. resume is where the next step continues, null at the end.
 -- Raises nothing, locks nothing.
 create or replace function svc.quarantine_step(
   environment_id integer, after_seq bigint, ids text[], event text, code text, out seqs bigint[], out resume bigint

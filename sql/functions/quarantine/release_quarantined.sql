@@ -1,7 +1,7 @@
--- Takes a step of releasing operations from quarantine: those named, or all that pass the filters, in the order of acceptance. What is
--- valid under the active version becomes what it would have been, with its number, its instants and its key, and waits for evaluation;
--- what is not stays, with its new violation: {released, kept, expired, nextCursor}; expired are too old. The same request changes nothing
--- again. mapped: by id, what the active version makes of calls. An identify sets only traits that no later one has set.
+-- Performs one step of releasing operations from quarantine: those named, or all that pass the filters, in the order of acceptance. One
+-- that is valid under the active version is stored with its original number, instants and key, and waits for evaluation; an invalid one
+-- stays, with its new violation: {released, kept, expired, nextCursor}; expired are too old. Repeating a request changes nothing more.
+-- mapped: by id, what the active version turns calls into. An identify sets only traits that no later one has set.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks the environment's row of svc.retention,
 -- the customers' rows in id order, the operations, and the environment's row of svc.quarantines.
 create or replace function svc_api.release_quarantined(
@@ -13,7 +13,7 @@ language plpgsql
 volatile
 security definer
 set search_path = ''
--- By key, whatever the statistics say.
+-- Force look-ups by key, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -41,7 +41,7 @@ begin
   perform svc.lock_retention(_id);
   _step := svc.quarantine_step(_id, _after, release_quarantined.ids, release_quarantined.event, release_quarantined.code);
 
-  -- The customers first, as everywhere: those that are there, of the operations as they are and as they will be.
+  -- Customers are locked first, as everywhere: the existing ones, of the operations as stored and as mapped.
   perform from svc.customers as c
   where c.environment_id = _id and c.customer_id = any(array(
     select q.customer_id from svc.quarantined_operations as q where q.environment_id = _id and q.seq = any(_step.seqs)
@@ -57,7 +57,7 @@ begin
   where q.environment_id = _id and q.seq = svc.quarantined_seq(m.key) and q.seq = any(_step.seqs) and q.call is not null
     and (m.value ->> 'type' is not distinct from 'identify') = (q.event is null);
 
-  -- What its call stored is removed in the call's turn, so there must be one to come.
+  -- Expired operations are removed with the batch of their call, so only those whose batch still exists can be released.
   select coalesce(array_agg(q.seq order by q.seq), '{}'), jsonb_agg(q.operation order by q.seq)
   into _seqs, _operations
   from svc.quarantined_operations as q
@@ -89,7 +89,7 @@ begin
 
   _valid_seqs := array(select s.seq from unnest(_seqs) with ordinality as s (seq, n) where not _held ? (s.n - 1)::text);
 
-  -- Whoever evaluates or erases one of them is waited for, and then waits: an identify sees what was set after it, or comes before that.
+  -- Waits for transactions that evaluate or erase one of them, and makes later ones wait: an identify then sees all traits set after it.
   with locked as (
     insert into svc.customers as c (environment_id, customer_id, created_at)
     select q.environment_id, q.customer_id, min(q.quarantined_at)
@@ -139,7 +139,7 @@ begin
   cross join unnest(_customers, _taken_seqs) as t (customer_id, seq)
   where h.environment_id = _id;
 
-  -- Of whom everything was erased meanwhile nothing began.
+  -- Delete new customers all of whose operations were erased meanwhile.
   delete from svc.customers as c
   where c.environment_id = _id and c.customer_id = any(_new) and c.customer_id <> all(_customers);
 
@@ -160,4 +160,4 @@ end;
 $$;
 
 comment on function svc_api.release_quarantined(bytea, text, text, text, text, text[], text, text, text, jsonb) is
-  'Releases operations from quarantine that are valid under the active version, a bounded number at once.';
+  'Releases operations from quarantine that are valid under the active version, a limited number at once.';

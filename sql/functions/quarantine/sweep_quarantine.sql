@@ -1,5 +1,5 @@
--- Discards operations that have been in an environment's quarantine for too long, no more than `row_limit` at once; answers how many.
--- Whoever is answered more than nothing calls again.
+-- Discards operations that have been in an environment's quarantine for too long, at most `row_limit` at once; answers how many. Call it
+-- again until it answers 0.
 -- Raises nothing. Locks what svc.lock_retention and svc.take_from_quarantine lock.
 create or replace function svc_api.sweep_quarantine(environment_id integer, row_limit integer)
 returns integer
@@ -7,7 +7,7 @@ language plpgsql
 volatile
 security definer
 set search_path = ''
--- By key, whatever the statistics say.
+-- Force look-ups by key, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -32,4 +32,4 @@ end;
 $$;
 
 comment on function svc_api.sweep_quarantine(integer, integer) is
-  'Discards operations that have been in quarantine for too long, a bounded number at once.';
+  'Discards operations that have been in quarantine for too long, a limited number at once.';

@@ -1,6 +1,6 @@
--- Takes operations out of quarantine, those of the named ones that are still there, and answers them. Where they are discarded their
--- idempotency keys go with them: what comes under such a key afterwards is another operation.
--- Raises nothing. Locks the operations, their keys where they are discarded, then the environment's row of svc.quarantines.
+-- Removes those of the named operations that are still in quarantine, and answers them. If they are discarded, their idempotency keys are
+-- removed with them: an operation sent later with such a key is a new one.
+-- Raises nothing. Locks the operations, their keys if they are discarded, then the environment's row of svc.quarantines.
 create or replace function svc.take_from_quarantine(environment_id integer, seqs bigint[], discarded boolean)
 returns setof svc.quarantined_operations
 language sql
@@ -38,4 +38,4 @@ as $$
   select t.* from taken as t;
 $$;
 
-comment on function svc.take_from_quarantine(integer, bigint[], boolean) is 'Takes operations out of quarantine and answers them.';
+comment on function svc.take_from_quarantine(integer, bigint[], boolean) is 'Removes operations from quarantine and answers them.';

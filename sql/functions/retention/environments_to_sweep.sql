@@ -1,5 +1,5 @@
--- The environments in which svc_api.sweep_operations, sweep_keys, sweep_quarantine or sweep_logs may find something: whose plan keeps
--- operations for a time, or where keys, logs or what is in quarantine are to be removed some day. One probe of an index for each
+-- The environments in which svc_api.sweep_operations, sweep_keys, sweep_quarantine or sweep_logs may find something: those whose plan
+-- limits how long operations are kept, or that have keys, logs or quarantined operations to remove some day. One index probe for each
 -- environment.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.environments_to_sweep()
@@ -8,7 +8,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set enable_seqscan = off
 as $$
 declare
@@ -34,4 +34,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.environments_to_sweep() is 'The environments in which there may be something to remove because of its age.';
+comment on function svc_api.environments_to_sweep() is 'The environments in which there may be expired rows to remove.';

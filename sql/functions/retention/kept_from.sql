@@ -1,4 +1,4 @@
--- The instant from which on all that an environment accepted is there, where retention has removed what was accepted earlier; else null.
+-- The instant from which everything that an environment accepted is still stored, if retention has removed older operations; else null.
 -- Raises nothing, locks nothing.
 create or replace function svc.kept_from(environment_id integer)
 returns timestamptz
@@ -20,4 +20,5 @@ as $$
   where r.environment_id = kept_from.environment_id and r.events_removed > 0;
 $$;
 
-comment on function svc.kept_from(integer) is 'From which instant on all is there that an environment accepted.';
+comment on function svc.kept_from(integer) is
+  'The instant from which everything that an environment accepted is still stored; null if nothing was removed.';

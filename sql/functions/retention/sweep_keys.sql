@@ -1,14 +1,14 @@
--- Removes idempotency keys of an environment whose events were removed 90 days ago or longer, no more than `row_limit` at once; answers how
--- many. Whoever is answered more than nothing calls again. What comes under such a key afterwards is another event.
--- Raises nothing. Locks the environment's row of svc.retention, then the rows it deletes; passes over those that an erasure holds. An
--- ingest call that brings one of the keys at that moment waits for the end of the transaction.
+-- Removes idempotency keys of an environment whose events were removed at least 90 days ago, at most `row_limit` at once; answers how
+-- many. Call it again until it answers 0. An event sent later with such a key is a new one.
+-- Raises nothing. Locks the environment's row of svc.retention, then the rows it deletes; skips those that an erasure holds. An
+-- ingest call that uses one of the keys at that moment waits for the end of the transaction.
 create or replace function svc_api.sweep_keys(environment_id integer, row_limit integer)
 returns integer
 language plpgsql
 volatile
 security definer
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -62,4 +62,4 @@ end;
 $$;
 
 comment on function svc_api.sweep_keys(integer, integer) is
-  'Removes idempotency keys of events that were removed 90 days ago, a bounded number at once.';
+  'Removes idempotency keys of events that were removed 90 days ago, a limited number at once.';

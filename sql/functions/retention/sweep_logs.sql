@@ -1,16 +1,16 @@
--- Removes what recomputes left behind in an environment: transitions, scores and runs of rules of generations that were superseded longer
--- ago than the plan keeps them. A run that emitted something stays as long as what it emitted, which leads to it. It ends after
--- `row_limit` rows, and with as many of a kind, so that no call takes long; answers how many of all kinds, with one for each customer who
--- has none left. Whoever is answered more than nothing calls again.
--- Raises nothing. Locks rows of svc.superseded_logs, then the rows it deletes; passes over those that others hold, as an erasure does,
--- and so waits for nobody.
+-- Removes records of an environment that recomputes superseded: transitions, scores and rule executions of generations superseded longer
+-- ago than the plan keeps them. An execution that emitted something is kept as long as its emission, which refers to it. It stops after
+-- `row_limit` rows, or after as many of one kind, so that no call takes long; answers the number of rows of all kinds, plus one for each
+-- customer that has none left. Call it again until it answers 0.
+-- Raises nothing. Locks rows of svc.superseded_logs, then the rows it deletes; skips those that others hold, for example an erasure,
+-- and so waits for nothing.
 create or replace function svc_api.sweep_logs(environment_id integer, row_limit integer)
 returns integer
 language plpgsql
 volatile
 security definer
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -23,7 +23,7 @@ declare
   _most integer;
   _total integer := 0;
 begin
-  -- One reading of them: each further one would go over the rows that this call deletes.
+  -- Read in one loop: each further query would scan the rows that this call deletes.
   for _customer in
     select l.customer_id, l.generation
     from svc.superseded_logs as l
@@ -74,7 +74,7 @@ begin
     _most := greatest(_most, _rows);
     _total := _total + _rows;
 
-    -- There may be more.
+    -- There may be more rows of this customer.
     exit when _most = _limit;
     delete from svc.superseded_logs as l
     where l.environment_id = _id and l.customer_id = _customer.customer_id and l.generation = _customer.generation;
@@ -85,4 +85,4 @@ end;
 $$;
 
 comment on function svc_api.sweep_logs(integer, integer) is
-  'Removes logs that recomputes superseded when the plan''s days are over, a bounded number of rows at once.';
+  'Removes logs that recomputes superseded, after the days that the plan keeps them, a limited number of rows at once.';

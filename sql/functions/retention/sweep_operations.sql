@@ -1,22 +1,21 @@
 -- Removes operations of an environment that were accepted longer ago than its plan keeps them, in the order of acceptance, after a batch
--- (null: where the last sweep had to leave off, else where nothing is left up to): {removed, through}. It goes through batches until they
--- have `row_limit` operations together, so that no call takes long; through is the batch to go on after, null where the sweep is at its
--- end, or another one is at work.
--- What waits for its evaluation stays, and so does an event whose time lies within the days that are kept. So do their batches. The keys of
--- removed events stay, for svc_api.sweep_keys to remove.
--- Raises nothing. Locks the environment's row of svc.retention, then the rows it deletes; passes over those that an erasure holds, and
--- waits for nobody, but an environment's first sweep for another first one.
+-- (null: where the last sweep stopped, else after the batches that are all removed): {removed, through}. It reads batches until they
+-- have `row_limit` operations together, so that no call takes long; through is the batch after which to continue, null if the sweep is
+-- finished or another one is running.
+-- Operations that wait for evaluation are kept, and so are events that occur within the days that are kept, and the batches of both. The
+-- keys of removed events are kept for svc_api.sweep_keys to remove. Raises nothing. Locks the environment's row of svc.retention, then the
+-- rows it deletes; skips those that an erasure holds, and waits for nothing, except an environment's first sweep for another first one.
 create or replace function svc_api.sweep_operations(environment_id integer, after_batch bigint, row_limit integer)
 returns json
 language plpgsql
 volatile
 security definer
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
--- With an order by, of the indexes that begin with the environment only the one that has it.
+-- Of the indexes that begin with the environment, an order by then leaves only the one that provides the order.
 set enable_sort = off
 as $$
 -- Parameters are always qualified; `on conflict` cannot qualify its columns.
@@ -45,7 +44,7 @@ begin
   where r.environment_id = _id
   for update skip locked;
   if not found then
-    -- One that another sweep has in hand would be waited for.
+    -- Do not wait for a row that another sweep holds.
     if exists (select 1 from svc.retention as r where r.environment_id = _id) then
       return _end;
     end if;
@@ -56,7 +55,7 @@ begin
   end if;
   _after := coalesce(sweep_operations.after_batch, _first_after);
 
-  -- At least one, whatever it holds. Numbers rise with the time of acceptance, but for calls that ran at once.
+  -- At least one batch, however large. Numbers rise with the time of acceptance, except for concurrent calls.
   select
     max(p.batch_seq) filter (where p.is_old and p.fits),
     bool_and(p.fits or not p.is_old) and (count(*) < sweep_operations.row_limit or bool_or(not p.is_old))
@@ -80,7 +79,7 @@ begin
     return _end;
   end if;
 
-  -- A join by place is a look-up by it, even where a table was empty when its statistics were taken.
+  -- A join by ctid is a look-up, even if a table was empty when its statistics were collected.
   with removed as (
     delete from svc.events as e
     using (
@@ -165,7 +164,7 @@ begin
 
   update svc.retention as r
   set
-    -- No further than to what stays for now, so that the next sweep finds it, and does not go through what is gone.
+    -- Not beyond a batch that is kept for now, so that the next sweep finds it and does not scan what is gone.
     swept_through = case
       when r.swept_through = _after then coalesce(
         (
@@ -191,4 +190,4 @@ end;
 $$;
 
 comment on function svc_api.sweep_operations(integer, bigint, integer) is
-  'Removes operations that are older than the plan keeps them, a bounded number at once.';
+  'Removes operations that are older than the plan keeps them, a limited number at once.';
