@@ -1,6 +1,6 @@
--- Everything but history that explaining a customer's state takes: {customerId, createdAt (ms), traits, state, version, hash, asOf,
--- configVersion, activeVersion, score, setAside, pending}. version and hash are those of the model that the state was computed under.
--- score is the present one with when, why and under which version it came about. explained is health, or customer for all of the model.
+-- Everything but events that is needed to explain a customer's state: {customerId, createdAt (ms), traits, state, version, hash, asOf,
+-- configVersion, activeVersion, score, setAside, pending}. version and hash are those of the model under which the state was computed.
+-- score is the current one, with its instant, cause and version. explained is health, or customer for the whole model.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks nothing.
 create or replace function svc_api.begin_explanation(
   token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text, explained text
@@ -71,4 +71,4 @@ end;
 $$;
 
 comment on function svc_api.begin_explanation(bytea, text, text, text, text, text) is
-  'What explaining a customer''s state takes, but history and model.';
+  'What is needed to explain a customer''s state, except events and model.';

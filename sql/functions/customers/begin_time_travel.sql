@@ -1,7 +1,7 @@
--- Everything but its events that the replay of a customer up to an instant takes: {customerId, createdAt (ms), traits, traitsText, state,
+-- Everything but events that is needed to replay a customer up to an instant: {customerId, createdAt (ms), traits, traitsText, state,
 -- version, hash, configVersion, activeVersion, exactFrom}. version_name is v1, v2 …, null for the active one; version and hash are those of
--- the model that is meant, null where none is active. exactFrom is the instant from which on all events are there, where retention may have
--- removed earlier ones of the customer; else it is null.
+-- that model, null if none is active. exactFrom is the instant from which all events are stored, if retention may have
+-- removed earlier ones of the customer; else null.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, CUSTOMER_NOT_FOUND or VERSION_NOT_FOUND. Locks nothing.
 create or replace function svc_api.begin_time_travel(
   token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text, version_name text
@@ -45,4 +45,4 @@ end;
 $$;
 
 comment on function svc_api.begin_time_travel(bytea, text, text, text, text, text) is
-  'What the replay of a customer up to an instant takes, but its events.';
+  'What is needed to replay a customer up to an instant, except events.';

@@ -1,6 +1,6 @@
--- How often each rule of the active version ran since an instant with each result, in the customers' present histories: {since, rules:
--- [{ruleId, pass, fail, skip, error, more}]} in the author's order. Of each rule and result the newest 1,000 runs are looked at, fewer
--- where there are many rules, those of former histories among them, which do not count; more names the results of which there are others.
+-- How often each rule of the active version ran since an instant with each result, in the customers' current histories: {since, rules:
+-- [{ruleId, pass, fail, skip, error, more}]} in the author's order. For each rule and result the newest 1,000 executions are read, fewer
+-- if there are many rules; those of former histories among them are not counted. more lists the results that have further executions.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.count_rule_executions(
   token_hash bytea, organization_id text, project_slug text, environment_name text, since timestamptz
@@ -10,7 +10,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -32,7 +32,7 @@ begin
           count(*) as looked,
           count(*) filter (
             where x.n <= _look_max
-              -- By key: a sub-query is never made a join that reads all customers.
+              -- By key: a scalar sub-query is never turned into a join that reads all customers.
               and x.generation = (
                 select c.generation from svc.customers as c where c.environment_id = _id and c.customer_id = x.customer_id
               )

@@ -1,5 +1,5 @@
--- What a customer's evaluation has still before it: how many operations wait, how many of these do because their time has not come, and
--- why the customer was set aside, if it was: {pending, ahead, setAside: {at, error} or null}.
+-- What still waits for a customer's evaluation: the number of operations, how many of them occur in the future, and why the customer was
+-- set aside, if it was: {pending, ahead, setAside: {at, error} or null}.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks nothing.
 create or replace function svc_api.customer_backlog(
   token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text
@@ -38,4 +38,4 @@ end;
 $$;
 
 comment on function svc_api.customer_backlog(bytea, text, text, text, text) is
-  'What waits for a customer''s evaluation, and whether it was set aside.';
+  'What waits for a customer''s evaluation, and whether the customer was set aside.';

@@ -1,6 +1,6 @@
--- Customers of an environment with what they are in now, in the order in which they are named; those that do not exist are left out.
--- Segments, journeys and signals are by id in the order of their bytes. Of each journey that ever started it is the present or last run,
--- with its completed steps in the author's order.
+-- The current states of customers of an environment, in the order of customer_ids; customers that do not exist are left out.
+-- Segments, journeys and signals are ordered by the bytes of their ids. Each journey that ever started is shown with its current or last
+-- run, with the completed steps in the author's order.
 -- Raises nothing, locks nothing.
 create or replace function svc.customer_states(environment_id integer, customer_ids text[])
 returns table (
@@ -64,4 +64,4 @@ as $$
   order by u.n
 $$;
 
-comment on function svc.customer_states(integer, text[]) is 'Customers with what they are in now.';
+comment on function svc.customer_states(integer, text[]) is 'The current states of customers.';

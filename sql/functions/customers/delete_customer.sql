@@ -1,8 +1,9 @@
--- Deletes everything that is held about one customer, and answers how many rows of each kind that was. What is accepted meanwhile is
--- deleted with its inbox row or kept with it: one statement deletes both, and sees neither or both of a call. Whoever evaluates it is
--- waited for, and passes over it until this ends. Recomputes of it alone go; others that came as far go on after the one before it.
--- Raises SV004 CUSTOMER_NOT_FOUND where nothing was evaluated, waits or is in quarantine, and nobody asked for a recompute of it. Locks the
--- customer's row; in their order, the environment's recomputes that are under way or were given up; its emissions and its pending
+-- Deletes all data of one customer, and answers the number of rows of each kind. An operation accepted meanwhile is deleted or kept
+-- together with its inbox row: one statement deletes both, and sees both or neither of a call's. An evaluation of the customer is waited
+-- for, and later ones skip it until this ends. Recomputes of this customer alone are deleted; others that stopped at it resume after the
+-- one before.
+-- Raises SV004 CUSTOMER_NOT_FOUND if nothing was evaluated, waits or is in quarantine, and no recompute of it was requested. Locks the
+-- customer's row; in their order, the environment's recomputes that are in progress or were given up; its emissions and its pending
 -- deliveries in key order, then all that it deletes; the environment's rows of svc.quarantines and, without waiting,
 -- svc.suspect_environments; last, in key order, the kinds of schema violations whose latest operation was the customer's.
 create or replace function svc.delete_customer(environment_id integer, customer_id text)
@@ -10,7 +11,7 @@ returns json
 language plpgsql
 volatile
 set search_path = ''
--- By key, whatever the statistics say; that is also why rows are looked up laterally with a limit.
+-- Force look-ups by key, whatever the statistics say; that is also why rows are looked up laterally with a limit.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -25,7 +26,7 @@ declare
   _quarantined integer;
 begin
   loop
-    -- Of a customer who has operations that wait only, a worker may be inserting the row: this waits for it.
+    -- If the customer has only waiting operations, a worker may be inserting its row: this waits for it.
     insert into svc.customers (environment_id, customer_id, created_at)
     values (delete_customer.environment_id, delete_customer.customer_id, _now)
     on conflict do nothing
@@ -33,7 +34,7 @@ begin
     perform from svc.customers as c
     where c.environment_id = delete_customer.environment_id and c.customer_id = delete_customer.customer_id
     for update;
-    -- Another erasure may have ended in between.
+    -- Another erasure may have deleted the row in between.
     exit when found;
   end loop;
 
@@ -52,21 +53,21 @@ begin
     end if;
   end if;
 
-  -- A recompute tells of what it wrote of the customer while it holds its row. What it is just telling is waited for, so that the deletion
-  -- below sees its deliveries. All of them, not only those that are to be changed: so that of erasures at once, each sees whom the other
-  -- erased.
+  -- A recompute emits what it wrote of the customer while it holds its own row. Wait for emissions in progress, so that the deletion
+  -- below sees their deliveries. Lock all recomputes, not only those that will change, so that each of several concurrent erasures sees
+  -- which customers the others erased.
   perform from svc.recomputes as r
   where r.environment_id = delete_customer.environment_id and r.status <> 'completed' and r.last_customer_id is not null
   order by r.recompute_seq
   for update;
 
-  -- As svc_api.resend_deliveries does, which may be about to make deliveries of them that the deletion below would not see.
+  -- In the same order as svc_api.resend_deliveries, which may be about to add deliveries of them that the deletion below would not see.
   perform from svc.emissions as m
   where m.environment_id = delete_customer.environment_id and m.customer_id = delete_customer.customer_id
   order by m.emission_seq
   for update;
 
-  -- As svc_api.record_attempts does, so that neither waits for the other.
+  -- In the same order as svc_api.record_attempts, so that the two cannot deadlock.
   perform from svc.emissions as m
   join svc.webhooks as w on w.environment_id = delete_customer.environment_id
   cross join lateral (
@@ -251,8 +252,8 @@ begin
   into _deleted, _seqs
   from deleted_customer;
 
-  -- In a statement of its own: what svc_api.sweep_operations has just removed of the customer's events, the one above has waited for and
-  -- does not see.
+  -- A separate statement, because the one above may have waited for svc_api.sweep_operations to remove events of the customer, and does
+  -- not see what that wrote.
   with retired as (
     delete from svc.retired_keys as r
     where r.environment_id = delete_customer.environment_id and r.customer_id = delete_customer.customer_id
@@ -289,8 +290,8 @@ begin
   select count(*) into _quarantined from svc.take_from_quarantine(delete_customer.environment_id, _held, true);
   _deleted := svc.with_members(_deleted, json_build_object('quarantined', _quarantined));
 
-  -- Whoever has the row locked is beginning a trial, which names nobody, or ending one. Where this customer was the suspect, nobody else
-  -- is.
+  -- A transaction that has the row locked is beginning a trial, which names no customers yet, or ending one. If this customer was the
+  -- suspect, the failures no longer count.
   update svc.suspect_environments as s
   set customer_ids = array_remove(s.customer_ids, delete_customer.customer_id), failures = 0
   where s.environment_id = (
@@ -302,7 +303,7 @@ begin
 
   perform svc.forget_violations(delete_customer.environment_id, _seqs);
 
-  -- Between the two there is nobody: who comes later is created after the instant that the recompute is pinned to.
+  -- No customer lies between the two ids: one added later is created after the instant that the recompute is pinned to.
   update svc.recomputes as r
   set error = replace(r.error, _name, 'who was erased')
   where r.environment_id = delete_customer.environment_id and r.status <> 'completed' and position(_name in r.error) > 0;
@@ -318,4 +319,4 @@ end;
 $$;
 
 comment on function svc.delete_customer(integer, text) is
-  'Deletes everything that is held about one customer, and answers how many rows of each kind.';
+  'Deletes all data of one customer, and answers the number of rows of each kind.';

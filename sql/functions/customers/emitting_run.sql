@@ -1,5 +1,5 @@
--- The run of a rule that made an emission, in whichever history of the customer it stands; null where no rule made it, or a version of the
--- service that did not note it.
+-- The rule execution that made an emission, in any generation of the customer's history; null if no rule made it, or if a version of the
+-- service wrote it that did not record this.
 -- Raises nothing, locks nothing.
 create or replace function svc.emitting_run(emission svc.emissions)
 returns json
@@ -35,4 +35,4 @@ begin
 end;
 $$;
 
-comment on function svc.emitting_run(svc.emissions) is 'The run of a rule that made an emission.';
+comment on function svc.emitting_run(svc.emissions) is 'The rule execution that made an emission.';

@@ -1,5 +1,5 @@
--- Erases one customer: everything that is held about it goes, in this transaction; {erased: how many rows of each kind}. Later events of
--- the id begin a new customer. The audit log keeps who did it and the numbers, not the customer's id.
+-- Erases one customer: deletes all of its data, in this transaction; {erased: the number of rows of each kind}. Later events with
+-- the id begin a new customer. The audit log records who did it and the numbers, not the customer's id.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks what svc.delete_customer locks.
 create or replace function svc_api.erase_customer(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, customer_id text
@@ -23,4 +23,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.erase_customer(bytea, text, text, text, text, text) is 'Erases everything that is held about one customer.';
+comment on function svc_api.erase_customer(bytea, text, text, text, text, text) is 'Erases all data of one customer.';

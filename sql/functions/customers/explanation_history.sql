@@ -1,5 +1,5 @@
--- What the engine asked for of one customer's evaluated events to explain its state: svc_api.load_history_pages, of this customer only.
--- A request is {event, after: {occurredAt, seq}, until: {occurredAt, seq} or null}; of 100 requests and 20,000 events a page at most.
+-- Pages of one customer's evaluated events, as requested by the engine to explain its state: svc_api.load_history_pages for this customer
+-- only. A request is {event, after: {occurredAt, seq}, until: {occurredAt, seq} or null}; at most 100 requests with 20,000 events a page.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.explanation_history(
   token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text, explained text, requests json,

@@ -1,4 +1,4 @@
--- The snapshot of a version of a project, for who explains a state that was computed under it and does not have it compiled yet.
+-- The snapshot of a version of a project, to explain a state that was computed under it if the caller does not have it compiled.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.explanation_snapshot(
   token_hash bytea, organization_id text, project_slug text, environment_name text, version integer, explained text

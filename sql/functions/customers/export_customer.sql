@@ -1,5 +1,5 @@
--- Puts on record that everything held about a customer is about to be handed out, and makes sure that there is something: a state, or
--- operations that wait. The audit log keeps who asked, not the customer's id.
+-- Records that all data of a customer is about to be exported, and checks that there is any: a state, or waiting operations. The audit log
+-- records who asked, not the customer's id.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks nothing.
 create or replace function svc_api.export_customer(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, customer_id text
@@ -22,4 +22,4 @@ end;
 $$;
 
 comment on function svc_api.export_customer(bytea, text, text, text, text, text) is
-  'Puts on record that all that is held about a customer is handed out.';
+  'Records in the audit log that all data of a customer is exported.';

@@ -1,7 +1,7 @@
--- The next items of a list of an export, a cursor that svc.open_customer_export opened in this transaction, as JSON texts: so many at most,
--- fewer at its end. With the owner's rights, because on a cluster a cursor runs when it is first read. So it reads no other cursor of that
--- name: what a caller declares by itself would run with these rights, too.
--- Raises 34000 where there is no such cursor. Locks nothing.
+-- The next items of a list of an export, from a cursor that svc.open_customer_export opened in this transaction, as JSON texts: at most
+-- `items`, fewer at the end. With the owner's rights, because on a cluster a cursor only runs when it is first read. It therefore refuses
+-- any other cursor of that name: a statement that a caller declared itself would run with these rights, too.
+-- Raises 34000 if there is no such cursor. Locks nothing.
 create or replace function svc_api.fetch_export(list text, items integer)
 returns text[]
 language plpgsql

@@ -1,7 +1,7 @@
--- A customer's progress in one journey with the time that its steps took, and the earlier runs, newest first, at most 100. Steps are those
--- of the customer's configuration in the author's order, then what it does not know but the run has completed. currentStepSince is when
--- the run came to the step that it stands at: nothing before it was open any more. A journey that never started is not_started.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, CUSTOMER_NOT_FOUND, or JOURNEY_NOT_FOUND for one that was neither started nor
+-- A customer's progress in one journey with the time that its steps took, and at most 100 earlier runs, newest first. Steps are those of
+-- the customer's configuration in the author's order, then completed ones that it does not declare. currentStepSince is when the run
+-- reached its current step, that is when the last step before it was completed. A journey that never started is not_started.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, CUSTOMER_NOT_FOUND, or JOURNEY_NOT_FOUND for one that neither started nor
 -- is in the customer's configuration. Locks nothing.
 create or replace function svc_api.get_journey(
   token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text, journey_id text
@@ -51,7 +51,7 @@ begin
   if _run.status = 'active' then
     select coalesce(max((s.step ->> 'completedAt')::timestamptz), _run.started_at) into _since
     from json_each(_run.steps) as s (step_id, step)
-    -- The steps before it, as far as they are known.
+    -- The steps before the current one; all completed steps if the configuration does not declare it.
     where _run.current_step = any(_declared) is not true
       or array_position(_declared, s.step_id) < array_position(_declared, _run.current_step);
   end if;
@@ -62,7 +62,7 @@ begin
     'status', coalesce(_run.status, 'not_started'),
     'currentStep', _run.current_step,
     'currentStepSince', svc.iso(_since),
-    -- An event may lie some minutes ahead, where its sender's clock does.
+    -- An event may occur some minutes in the future if its sender's clock is ahead.
     'secondsOnCurrentStep',
     case when _since is not null then greatest(0, extract(epoch from date_trunc('milliseconds', now()) - _since))::double precision end,
     'run', _run.run,

@@ -1,8 +1,8 @@
--- A journey over all customers: how many runs there are, of those that started at an instant or later where one is given, how they ended,
--- and for each step how many completed it, stand at it or expired at it, and how long it took: the quartiles of the time since the step
--- that the run completed before, or its start. Steps are those of the active version in the author's order, then what runs have completed
--- but it does not declare. Reads all runs of the environment, so it takes as long as there are runs.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, or JOURNEY_NOT_FOUND for one that was neither started nor is in the active
+-- A journey over all customers: the number of runs (if an instant is given, those that started then or later), how they ended,
+-- and for each step how many completed it, are at it or expired at it, and how long it took: the quartiles of the time since the step
+-- that the run completed before, or its start. Steps are those of the active version in the author's order, then those that runs completed
+-- but it does not declare. Reads all runs of the environment, so its duration is proportional to them.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, or JOURNEY_NOT_FOUND for one that neither started nor is in the active
 -- version. Locks nothing.
 create or replace function svc_api.get_journey_funnel(
   token_hash bytea, organization_id text, project_slug text, environment_name text, journey_id text, since timestamptz
@@ -108,4 +108,4 @@ end;
 $$;
 
 comment on function svc_api.get_journey_funnel(bytea, text, text, text, text, timestamptz) is
-  'A journey over all customers: its steps with who completed them and how long they took.';
+  'A journey over all customers: how many completed each step, and how long the steps took.';

@@ -1,8 +1,8 @@
--- How long a journey takes, of those runs of a share of all customers (0 to 1, always the same ones) that started at an instant or later
--- where one is given: quartiles from the start to the completion, and for each step how many runs completed it and the quartiles of the
--- time since the step that the run completed before, or its start. Reading what a run has completed takes many times as long as counting
--- it: hence the share, whose runs are read by an index.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, or JOURNEY_NOT_FOUND for one that was neither started nor is in
+-- How long a journey takes, from the runs of a share of all customers (0 to 1, always the same ones); if an instant is given, only runs
+-- that started then or later: quartiles from the start to the completion, and for each step how many runs completed it and the quartiles of
+-- the time since the step that the run completed before, or its start. Reading a run's completed steps takes many times as long as counting
+-- the run: hence the share, whose runs are read by an index.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, or JOURNEY_NOT_FOUND for one that neither started nor is in
 -- the active version. Locks nothing.
 create or replace function svc_api.get_journey_times(
   token_hash bytea, organization_id text, project_slug text, environment_name text, journey_id text, since timestamptz, share float8
@@ -13,14 +13,14 @@ stable
 security definer
 set search_path = ''
 set jit = off
--- So that the share decides between the index and all runs.
+-- The plan depends on the share: the index, or all runs.
 set plan_cache_mode = force_custom_plan
 as $$
 declare
   _environment constant record := svc.authorize_environment(
     token_hash, organization_id, project_slug, environment_name, 'get_journey_times'
   );
-  -- As in svc.is_sampled, in the terms of journey_runs_sample_idx.
+  -- Like svc.is_sampled, written as in journey_runs_sample_idx.
   _hash_end constant bigint := case when get_journey_times.share < 1 then (get_journey_times.share * 9223372036854775807)::bigint end;
 begin
   perform svc.require_journey(
@@ -71,4 +71,4 @@ end;
 $$;
 
 comment on function svc_api.get_journey_times(bytea, text, text, text, text, timestamptz, float8) is
-  'How long a journey takes, of a share of all customers.';
+  'How long a journey takes, measured on a share of all customers.';

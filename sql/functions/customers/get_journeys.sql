@@ -1,6 +1,6 @@
--- All journeys over all customers, by counts alone: for each how many runs there are, of those that started at an instant or later where
--- one is given, how they ended, and how many stand at each step or expired there. In the author's order, then what has runs but the active
--- version does not declare; so are the steps of each. Reads all runs of the environment, but none of what they have completed.
+-- All journeys over all customers, as counts only: for each the number of runs (if an instant is given, those that started then or later),
+-- how they ended, and how many are at each step or expired there. In the author's order, then journeys that have runs but are not declared
+-- by the active version; the same for the steps of each. Reads all runs of the environment, but not their completed steps.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_journeys(
   token_hash bytea, organization_id text, project_slug text, environment_name text, since timestamptz
@@ -92,4 +92,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.get_journeys(bytea, text, text, text, timestamptz) is 'All journeys over all customers, by counts alone.';
+comment on function svc_api.get_journeys(bytea, text, text, text, timestamptz) is 'All journeys over all customers, as counts only.';

@@ -1,5 +1,5 @@
--- A segment: how many members it has now, and a page of them in the order of their ids; on the first page also how the active configuration
--- defines it, null where it does not, and statistics of all members (svc.segment_statistics).
+-- A segment: its number of current members, and a page of them in the order of their ids; on the first page also its definition in the
+-- active configuration, null if there is none, and statistics of all members (svc.segment_statistics).
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or SEGMENT_NOT_FOUND (neither in the active configuration nor
 -- with members), SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.get_segment(

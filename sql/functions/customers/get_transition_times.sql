@@ -1,5 +1,5 @@
--- How long customers had been in the states that they left, by the last 2,000 transitions of the environment that are of the present
--- record: {transitions: how many were looked at, states: [{state, left: how often, seconds: quartiles}]}, the states by name.
+-- How long customers had been in the states that they left, from the last 2,000 transitions of the environment, without those that a
+-- recompute replaced: {transitions: how many were read, states: [{state, left: how often, seconds: quartiles}]}, the states by name.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_transition_times(
   token_hash bytea, organization_id text, project_slug text, environment_name text
@@ -9,7 +9,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$

@@ -1,5 +1,5 @@
--- Entries of a customer's history, in the order in which they are named: {at, kind, cause, configVersion, details}. An entry's place says
--- which kind it is of, in the order of the branches below, and its seq is its number there; at is its instant. Null where none is named.
+-- Entries of a customer's history, in the order of the arrays: {at, kind, cause, configVersion, details}. An entry's place is the position
+-- of its kind among the branches below, seq its number within that kind, and at its instant. Null for empty arrays.
 -- Raises nothing, locks nothing.
 create or replace function svc.history_items(
   environment_id integer, customer_id text, generation integer, places integer[], ats timestamptz[], seqs bigint[]
@@ -9,7 +9,7 @@ language plpgsql
 stable
 strict
 set search_path = ''
--- By key, whatever the statistics say, and planned once.
+-- Force look-ups by key, whatever the statistics say, and plan only once.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_hashjoin = off

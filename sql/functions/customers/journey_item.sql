@@ -1,4 +1,4 @@
--- A customer's run of a journey, as documents show it.
+-- A customer's run of a journey, in the format of documents.
 -- Raises nothing, locks nothing.
 create or replace function svc.journey_item(
   journey_id text, status text, current_step text, steps json, started_at timestamptz, completed_at timestamptz, expired_at timestamptz
@@ -18,4 +18,4 @@ return json_build_object(
 );
 
 comment on function svc.journey_item(text, text, text, json, timestamptz, timestamptz, timestamptz) is
-  'A run of a journey as documents show it.';
+  'A run of a journey, in the format of documents.';

@@ -1,4 +1,4 @@
--- The ids of a journey's steps in the author's order, as a version declares it; null where it does not.
+-- The ids of a journey's steps in the author's order, as a version declares it; null if it does not.
 -- Raises nothing, locks nothing.
 create or replace function svc.journey_step_ids(project_id integer, version integer, journey_id text)
 returns text[]

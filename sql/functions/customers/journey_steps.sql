@@ -1,6 +1,6 @@
--- The steps of a run of a journey and the time that they took: the declared ones in their order, then those that the run has completed
--- but are not declared. started_at is the run's; steps are its completed ones, as in svc.journey_runs. secondsFromPrevious counts from the
--- step completed before, or the start.
+-- The steps of a run of a journey and the time that they took: the declared ones in their order, then those that the run completed
+-- although they are not declared. started_at is the run's; steps are its completed ones, as in svc.journey_runs. secondsFromPrevious counts
+-- from the step completed before, or from the start.
 -- Raises nothing, locks nothing.
 create or replace function svc.journey_steps(started_at timestamptz, steps json, declared text[])
 returns json

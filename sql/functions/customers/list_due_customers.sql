@@ -1,6 +1,6 @@
--- Customers whose state changes by time alone, the earliest first, each with the instant at which its next timer may fire: when it is due,
--- and of those whose last event came late, while the environment has not settled, the end of the hold where that is later. It has not where
--- a held timer is overdue, by more than firing it takes. Those that were set aside are left out.
+-- Customers whose state changes by time alone, the earliest first, each with the instant at which its next timer can fire: when it is due
+-- or, if the customer's last event was late and the environment has not settled, the end of the hold if that is later. It counts as not
+-- settled if a held timer is overdue by more than 10 seconds, longer than firing takes. Customers that were set aside are left out.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_due_customers(
   token_hash bytea, organization_id text, project_slug text, environment_name text, row_limit integer, "cursor" text
@@ -37,7 +37,7 @@ begin
   into _items, _positions
   from (
     select row_number() over (order by d.due_at, d.customer_id) as n, d.customer_id, d.lifecycle, d.due_at
-    -- As in svc.due_customers, each kind by an index of its own.
+    -- As in svc.due_customers, each kind by its own index.
     from (
       (
         select c.customer_id, c.lifecycle, c.next_due_at as due_at

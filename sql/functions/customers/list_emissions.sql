@@ -33,7 +33,7 @@ begin
         'timestamp', svc.iso(m.emitted_at),
         'cause', json_build_object('type', m.cause_type, 'id', m.cause_id),
         'configVersion', 'v' || m.config_version,
-        -- The names before these.
+        -- The former names of these members.
         'at', svc.iso(m.emitted_at),
         'type', m.event_type
       ) as item

@@ -1,8 +1,8 @@
--- What happened to a customer, the newest first: events, updates of traits, transitions, changes of the health score, runs of rules that
--- acted or failed, and emissions with how far each came at the webhooks. Of one instant what came of something stands before it. Of logs
--- that a recompute writes anew the present record is told. Payloads of more than 2 KiB are null. Events and runs are read by index as far
--- as the page needs, of everything else all that there is of the customer. kinds are those of svc.history_items, null for all; at
--- leaves out what came later, null for nothing.
+-- A customer's history, newest first: events, updates of traits, transitions, changes of the health score, rule executions that
+-- acted or failed, and emissions with the status of their deliveries. Within one instant, effects come before their cause. Logs that a
+-- recompute rewrites are shown in their current version. Payloads of more than 2 KiB are null. Events and executions are read by index as
+-- far as the page needs, all other rows of the customer completely. kinds are those of svc.history_items, null for all; later entries than
+-- `at` are left out, null for none.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_history(
   token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text, kinds text[], at timestamptz,
@@ -17,7 +17,7 @@ as $$
 declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_history');
   _id constant integer := _environment.environment_id;
-  -- Microseconds, place among the kinds, number.
+  -- Microseconds, place of the kind, number.
   _position constant text[] := string_to_array(
     coalesce(
       svc.decode_cursor('history', list_history.cursor, '^-?[0-9]{1,18} [0-9] -?[0-9]{1,18}$'),
@@ -137,4 +137,4 @@ end;
 $$;
 
 comment on function svc_api.list_history(bytea, text, text, text, text, text[], timestamptz, integer, text) is
-  'What happened to a customer: events, traits, transitions, scores, rules and emissions, the newest first.';
+  'A customer''s history: events, traits, transitions, scores, rules and emissions, newest first.';

@@ -1,5 +1,4 @@
--- A page of those who were members of a segment at an instant, in the order of their ids: {customerId, enteredAt}, as
--- svc.memberships_at has them.
+-- A page of the members of a segment at an instant, in the order of their ids: {customerId, enteredAt}, as in svc.memberships_at.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or SEGMENT_NOT_FOUND (neither in the active configuration nor ever with
 -- members), SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_members_at(
@@ -41,4 +40,4 @@ end;
 $$;
 
 comment on function svc_api.list_members_at(bytea, text, text, text, text, timestamptz, integer, text) is
-  'A page of those who were members of a segment at an instant.';
+  'A page of the members of a segment at an instant.';

@@ -1,4 +1,4 @@
--- Some traits of some customers, for lists that name them: {customerId: {trait: text}}. Of each value the first 256 characters; customers
+-- Some traits of some customers, for lists that show them: {customerId: {trait: text}}. Each value is cut to 256 characters; customers
 -- and traits that do not exist are left out.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.list_traits(

@@ -1,4 +1,4 @@
--- A customer's lifecycle transitions, the last written first: those of the present history, or with superseded also those that
+-- A customer's lifecycle transitions, the last written first: those of the current history, or with superseded also those that
 -- recomputes replaced, as far as they are kept.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_transitions(

@@ -1,5 +1,5 @@
--- Who was a member of which segment at an instant, and since when, as the record says now: the present or last membership where it began by
--- then, else the last that was told of by then.
+-- The members of all segments at an instant, and since when, as far as is known today: from the current or last membership if it began
+-- before or at that instant, else from the last emission about the segment up to then.
 -- Raises nothing, locks nothing.
 create or replace function svc.memberships_at(environment_id integer, at timestamptz)
 returns table (customer_id text, segment_id text, entered_at timestamptz)
@@ -31,4 +31,4 @@ as $$
     and t.event_type = 'segment.entered'
 $$;
 
-comment on function svc.memberships_at(integer, timestamptz) is 'Who was a member of which segment at an instant, and since when.';
+comment on function svc.memberships_at(integer, timestamptz) is 'The members of all segments at an instant, and since when.';

@@ -1,5 +1,5 @@
--- By which of its filters a list of customers is read: segment, signal, lifecycle or set_aside, the one that passes the fewest, counted up
--- to 2,001; else all of them. is_small says that it passes at most 2,000, so that they may all be read and sorted.
+-- Chooses the filter by which a list of customers is read: segment, signal, lifecycle or set_aside, whichever matches the fewest, counted
+-- up to 2,001; else all. is_small means that it matches at most 2,000 customers, so that all may be read and sorted.
 -- Raises nothing, locks nothing.
 create or replace function svc.narrowest_filter(
   environment_id integer, lifecycle text, segment text, signal text, set_aside boolean, out driver text, out is_small boolean
@@ -35,7 +35,7 @@ as $$
           where g.environment_id = narrowest_filter.environment_id
             and g.signal_id = narrowest_filter.signal
             and g.cleared_at is null
-          -- In the order of the index, which is read even where it has most of the table.
+          -- In the order of the index, so that it is used even if it covers most of the table.
           order by g.customer_id
           limit 2001
         ) as g
@@ -68,9 +68,9 @@ as $$
     union all
     select 'all', 2001
   ) as d
-  -- Between equals what is no filter comes last.
+  -- Between equals, reading all customers comes last.
   order by d.customers, array_position(array['segment', 'signal', 'lifecycle', 'set_aside'], d.driver)
   limit 1;
 $$;
 
-comment on function svc.narrowest_filter(integer, text, text, text, boolean) is 'By which of its filters a list of customers is read.';
+comment on function svc.narrowest_filter(integer, text, text, text, boolean) is 'The filter by which a list of customers is read.';

@@ -1,5 +1,5 @@
--- The last written of the environment's lifecycle transitions before a position, into one state or, where that is null, into any: at most
--- so many, and of former histories, too. The states that were ever entered are found by the index, each after the one before it.
+-- The last written lifecycle transitions of an environment before a position, into one state or, if that is null, into any: at most
+-- row_limit, including those of former histories. The states that were ever entered are found one after the other by the index.
 -- Raises nothing, locks nothing.
 create or replace function svc.newest_transitions(environment_id integer, entered text, before bigint, row_limit integer)
 returns setof svc.lifecycle_transitions

@@ -1,14 +1,14 @@
--- Opens one cursor for each kind of rows that is held about a customer, `export_` and the member of the document that it fills, all
--- on the caller's snapshot; one row of each is {item: JSON text}. Answers the members that are no lists. What a cursor still has is read
--- with svc_api.fetch_export, so that neither side holds more than a part of it, however long the history is.
+-- Opens one cursor for each kind of a customer's rows, named `export_` and the member of the document that it fills, all
+-- on the caller's snapshot; a row of each is {item: JSON text}. Answers the members that are not lists. svc_api.fetch_export reads the
+-- cursors in parts, so that neither side holds more than a part, however long the history is.
 -- Raises nothing. Locks nothing. The cursors end with the transaction.
 create or replace function svc.open_customer_export(environment_id integer, customer_id text)
 returns json
 language plpgsql
--- Cursors are open afterwards.
+-- Not stable, because it leaves cursors open.
 volatile
 set search_path = ''
--- By key, whatever the statistics say, as in evaluation; the plans are made here.
+-- Force look-ups by key, whatever the statistics say, as in evaluation; the plans are made here.
 set enable_seqscan = off
 as $$
 declare
@@ -179,7 +179,7 @@ begin
   from (
     select k.recompute_id from svc.recompute_customers as k where k.environment_id = _id and k.customer_id = _customer
     union
-    -- Those of this customer alone, also where they found nothing.
+    -- Those of this customer alone, even if they found nothing.
     select k.recompute_id from svc.recomputes as k where k.environment_id = _id and k.customer_id = _customer
   ) as o
   cross join lateral (
@@ -231,4 +231,4 @@ end;
 $$;
 
 comment on function svc.open_customer_export(integer, text) is
-  'Opens cursors on all that is held about a customer; answers the members of the document that are no lists.';
+  'Opens cursors on all data of a customer; answers the members of the document that are not lists.';

@@ -1,12 +1,12 @@
--- Opens the cursors that a customer's export is read from (svc.open_customer_export), on the caller's snapshot, and answers the members
--- of the document that are no lists. svc_api.export_customer has put it on record.
+-- Opens the cursors from which a customer's export is read (svc.open_customer_export), on the caller's snapshot, and answers the members
+-- of the document that are not lists. svc_api.export_customer has recorded the export before.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks nothing.
 create or replace function svc_api.open_export(
   token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text
 )
 returns json
 language plpgsql
--- Cursors are open afterwards.
+-- Not stable, because it leaves cursors open.
 volatile
 security definer
 set search_path = ''
@@ -19,4 +19,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.open_export(bytea, text, text, text, text) is 'Opens the cursors that a customer''s export is read from.';
+comment on function svc_api.open_export(bytea, text, text, text, text) is 'Opens the cursors from which a customer''s export is read.';

@@ -1,5 +1,5 @@
--- Says that there is no such customer.
--- Raises SV004 CUSTOMER_NOT_FOUND, always. Locks nothing.
+-- Reports that a customer does not exist.
+-- Always raises SV004 CUSTOMER_NOT_FOUND. Locks nothing.
 create or replace function svc.raise_customer_not_found(customer_id text)
 returns void
 language plpgsql

@@ -1,4 +1,4 @@
--- Says that an environment has no such segment, with the names of those that the active version declares.
+-- Reports that an environment has no such segment, with the names of those that the active version declares.
 -- Raises SV004 SEGMENT_NOT_FOUND. Locks nothing.
 create or replace function svc.raise_segment_not_found(project_id integer, active_version integer, segment_id text)
 returns void
@@ -20,4 +20,4 @@ begin
 end;
 $$;
 
-comment on function svc.raise_segment_not_found(integer, integer, text) is 'Says that an environment has no such segment.';
+comment on function svc.raise_segment_not_found(integer, integer, text) is 'Raises SEGMENT_NOT_FOUND.';

@@ -1,5 +1,5 @@
--- Gives customers that were set aside back to evaluation, with all that waits for them: one customer, or all of the environment where none
--- is named. Answers {released}, how many there were. Events that lie ahead go back to the others: evaluation puts them off again.
+-- Returns set-aside customers to evaluation, with all their waiting operations: one customer, or all of the environment if customer_id is
+-- null. Answers {released}, their number. Events in the future wait as ordinary ones at first: evaluation defers them again.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks the customers' rows, in id order,
 -- and their inbox rows.
 create or replace function svc_api.release_customers(
@@ -49,4 +49,4 @@ end;
 $$;
 
 comment on function svc_api.release_customers(bytea, text, text, text, text, text) is
-  'Gives a customer that was set aside, or all of them, back to evaluation.';
+  'Returns a set-aside customer, or all of them, to evaluation.';

@@ -1,4 +1,4 @@
--- Makes sure that a customer exists. It does from its first evaluation on, a moment after its first operation was accepted.
+-- Checks that a customer exists. It does from its first evaluation on, a moment after its first operation was accepted.
 -- Raises SV004 CUSTOMER_NOT_FOUND. Locks nothing.
 create or replace function svc.require_customer(environment_id integer, customer_id text)
 returns void

@@ -1,11 +1,11 @@
--- Makes sure that there is a journey over all customers: one that the active version declares, or that has runs.
--- Raises SV004 JOURNEY_NOT_FOUND with the names that there are. Locks nothing.
+-- Checks that a journey exists for the environment: one that the active version declares, or that has runs.
+-- Raises SV004 JOURNEY_NOT_FOUND with the declared names. Locks nothing.
 create or replace function svc.require_journey(environment_id integer, project_id integer, active_version integer, journey_id text)
 returns void
 language plpgsql
 stable
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set enable_seqscan = off
 as $$
 declare
@@ -28,4 +28,5 @@ begin
 end;
 $$;
 
-comment on function svc.require_journey(integer, integer, integer, text) is 'Makes sure that there is a journey over all customers.';
+comment on function svc.require_journey(integer, integer, integer, text) is
+  'Raises JOURNEY_NOT_FOUND unless the active version declares the journey or it has runs.';

@@ -1,4 +1,4 @@
--- Makes sure that anything is held about a customer: a state, or operations that wait for their evaluation or are in quarantine.
+-- Checks that any data of a customer exists: a state, or operations that wait for evaluation or are in quarantine.
 -- Raises SV004 CUSTOMER_NOT_FOUND. Locks nothing.
 create or replace function svc.require_known_customer(environment_id integer, customer_id text)
 returns void
@@ -22,4 +22,4 @@ end;
 $$;
 
 comment on function svc.require_known_customer(integer, text) is
-  'Raises CUSTOMER_NOT_FOUND unless the customer exists or has operations that wait.';
+  'Raises CUSTOMER_NOT_FOUND unless the customer exists or has waiting operations.';

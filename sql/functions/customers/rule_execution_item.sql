@@ -1,5 +1,5 @@
--- A run of a rule as lists and emissions show it; detail adds the conditions and the action, superseded whether a recompute replaced it,
--- unless null.
+-- A rule execution in the format of lists and emissions; detail adds the conditions and the action; a non-null superseded is shown as a
+-- member that says whether a recompute replaced it.
 -- Raises nothing, locks nothing.
 create or replace function svc.rule_execution_item(
   customer_id text, rule_id text, result text, triggered_by text, executed_at timestamptz, cause_type text, cause_id text,
@@ -39,4 +39,4 @@ $$;
 
 comment on function svc.rule_execution_item(
   text, text, text, text, timestamptz, text, text, integer, text, bigint, json, json, boolean, boolean
-) is 'A run of a rule as lists and emissions show it.';
+) is 'A rule execution in the format of lists and emissions.';

@@ -1,11 +1,11 @@
--- Customers, filtered and sorted by customerId, by lastEvent (without events, by creation) or by health, which is the overall score, those
--- without one last; the lowest or the highest first. With a number of seconds for which there was no event the longest inactive come
--- first, unless another order is asked for. Filters that are null do not filter; search finds what the id or a text among the traits
--- contains, in upper or lower case; traits are those that a customer has with these values, or in lists, numbers and truth values also as
--- texts. A page reads at most 2,000 customers in its order: where so many hold too few that the filters pass, it is short, even empty, and
--- nextCursor goes on. To sort by health reads the index of all customers of the environment each time.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor; a state, segment, band or signal that
--- nobody is in or has and the active version does not declare). Locks nothing.
+-- Customers, filtered and sorted by customerId, by lastEvent (without events, by creation) or by health, which is the overall score, with
+-- customers without one last; ascending or descending. With inactive_seconds, the longest inactive come first, unless another order is
+-- requested. Null filters do not filter; search matches ids and textual traits that contain the text, in upper or lower case; traits
+-- matches customers that have these values, or have them in lists; numbers and booleans also match as texts. A page reads at most 2,000
+-- customers in its order: if too few of them pass the filters, it is short or even empty, and nextCursor continues the list. Sorting by
+-- health reads the index of all customers of the environment each time.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor; a state, segment, band or signal that no
+-- customer has and the active version does not declare). Locks nothing.
 create or replace function svc_api.search_customers(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
   lifecycle text, segment text, health text, signal text, search text, traits jsonb, inactive_seconds double precision, set_aside boolean,
@@ -30,7 +30,7 @@ declare
     case _sort when 'lastEvent' then '-inactive' when 'health' then '-health' end,
     case when search_customers.reverse then '-reversed' end
   );
-  -- What is sorted by: an expression of the customer k, and how a number of the cursor is one of its values.
+  -- The sort key: an expression of the customer k, and how to convert it to and from the number in a cursor.
   _key constant text := case _sort
     when 'lastEvent' then 'coalesce(k.last_event_at, k.created_at)'
     when 'health' then case
@@ -70,19 +70,19 @@ declare
   _positions text[];
   _resume text;
 begin
-  -- The customers that one of the filters passes are the way to those that all of them pass: the fewest of them, where they are few.
+  -- Start from the customers that one of the filters matches, if they are few: the filter with the fewest.
   select d.driver, d.is_small into _driver, _is_small
   from svc.narrowest_filter(
     _environment.environment_id, search_customers.lifecycle, search_customers.segment, search_customers.signal, search_customers.set_aside
   ) as d;
-  -- Only what is small is sorted after it was read; many are read in the order of the list, and only ids have one beside the customers.
+  -- Only a small set is sorted after it was read; a large one is read in the order of the list, which the other tables only have for ids.
   if not _is_small and not _by_id then
     _driver := 'order';
   end if;
 
-  -- Only the filters that are asked for are in the statements, so that each combination gets a plan of its own. The source gives customers,
-  -- with the key where it is read in the key's order; the filter is asked of each customer that it gives, which is looked up by key,
-  -- laterally with a limit, so that no plan can make a join of it.
+  -- The statements contain only the filters in use, so that each combination gets its own plan. The source gives customers, with the key if
+  -- it is read in the key's order; the filter is checked for each of its customers, which is looked up by key, laterally with a limit, so
+  -- that no plan can turn it into a join.
   _source := concat(
     ' select c.* from (select k.customer_id',
     case when _driver = 'order' then concat(', ', _key, ' as key') end,
@@ -92,7 +92,7 @@ begin
       when 'signal' then ' from svc.signals as k where k.environment_id = $1 and k.signal_id = $8 and k.cleared_at is null '
       when 'lifecycle' then ' from svc.customers as k where k.environment_id = $1 and k.lifecycle = $5 '
       when 'set_aside' then ' from svc.customers as k where k.environment_id = $1 and k.set_aside_at is not null '
-      -- What the index holds that has all that is sorted by.
+      -- Always true; repeats the condition of the index that has all sort keys.
       when 'order' then concat(
         ' from svc.customers as k where k.environment_id = $1 and coalesce(k.last_event_at, k.created_at) is not null ', _inactive
       )
@@ -159,7 +159,7 @@ begin
           where k.environment_id = $1 and k.customer_id = s.customer_id ', _filter, '
           limit 1
         ) as k ',
-    -- In the order that the source has already, where it has one.
+    -- In the order that the source already has, if any.
     case
       when _driver = 'order' then replace(_order, 'c.', 's.')
       else replace(replace(_order, 'c.key', 'k.key'), 'c.customer_id', 's.customer_id')

@@ -1,6 +1,6 @@
--- What evaluation emitted, the last first; filtered by customer, event type, source, and to what was emitted at an instant or later,
--- whenever it happened. Filters that are null do not filter. A page reads at most 2,000 emissions: where so many hold too few that the
--- filters pass, it is short, even empty, and nextCursor goes on.
+-- Emissions, last written first; filtered by customer, event type, source, and an earliest time of writing, whenever the change happened.
+-- Null filters do not filter. A page reads at most 2,000 emissions: if too few of them pass the filters, it is short or even empty, and
+-- nextCursor continues the list.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.search_emissions(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
@@ -11,7 +11,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -32,7 +32,7 @@ declare
   _looked_at bigint[];
 begin
   if search_emissions.since is not null then
-    -- Numbers rise with the time of writing, but for transactions that ran at once: of these there are few in an environment.
+    -- Numbers rise with the time of writing, except for concurrent transactions, of which an environment has few.
     select min(b.evaluation_seq) << 16 into _from
     from (
       select k.evaluation_seq
@@ -99,4 +99,4 @@ end;
 $$;
 
 comment on function svc_api.search_emissions(bytea, text, text, text, text, text, text, timestamptz, integer, text) is
-  'What evaluation emitted, the last first, filtered.';
+  'Emissions, last written first, filtered.';

@@ -1,7 +1,7 @@
--- Runs of a journey by customer id; filtered by status, by the step that a run stands at or expired at, by a step that it has completed,
--- and to those that started at an instant or later. Filters that are null do not filter. A page reads at most 2,000 runs: where so many
--- hold too few that the filters pass, it is short, even empty, and nextCursor goes on.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, or JOURNEY_NOT_FOUND for one that was neither started nor is in
+-- Runs of a journey by customer id; filtered by status, by the step at which a run is or expired, by a completed step, and an earliest
+-- start. Null filters do not filter. A page reads at most 2,000 runs: if too few of them pass the filters, it is short or even empty,
+-- and nextCursor continues the list.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, or JOURNEY_NOT_FOUND for one that neither started nor is in
 -- the active version, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.search_journey_runs(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
@@ -12,7 +12,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -21,7 +21,7 @@ declare
     token_hash, organization_id, project_slug, environment_name, 'search_journey_runs'
   );
   _id constant integer := _environment.environment_id;
-  -- Whose, and which of hers: only the first may hold a space.
+  -- Run and customer id: only the id can contain a space.
   _after constant text[] := regexp_match(
     svc.decode_cursor('journey-runs', search_journey_runs.cursor, '^[0-9]{1,9} .+$'), '^([0-9]+) (.+)$'
   );
@@ -34,7 +34,7 @@ declare
 begin
   perform svc.require_journey(_id, _environment.project_id, _environment.active_version, search_journey_runs.journey_id);
   with looked as materialized (
-    -- Each of them by an index in the order of the list: one of all runs that are active, one of all runs.
+    -- Each branch by an index in the order of the list: one of the active runs, one of all runs.
     (
       select r.*
       from svc.journey_runs as r

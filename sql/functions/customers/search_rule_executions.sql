@@ -1,8 +1,7 @@
--- The log of the rules, newest first, in each customer's present history, or with superseded also in those that recomputes replaced, as far
--- as they are kept; filtered by customer, rule, result and to what ran at an instant or later. Filters that are null do not filter; detail
--- adds the conditions and the action. A page reads at most 2,000 executions, those of
--- former histories among them: where so many hold too few that count and that the filters pass, it is short, even empty, and nextCursor
--- goes on.
+-- The log of rule executions, newest first, in each customer's current history, or with superseded also in those that recomputes replaced,
+-- as far as they are kept; filtered by customer, rule, result and earliest instant. Null filters do not filter; detail
+-- adds the conditions and the action. A page reads at most 2,000 executions, including those of former histories: if too few of them pass
+-- the filters, it is short or even empty, and nextCursor continues the list.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor; a rule that never ran and
 -- that the active version does not declare). Locks nothing.
 create or replace function svc_api.search_rule_executions(
@@ -41,9 +40,9 @@ begin
     where c.environment_id = _environment.environment_id and c.customer_id = search_rule_executions.customer_id;
   end if;
 
-  -- Only the filters that are asked for are in the statements, so that each combination gets a plan of its own. The source is read in
-  -- order: of one customer, or of each result, merged. The filter is asked of each row that it gives, by key, in a sub-query of its
-  -- own, so that no plan can make a join of it.
+  -- The statements contain only the filters in use, so that each combination gets its own plan. The source is read in order: for one
+  -- customer, or for each result, merged. The filter is checked for each of its rows, by key, in a separate sub-query, so that no plan
+  -- can turn it into a join.
   _range := concat(
     case when search_rule_executions.since is not null then ' and t.executed_at >= $5 ' end,
     case when _after is not null then ' and (t.executed_at, t.execution_seq) < ($6, $7) ' end
@@ -71,7 +70,7 @@ begin
             when search_rule_executions.rule_id is not null then $sql$ and t.rule_id = $3 and t.rule_id <> '' $sql$
             else ' and t.execution_seq >= 0 '
           end,
-          -- Each in order, so that they are merged and not sorted.
+          -- Each in order, so that they are merged, not sorted.
           _range, _newest_first, 'limit 2000)'
         ),
         ' union all '
@@ -86,7 +85,7 @@ begin
         case when search_rule_executions.rule_id is not null then ' and t.rule_id = $3 ' end,
         case when search_rule_executions.result is not null then ' and t.result = $4 ' end
       )
-    -- A recompute writes a customer's history anew: only the present generation counts.
+    -- A recompute replaces a customer's history: only the current generation counts.
     when not search_rule_executions.superseded then $sql$
       and t.generation = (
         select c.generation from svc.customers as c where c.environment_id = $1 and c.customer_id = t.customer_id
@@ -145,4 +144,4 @@ $$;
 
 comment on function svc_api.search_rule_executions(
   bytea, text, text, text, text, text, text, timestamptz, boolean, boolean, integer, text
-) is 'The log of the rules, newest first, filtered.';
+) is 'The log of rule executions, newest first, filtered.';

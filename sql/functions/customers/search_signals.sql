@@ -1,6 +1,6 @@
--- The signals that are raised, the last raised first; filtered by signal, severity and to those raised at an instant or later. Filters that
--- are null do not filter. A page reads at most 2,000 signals: where so many hold too few that the filters pass, it is short, even empty,
--- and nextCursor goes on.
+-- The signals that are raised now, last raised first; filtered by signal, severity and an earliest time of raising. Null filters do not
+-- filter. A page reads at most 2,000 signals: if too few of them pass the filters, it is short or even empty, and nextCursor continues the
+-- list.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor; a signal that is not raised and that the
 -- active version does not declare). Locks nothing.
 create or replace function svc_api.search_signals(
@@ -12,14 +12,14 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'search_signals');
   _id constant integer := _environment.environment_id;
-  -- When it was raised, which signal, and whose: only the last may hold a space.
+  -- Instant, signal and customer id: only the last can contain a space.
   _after constant text[] := regexp_match(
     svc.decode_cursor('signals', search_signals.cursor, '^([0-9]{1,18}|-[0-9]{1,17}) [^ ]+ .+$'), '^(-?[0-9]+) ([^ ]+) (.+)$'
   );
@@ -80,4 +80,4 @@ end;
 $$;
 
 comment on function svc_api.search_signals(bytea, text, text, text, text, text, timestamptz, integer, text) is
-  'The signals that are raised, the last raised first, filtered.';
+  'The signals that are raised now, last raised first, filtered.';

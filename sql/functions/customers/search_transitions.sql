@@ -1,9 +1,9 @@
--- Lifecycle transitions of all customers, the last written first; filtered by the state that was left, empty for none, by the state that
--- was entered, and by the days of the organization's time zone on which they happened, from the first to the last. Filters that are null do
--- not filter. Of the present record only, as svc_api.get_trends counts it. A page reads at most 2,000 transitions into each state: where so
--- many hold too few that the filters pass, it is short, even empty, and nextCursor goes on.
+-- Lifecycle transitions of all customers, last written first; filtered by the state left (empty for none), by the state entered, and by the
+-- days on which they happened, in the organization's time zone, from the first to the last. Null filters do not filter. Only transitions of
+-- current histories, as svc_api.get_trends counts them. A page reads at most 2,000 transitions into each state: if too few of them pass the
+-- filters, it is short or even empty, and nextCursor continues the list.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor; a state that the active
--- version does not declare, where nothing is found). Locks nothing.
+-- version does not declare, if nothing is found). Locks nothing.
 create or replace function svc_api.search_transitions(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
   "left" text, entered text, "from" date, "to" date, row_limit integer, "cursor" text
@@ -13,7 +13,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -77,4 +77,4 @@ end;
 $$;
 
 comment on function svc_api.search_transitions(bytea, text, text, text, text, text, date, date, integer, text) is
-  'Lifecycle transitions of all customers, the last written first, filtered.';
+  'Lifecycle transitions of all customers, last written first, filtered.';

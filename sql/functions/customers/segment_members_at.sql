@@ -1,5 +1,5 @@
--- A page of who was a member of a segment at an instant, and since when, as svc.memberships_at has it: those after a customer's id, in the
--- order of their ids. Each half ends by itself as soon as it has so many, which a filter over svc.memberships_at does not.
+-- A page of the members of a segment at an instant, and since when, as in svc.memberships_at: those after a customer's id, in the
+-- order of their ids. Each half stops as soon as it has row_limit rows, which a filter over svc.memberships_at would not.
 -- Raises nothing, locks nothing.
 create or replace function svc.segment_members_at(
   environment_id integer, segment_id text, at timestamptz, after_customer_id text, row_limit integer
@@ -8,7 +8,7 @@ returns table (customer_id text, entered_at timestamptz)
 language sql
 stable
 set search_path = ''
--- By key and in its order, whatever the statistics say.
+-- Force look-ups by key and in its order, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -51,4 +51,4 @@ as $$
 $$;
 
 comment on function svc.segment_members_at(integer, text, timestamptz, text, integer) is
-  'A page of who was a member of a segment at an instant.';
+  'A page of the members of a segment at an instant.';

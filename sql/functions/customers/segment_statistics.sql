@@ -1,6 +1,6 @@
 -- Statistics of a segment's members: how many are in each lifecycle state and health band, the mean of their health scores, how long ago
--- their last events were (whose was within a day is within seven, too), and how many entered the segment within seven days. Counted in one
--- pass over what indexes hold; still, it takes as long as there are members.
+-- their last events were (those within a day also count as within seven), and how many entered the segment within seven days. Counted in
+-- one pass over indexes only; still, its duration is proportional to the number of members.
 -- Raises nothing, locks nothing.
 create or replace function svc.segment_statistics(environment_id integer, segment_id text)
 returns json
@@ -23,7 +23,7 @@ as $$
     where m.environment_id = segment_statistics.environment_id
       and m.segment_id = segment_statistics.segment_id
       and m.exited_at is null
-      -- Always so; said, so that the index that says it may serve.
+      -- Always true; repeats the condition of a partial index so that it can be used.
       and coalesce(c.last_event_at, c.created_at) is not null
     group by c.lifecycle, c.health_band
   )

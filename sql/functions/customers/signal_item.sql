@@ -1,4 +1,4 @@
--- A signal that is raised for a customer, as documents show it.
+-- A signal raised for a customer, in the format of documents.
 -- Raises nothing, locks nothing.
 create or replace function svc.signal_item(signal_id text, severity text, message text, raised_at timestamptz)
 returns json
@@ -10,4 +10,4 @@ return json_build_object(
   'raisedAt', svc.iso(signal_item.raised_at)
 );
 
-comment on function svc.signal_item(text, text, text, timestamptz) is 'A signal as documents show it.';
+comment on function svc.signal_item(text, text, text, timestamptz) is 'A signal, in the format of documents.';

@@ -1,5 +1,5 @@
--- The state document of a customer: everything derived, in the fixed order of members that every surface shows. json, not jsonb, keeps
--- that order. Null for a customer that does not exist. svc_inspect.customer_states says the same of all customers at once.
+-- The state document of a customer: everything derived, with the members in the order that every surface shows; json, not jsonb, keeps
+-- it. Null if the customer does not exist. svc_inspect.customer_states has the same for all customers.
 -- Raises nothing, locks nothing.
 create or replace function svc.state_document(environment_id integer, customer_id text)
 returns json

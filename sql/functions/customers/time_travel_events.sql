@@ -1,5 +1,5 @@
--- The next page of a customer's events for its replay up to an instant, by svc.replayed_page: {events, more, lastAt (to the microsecond, as
--- text), lastSeq}. At most 2,000 events.
+-- The next page of a customer's events for its replay up to an instant, from svc.replayed_page: {events, more, lastAt (to the microsecond,
+-- as text), lastSeq}. At most 2,000 events.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.time_travel_events(
   token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text, after_at text, after_seq bigint,
@@ -10,7 +10,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- By key, whatever the statistics say, as in begin_chunk.
+-- Force look-ups by key, whatever the statistics say, as in begin_chunk.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
