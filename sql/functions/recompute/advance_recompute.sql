@@ -1,7 +1,7 @@
--- Takes down that so many more customers of a job are done, up to one of them (null: as before), and what they add to its result:
+-- Adds to a job's progress: `done` more customers are done, up to last_customer_id (null: as before), and `counts` is added to the result:
 -- {customersChanged, lifecycleChanged, healthChanged, segmentsEntered, segmentsExited, rules, rulesRemoved,
 -- emissions}, null for nothing.
--- Raises SV011 RECOMPUTE_TAKEN_OVER where the attempt is not the job's present one. Locks the job's row.
+-- Raises SV011 RECOMPUTE_TAKEN_OVER if the attempt is not the job's current one. Locks the job's row.
 create or replace function svc.advance_recompute(
   environment_id integer, recompute_id text, attempt integer, last_customer_id text, done integer, counts json
 )
@@ -39,4 +39,4 @@ end;
 $$;
 
 comment on function svc.advance_recompute(integer, text, integer, text, integer, json) is
-  'Takes down that more customers of a recompute are done.';
+  'Records that more customers of a recompute are done.';

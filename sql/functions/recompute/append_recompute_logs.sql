@@ -1,5 +1,5 @@
 -- Writes a part of the logs of a customer whose history is too long to be held at once, under the generation that svc_api.apply_recompute
--- makes the present one later in the same transaction.
+-- makes current later in the same transaction.
 -- Raises the constraints' errors. Locks nothing more than the rows it writes.
 create or replace function svc_api.append_recompute_logs(
   environment_id integer, version integer, transitions json, rule_executions json

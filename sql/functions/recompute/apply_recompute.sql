@@ -1,10 +1,10 @@
--- Writes what the replay of one customer came to, with the job's progress, unless the customer's row changed since it was read: answers
--- applied, changed, or gone where it was erased (which counts as done, as does one without a revision). customer is {customerId, revision,
--- generation, lifecycle, lifecycleEnteredAt, lastEventAt, evaluatedThrough, nextDueAt, heldUntil, health, state, difference, weight,
--- counts, emissions}, and the rows that svc.write_effects takes, null where there are none; counts is what svc.advance_recompute takes,
--- and instants are ms. svc.flush_recompute_outbox tells of the emissions, those of many customers together.
--- Raises SV011 RECOMPUTE_TAKEN_OVER where the attempt is not the job's present one, and the constraints' errors. Locks the customer's row,
--- waiting for who holds it, then the job's.
+-- Writes the results of one customer's replay, with the job's progress, unless the customer's row changed since it was read: answers
+-- applied, changed, or gone if the customer was erased (which counts as done, as does one without a revision). customer is {customerId,
+-- revision, generation, lifecycle, lifecycleEnteredAt, lastEventAt, evaluatedThrough, nextDueAt, heldUntil, health, state, difference,
+-- weight, counts, emissions}, and the rows that svc.write_effects takes, null if there are none; counts is what svc.advance_recompute
+-- takes, and instants are ms. svc.flush_recompute_outbox delivers the emissions of many customers together.
+-- Raises SV011 RECOMPUTE_TAKEN_OVER if the attempt is not the job's current one, and the constraints' errors. Locks the customer's row,
+-- waiting for a transaction that holds it, then the job's.
 create or replace function svc_api.apply_recompute(
   environment_id integer, recompute_id text, attempt integer, version integer, customer json
 )
@@ -41,7 +41,7 @@ begin
     if found then
       return 'changed';
     end if;
-    -- Nobody who was erased is named.
+    -- The id of an erased customer is not stored.
     perform svc.advance_recompute(_id, apply_recompute.recompute_id, apply_recompute.attempt, null, 1, null);
     return 'gone';
   end if;
@@ -81,7 +81,7 @@ begin
       health = _c.health,
       state = _c.state,
       generation = _c.generation,
-      -- Operations ahead are still in the inbox.
+      -- Future events are still in the inbox.
       next_due_at = least(
         _epoch + _c."nextDueAt" * _ms,
         (
@@ -116,4 +116,4 @@ end;
 $$;
 
 comment on function svc_api.apply_recompute(integer, text, integer, integer, json) is
-  'Writes what the replay of one customer came to, with the progress of the recompute.';
+  'Writes the results of one customer''s replay, with the progress of the recompute.';

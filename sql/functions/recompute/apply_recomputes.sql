@@ -1,6 +1,6 @@
--- Writes what the replays of customers came to, one transaction each, in their order, until one has changed since it was read or all are
--- written: done then says how many are. A procedure, and without settings of its own, because only such may commit; what it does is
--- svc_api.apply_recompute.
+-- Writes the results of customers' replays, one transaction each, in their order, until one has changed since it was read or all are
+-- written: done is then the number written. A procedure without settings, because only such can commit; svc_api.apply_recompute does the
+-- work.
 -- Raises what that raises; the customers before stay written. Locks what that locks, of one customer at a time.
 create or replace procedure svc_api.apply_recomputes(
   environment_id integer, recompute_id text, attempt integer, version integer, customers json, inout done integer
@@ -21,4 +21,4 @@ end;
 $$;
 
 comment on procedure svc_api.apply_recomputes(integer, text, integer, integer, json, integer) is
-  'Writes what the replays of customers came to, one transaction each.';
+  'Writes the results of customers'' replays, one transaction each.';

@@ -1,4 +1,4 @@
--- A backtest as lists and changes show it: what it asks, of which models, its progress, and its report once it is completed.
+-- A backtest in the format of lists and changes: its question, its models, its progress, and its report once it is completed.
 -- Raises nothing, locks nothing.
 create or replace function svc.backtest_document(backtest svc.recomputes, environment_name text)
 returns json
@@ -30,4 +30,4 @@ return json_build_object(
   'finishedAt', svc.iso((backtest).finished_at)
 );
 
-comment on function svc.backtest_document(svc.recomputes, text) is 'A backtest as lists and changes show it.';
+comment on function svc.backtest_document(svc.recomputes, text) is 'A backtest in the format of lists and changes.';

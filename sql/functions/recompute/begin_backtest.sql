@@ -1,7 +1,7 @@
--- What the question of a backtest is read with: {at (ms), end (ms), configVersion, snapshot}. at is the present. end is the last event
--- until then, up to which it is known what happened: if nothing came since an import, nothing is known of the time since. version_name
--- is v1, v2 …, null for the active one; of a backtest of a snapshot, which is_deployed denies, only at and end are not null.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, VERSION_NOT_FOUND also where none is active. Locks nothing.
+-- The data needed to parse the question of a backtest: {at (ms), end (ms), configVersion, snapshot}. at is the present. end is the last
+-- event until then, up to which it is known what happened: if no events came since an import, nothing is known of the time since.
+-- version_name is v1, v2 …, null for the active one; for a backtest of a snapshot (is_deployed is false), only at and end are not null.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, VERSION_NOT_FOUND also if none is active. Locks nothing.
 create or replace function svc_api.begin_backtest(
   token_hash bytea, organization_id text, project_slug text, environment_name text, is_deployed boolean, version_name text
 )
@@ -36,7 +36,7 @@ begin
   end if;
   select max(e.occurred_at) into _end
   from svc.events as e
-  -- The predicate of the index.
+  -- Repeats the predicate of the index.
   where e.environment_id = _environment.environment_id and e.occurred_at <= _now and e.event_seq >= 0;
   return json_build_object(
     'at', floor(extract(epoch from _now) * 1000)::bigint,
@@ -47,4 +47,5 @@ begin
 end;
 $$;
 
-comment on function svc_api.begin_backtest(bytea, text, text, text, boolean, text) is 'What the question of a backtest is read with.';
+comment on function svc_api.begin_backtest(bytea, text, text, text, boolean, text) is
+  'The data needed to parse the question of a backtest.';

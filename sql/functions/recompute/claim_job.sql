@@ -1,9 +1,9 @@
--- Takes a job that nobody runs: of any environment and any of its queues the oldest unfinished one, if it is not waiting for its next
--- attempt; those behind it wait with it. Answers null where there is none, else {recomputeId, environmentId, kind, customerId, projectId,
+-- Claims a job that no session holds: of any environment and any of its queues the oldest unfinished one, unless it waits for its next
+-- attempt; those behind it wait with it. Answers null if there is none, else {recomputeId, environmentId, kind, customerId, projectId,
 -- version, hash, snapshot, snapshotHash, question, keptFrom (ms), pinnedAt (ms), sampleShare, attempt, customersDone, lastCustomerId}. The
--- job is the session's until svc_api.leave_recompute or the end of the connection; so one whose worker was killed is taken again at once.
--- Such an end counts as a failure, unless the job got further.
--- Raises nothing. Locks the unfinished jobs of its queue, without waiting, and an advisory lock that tells that the session lives.
+-- session holds the job until svc_api.leave_recompute or the end of the connection; so the job of a killed worker is claimed again at once.
+-- Such an end counts as a failure, unless the job made progress.
+-- Raises nothing. Locks the unfinished jobs of its queue, without waiting, and an advisory lock that shows that the session lives.
 create or replace function svc_api.claim_job(attempts_max integer)
 returns json
 language plpgsql
@@ -20,14 +20,14 @@ declare
   _job svc.recomputes;
   _failures integer;
 begin
-  -- What a claim that failed half-way left behind.
+  -- Release what a claim that failed half-way left behind.
   perform pg_advisory_unlock_all();
   select array_agg(q.environment_id), array_agg(q.lane), array_agg(q.next_attempt_at), array_agg(q.running)
   into _environments, _lanes, _next_attempts, _running
   from (
     select
       r.environment_id, svc.lane_of_recompute(r.kind) as lane,
-      -- Of the oldest.
+      -- That of the oldest job.
       (array_agg(r.next_attempt_at order by r.recompute_seq))[1] as next_attempt_at,
       count(*) filter (where r.status = 'running') as running
     from svc.recomputes as r
@@ -40,19 +40,19 @@ begin
     from (
       select
         u.environment_id, u.lane, u.next_attempt_at,
-        -- Of the whole organization, however many environments it has.
+        -- Over the whole organization, however many environments it has.
         sum(u.running) over (partition by p.organization_id) as running
       from unnest(_environments, _lanes, _next_attempts, _running) as u (environment_id, lane, next_attempt_at, running)
       join svc.environments as e on e.environment_id = u.environment_id
       join svc.projects as p on p.project_id = e.project_id
     ) as q
-    -- Whoever queues many does not keep others waiting.
+    -- An organization with many queued jobs does not keep others waiting.
     order by q.running, random()
   loop
     continue when _queue.next_attempt_at > now() or svc.is_recompute_held(_queue.environment_id, _queue.lane)
       or not svc.lock_recomputes(_queue.environment_id, _queue.lane);
 
-    -- Again: whoever had it locked until now may have taken a job, or ended it.
+    -- Check again: the session that had it locked until now may have claimed or ended a job.
     continue when svc.is_recompute_held(_queue.environment_id, _queue.lane);
     select * into _job
     from svc.recomputes as r
@@ -73,7 +73,7 @@ begin
       begin
         perform svc.end_failed_recompute(_job, _failures, format('The worker ended %s times without getting further.', _failures));
       exception when others then
-        -- One that cannot even be given up rests and is tried again, and does not keep the jobs of all others waiting.
+        -- A job that cannot even be given up waits and is tried again, without blocking the jobs of others.
         update svc.recomputes as r
         set
           status = 'retrying', failures = _failures, next_attempt_at = now() + interval '1 minute',
@@ -86,4 +86,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.claim_job(integer) is 'Takes a job that nobody runs, and holds it for the session.';
+comment on function svc_api.claim_job(integer) is 'Claims a job that no session holds, and holds it for this session.';

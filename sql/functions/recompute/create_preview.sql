@@ -1,6 +1,6 @@
--- Queues a preview: what another model would make of the customers, beside what the active version makes of them. The caller validated the
--- snapshot and took the hash of exactly this text. sample is about how many customers to look at, null for all.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV009 QUOTA_EXCEEDED. Locks the environment's row, as svc.require_room.
+-- Queues a preview: the results of another model for the customers, compared with those of the active version. The caller validated the
+-- snapshot and computed the hash of exactly this text. sample is about how many customers to evaluate, null for all.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV009 QUOTA_EXCEEDED. Locks the environment's row, like svc.require_room.
 create or replace function svc_api.create_preview(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   snapshot text, hash text, sample integer
@@ -38,4 +38,4 @@ end;
 $$;
 
 comment on function svc_api.create_preview(bytea, text, text, text, text, text, text, integer) is
-  'Queues a preview of what another model would make of the customers.';
+  'Queues a preview of another model''s results for the customers.';

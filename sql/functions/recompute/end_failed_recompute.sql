@@ -1,4 +1,4 @@
--- Gives a job up, and says so plainly: why, how far it came, and what is to be done.
+-- Gives a job up, with an error that says why, how far it came, and what to do.
 -- Raises nothing. Locks the job's row, which the caller has locked and read.
 create or replace function svc.end_failed_recompute(job svc.recomputes, failures integer, error text)
 returns void
@@ -34,4 +34,5 @@ begin
 end;
 $$;
 
-comment on function svc.end_failed_recompute(svc.recomputes, integer, text) is 'Gives a recompute up, and says how far it came.';
+comment on function svc.end_failed_recompute(svc.recomputes, integer, text) is
+  'Gives a recompute up, with an error that says how far it came.';

@@ -1,5 +1,5 @@
--- Takes down that an attempt failed: the job is tried again after a pause, or given up where it failed so often without getting further.
--- Answers the job's status. Does nothing where the attempt is not the job's present one.
+-- Records that an attempt failed: the job is tried again after a pause, or given up after attempts_max failures without progress.
+-- Answers the job's status. Does nothing if the attempt is not the job's current one.
 -- Raises nothing. Locks the job's row.
 create or replace function svc_api.fail_recompute(
   environment_id integer, recompute_id text, attempt integer, error text, attempts_max integer, pause interval
@@ -33,7 +33,7 @@ begin
     status = 'retrying',
     failures = _failures,
     error = left(fail_recompute.error, 2000),
-    -- Doubled with each failure, to a minute at most.
+    -- Doubled with each failure, up to a minute.
     next_attempt_at = now() + least(fail_recompute.pause * power(2, least(_failures - 1, 20)), interval '1 minute')
   where r.environment_id = _job.environment_id and r.recompute_id = _job.recompute_id;
   return 'retrying';
@@ -41,4 +41,4 @@ end;
 $$;
 
 comment on function svc_api.fail_recompute(integer, text, integer, text, integer, interval) is
-  'Takes down that an attempt at a recompute failed.';
+  'Records that an attempt at a recompute failed.';

@@ -1,4 +1,4 @@
--- Finds a job by its id: a recompute or dry run ('recompute'), a preview or a backtest. One of another kind is none.
+-- Finds a job by its id: a recompute or dry run ('recompute'), a preview or a backtest. A job of another kind is not found.
 -- Raises SV004 RECOMPUTE_NOT_FOUND, PREVIEW_NOT_FOUND or BACKTEST_NOT_FOUND. Locks nothing.
 create or replace function svc.find_job(environment_id integer, job_id text, kind text)
 returns svc.recomputes
@@ -36,4 +36,4 @@ begin
 end;
 $$;
 
-comment on function svc.find_job(integer, text, text) is 'A recompute, preview or backtest; raises that there is none.';
+comment on function svc.find_job(integer, text, text) is 'A recompute, preview or backtest; raises …_NOT_FOUND.';

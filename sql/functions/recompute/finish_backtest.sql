@@ -1,5 +1,5 @@
 -- Ends a backtest whose customers are all done, with its report.
--- Raises SV011 RECOMPUTE_TAKEN_OVER where the attempt is not the job's present one. Locks the job's row.
+-- Raises SV011 RECOMPUTE_TAKEN_OVER if the attempt is not the job's current one. Locks the job's row.
 create or replace function svc_api.finish_backtest(environment_id integer, recompute_id text, attempt integer, report json)
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
 -- Ends a job whose customers are all done.
--- Raises SV011 RECOMPUTE_TAKEN_OVER where the attempt is not the job's present one. Locks the job's row.
+-- Raises SV011 RECOMPUTE_TAKEN_OVER if the attempt is not the job's current one. Locks the job's row.
 create or replace function svc_api.finish_recompute(environment_id integer, recompute_id text, attempt integer)
 returns void
 language plpgsql
@@ -15,9 +15,9 @@ begin
     finished_at = now(),
     error = null,
     last_customer_id = null,
-    -- The model of a preview or backtest is large, and nothing reads it any more.
+    -- The model of a preview or backtest is large and no longer needed.
     snapshot = case when r.snapshot is not null then '{}'::json end,
-    -- Some were erased since they were counted, others were new then and are there only now.
+    -- Some customers were erased since they were counted; others were not yet visible then.
     customers_total = r.customers_done
   where r.environment_id = finish_recompute.environment_id and r.recompute_id = finish_recompute.recompute_id
     and r.attempt = finish_recompute.attempt and r.status = 'running';

@@ -1,5 +1,5 @@
--- Tells of the emissions that a job has written so far. The transaction is on disk when its commit answers, whatever the session's setting:
--- before that no receiver may hear of what a crash could undo.
+-- Delivers the emissions that a job has written so far. The transaction is on disk when its commit answers, whatever the session's setting:
+-- before that, no receiver may learn of what a crash could undo.
 -- Raises nothing. Locks the job's row.
 create or replace function svc.flush_recompute_outbox(environment_id integer, recompute_id text)
 returns void
@@ -29,4 +29,4 @@ begin
 end;
 $$;
 
-comment on function svc.flush_recompute_outbox(integer, text) is 'Tells of the emissions that a recompute has written so far.';
+comment on function svc.flush_recompute_outbox(integer, text) is 'Delivers the emissions that a recompute has written so far.';

@@ -1,4 +1,4 @@
--- One backtest, with how far it has come, and what it came to.
+-- One backtest, with its progress and its report.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or BACKTEST_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_backtest(
   token_hash bytea, organization_id text, project_slug text, environment_name text, backtest_id text
@@ -20,4 +20,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.get_backtest(bytea, text, text, text, text) is 'One backtest, with how far it has come, and what it came to.';
+comment on function svc_api.get_backtest(bytea, text, text, text, text) is 'One backtest, with its progress and its report.';

@@ -1,4 +1,4 @@
--- One preview, with how far it has come.
+-- One preview, with its progress.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or PREVIEW_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_preview(
   token_hash bytea, organization_id text, project_slug text, environment_name text, preview_id text
@@ -20,4 +20,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.get_preview(bytea, text, text, text, text) is 'One preview, with how far it has come.';
+comment on function svc_api.get_preview(bytea, text, text, text, text) is 'One preview, with its progress.';

@@ -1,4 +1,4 @@
--- One recompute or dry run, with how far it has come.
+-- One recompute or dry run, with its progress.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or RECOMPUTE_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_recompute(
   token_hash bytea, organization_id text, project_slug text, environment_name text, recompute_id text
@@ -20,4 +20,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.get_recompute(bytea, text, text, text, text) is 'One recompute or dry run, with how far it has come.';
+comment on function svc_api.get_recompute(bytea, text, text, text, text) is 'One recompute or dry run, with its progress.';

@@ -1,5 +1,5 @@
--- Whether a session that took a job of a queue of an environment still lives and has not let go of it. Every login can take every advisory
--- lock, so that of the holder's process counts alone.
+-- Whether a session that claimed a job of an environment's queue is still alive and has not released it. Every login can take every
+-- advisory lock, so only a lock of the holder's process counts.
 -- Raises nothing, locks nothing.
 create or replace function svc.is_recompute_held(environment_id integer, lane integer)
 returns boolean
@@ -11,7 +11,7 @@ declare
   _pids integer[];
   _keys integer[];
 begin
-  -- First the jobs, then the locks: in a cluster they are not of the same node.
+  -- First the jobs, then the locks: in a cluster they are not on the same node.
   select array_agg(r.holder_pid), array_agg(r.holder_key) into _pids, _keys
   from svc.recomputes as r
   where r.environment_id = is_recompute_held.environment_id and svc.lane_of_recompute(r.kind) = is_recompute_held.lane
@@ -26,4 +26,4 @@ begin
 end;
 $$;
 
-comment on function svc.is_recompute_held(integer, integer) is 'Whether a session that took a recompute of a queue still lives.';
+comment on function svc.is_recompute_held(integer, integer) is 'Whether a session that claimed a recompute of a queue is still alive.';

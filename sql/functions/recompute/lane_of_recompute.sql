@@ -1,4 +1,4 @@
--- The queue of a kind of job: previews and backtests write nothing, and are not kept waiting by recomputes or by each other.
+-- The queue of a kind of job: previews and backtests write nothing, so they do not wait for recomputes or for each other.
 -- Raises nothing, locks nothing.
 create or replace function svc.lane_of_recompute(kind text)
 returns integer

@@ -1,4 +1,4 @@
--- Lets go of a job that this session holds. One that is still running, because its worker stops, is queued again, which is no failure.
+-- Releases a job that this session holds. One that is still running, because its worker stops, is queued again; that is no failure.
 -- Raises nothing. Locks the job's row; ends the session's advisory lock.
 create or replace function svc_api.leave_recompute(environment_id integer, recompute_id text, attempt integer)
 returns void
@@ -16,4 +16,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.leave_recompute(integer, text, integer) is 'Lets go of a recompute that this session holds.';
+comment on function svc_api.leave_recompute(integer, text, integer) is 'Releases a recompute that this session holds.';

@@ -1,5 +1,5 @@
--- What a backtest noted of customers, in order of their ids: {customerId, said, outcomes}. While it runs the list grows; 30 days after its
--- end it is empty.
+-- The samples that a backtest recorded, by customer in order of their ids: {customerId, said, outcomes}. While it runs the list grows; 30
+-- days after its end it is empty.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or BACKTEST_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_backtest_samples(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
@@ -26,4 +26,4 @@ end;
 $$;
 
 comment on function svc_api.list_backtest_samples(bytea, text, text, text, text, integer, text) is
-  'What a backtest noted of customers.';
+  'The samples that a backtest recorded, by customer.';

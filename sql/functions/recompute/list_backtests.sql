@@ -1,4 +1,4 @@
--- The backtests of an environment, the newest first.
+-- The backtests of an environment, newest first.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_backtests(
   token_hash bytea, organization_id text, project_slug text, environment_name text, row_limit integer, "cursor" text
@@ -36,4 +36,4 @@ end;
 $$;
 
 comment on function svc_api.list_backtests(bytea, text, text, text, integer, text) is
-  'The backtests of an environment, the newest first.';
+  'The backtests of an environment, newest first.';

@@ -1,5 +1,5 @@
--- The customers that a recompute or dry run changes, each with its difference: by_id in order of their ids, else the most telling first.
--- While it runs the list grows, in the order of ids at its end.
+-- The customers that a recompute or dry run changes, each with its difference: by_id in order of their ids, else the largest differences
+-- first. While it runs, the list grows; in the order of ids, only at its end.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or RECOMPUTE_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_recompute_customers(
   token_hash bytea, organization_id text, project_slug text, environment_name text,

@@ -1,5 +1,5 @@
--- The recomputes and dry runs of an environment, the newest first, without previews and backtests; of one status where that is given. A
--- page looks at 2,000 rows at most: where so many hold too few that the list shows, it is short, even empty, and nextCursor goes on.
+-- The recomputes and dry runs of an environment, newest first, without previews and backtests; with a given status, if any. A page reads at
+-- most 2,000 rows: if too few of them belong to the list, it is short or even empty, and nextCursor continues the list.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_recomputes(
   token_hash bytea, organization_id text, project_slug text, environment_name text, status text, row_limit integer, "cursor" text
@@ -64,4 +64,4 @@ end;
 $$;
 
 comment on function svc_api.list_recomputes(bytea, text, text, text, text, integer, text) is
-  'The recomputes and dry runs of an environment, the newest first.';
+  'The recomputes and dry runs of an environment, newest first.';

@@ -1,6 +1,6 @@
--- Locks a customer until the transaction ends, so that what later statements of it read is what stands when it is written; answers whether
--- there is one. Evaluation passes over the customer meanwhile.
--- Raises nothing. Waits for whoever holds the customer's row.
+-- Locks a customer until the transaction ends, so that what later statements read of it is still true when it is written; answers whether
+-- the customer exists. Evaluation skips the customer meanwhile.
+-- Raises nothing. Waits for a transaction that holds the customer's row.
 create or replace function svc_api.lock_customer(environment_id integer, customer_id text)
 returns boolean
 language plpgsql

@@ -1,5 +1,5 @@
--- Locks all unfinished jobs of a queue of an environment, and answers whether it could: not where somebody else holds one. So two that take
--- a job of a queue at once exclude each other, whichever jobs they see. Waits for nobody.
+-- Locks all unfinished jobs of an environment's queue, and answers whether it could: not if another transaction holds one. So two sessions
+-- that claim a job of the same queue exclude each other, whichever jobs they see. It never waits.
 -- Raises nothing. Locks rows of svc.recomputes.
 create or replace function svc.lock_recomputes(environment_id integer, lane integer)
 returns boolean

@@ -1,7 +1,7 @@
 -- The next customers of a backtest, after one of them in order of their ids, each with what its sampler needs, by svc.replay_chunk:
--- {customerId, createdAt (ms), isEvaluated, traits, updates, events, moreEvents}. Where it is asked for updates, these are the customer's
--- latest 2,000 evaluated updates of traits, in order of acceptance, up to pinned_at, as [seq, accepted at (ms), traits], and traits are
--- those present ones that no update names which is still kept: older ones set them. Else updates is null, and traits are the present ones.
+-- {customerId, createdAt (ms), isEvaluated, traits, updates, events, moreEvents}. with_updates: updates are the customer's latest 2,000
+-- evaluated updates of traits, in order of acceptance, up to pinned_at, as [seq, accepted at (ms), traits], and traits are those current
+-- ones that no stored update names: older updates set them. Otherwise updates is null, and traits are the current ones.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.read_backtest_chunk(
   environment_id integer, pinned_at timestamptz, sample_share float8, after_customer_id text, property_events text[], with_updates boolean,

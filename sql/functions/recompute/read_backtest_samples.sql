@@ -1,4 +1,4 @@
--- A page of what a backtest noted of customers, for its report: as svc_api.list_backtest_samples.
+-- A page of the samples that a backtest recorded, for its report: like svc_api.list_backtest_samples.
 -- Raises SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.read_backtest_samples(environment_id integer, recompute_id text, row_limit integer, "cursor" text)
 returns json
@@ -11,4 +11,4 @@ return svc.recompute_page(
   read_backtest_samples.cursor
 );
 
-comment on function svc_api.read_backtest_samples(integer, text, integer, text) is 'A page of what a backtest noted of customers.';
+comment on function svc_api.read_backtest_samples(integer, text, integer, text) is 'A page of the samples that a backtest recorded.';

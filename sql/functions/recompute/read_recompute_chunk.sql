@@ -1,7 +1,7 @@
 -- The next customers of a recompute, after one of them in order of their ids, each with all that a replay needs, by svc.replay_chunk:
 -- {customerId, revision, createdAt (ms), traits, state, generation, told, events, executions, moreEvents, moreExecutions}. told are the
--- expirations of journeys that were emitted, [journey, ms]; executions is the present log of rules, of [rule, result, triggered by, ms],
--- its first page where moreExecutions says so. customer_id names the only one to read; revision changes with the row.
+-- expirations of journeys that were emitted, [journey, ms]; executions is the current log of rules, of [rule, result, triggered by, ms],
+-- only its first page if moreExecutions. customer_id names the only customer to read; revision changes with the row.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.read_recompute_chunk(
   environment_id integer, pinned_at timestamptz, customer_id text, sample_share float8, after_customer_id text, property_events text[],

@@ -10,7 +10,7 @@ language sql
 stable
 security definer
 set search_path = ''
--- By key, whatever the statistics say, as in begin_chunk.
+-- Force look-ups by key, whatever the statistics say, as in begin_chunk.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$

@@ -1,5 +1,5 @@
--- The next runs of rules in the present log of one customer: {runs: [[rule, result, triggered by, ms], …], lastAt (to the microsecond, in
--- ISO 8601 whatever the session's DateStyle), lastSeq}; runs is null where there are none.
+-- The next rule executions in the current log of one customer: {runs: [[rule, result, triggered by, ms], …], lastAt (to the microsecond, in
+-- ISO 8601 whatever the session's DateStyle), lastSeq}; runs is null if there are none.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.read_recompute_executions(
   environment_id integer, customer_id text, generation integer, after_at text, after_seq bigint, row_limit integer
@@ -9,7 +9,7 @@ language sql
 stable
 security definer
 set search_path = ''
--- By key, whatever the statistics say, as in begin_chunk.
+-- Force look-ups by key, whatever the statistics say, as in begin_chunk.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -33,4 +33,4 @@ as $$
 $$;
 
 comment on function svc_api.read_recompute_executions(integer, text, integer, text, bigint, integer) is
-  'The next runs of rules in the present log of one customer.';
+  'The next rule executions in the current log of one customer.';

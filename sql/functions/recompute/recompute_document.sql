@@ -1,5 +1,5 @@
--- A recompute, a dry run or a preview as lists and changes show it: status, pins, progress, and what came of it so far. A preview has the
--- hash and the size of its sample in the place of the customer.
+-- A recompute, a dry run or a preview in the format of lists and changes: status, pins, progress, and the results so far. A preview has
+-- the hash and the size of its sample instead of the customer.
 -- Raises nothing, locks nothing.
 create or replace function svc.recompute_document(recompute svc.recomputes, environment_name text)
 returns json
@@ -46,4 +46,4 @@ return svc.with_members(
   )
 );
 
-comment on function svc.recompute_document(svc.recomputes, text) is 'A recompute or preview as lists and changes show it.';
+comment on function svc.recompute_document(svc.recomputes, text) is 'A recompute or preview in the format of lists and changes.';

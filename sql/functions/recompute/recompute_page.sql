@@ -1,5 +1,5 @@
--- A page of what a recompute, a dry run, a preview or a backtest found of customers: in order of their ids, or the most telling
--- first. The rows of a page take up to 1 MiB as they are stored, one at least: a page of large ones is short, and nextCursor goes on.
+-- A page of the results by customer of a recompute, a dry run, a preview or a backtest: in order of their ids, or the largest differences
+-- first. The rows of a page take up to 1 MiB as stored, but there is at least one: a page of large ones is short, and nextCursor continues.
 -- Raises SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc.recompute_page(
   list text, environment_id integer, recompute_id text, by_id boolean, row_limit integer, "cursor" text
@@ -8,7 +8,7 @@ returns json
 language plpgsql
 stable
 set search_path = ''
--- A weight must come back from a cursor as it was.
+-- Weights must survive the round trip through a cursor unchanged.
 set extra_float_digits = 1
 as $$
 declare
@@ -32,7 +32,7 @@ begin
     _customer_id := substr(_after, length(_weight) + 2);
   end if;
 
-  -- Only what is asked for is in the statement, so that each order gets a plan of its own.
+  -- The statement contains only what is needed, so that each order gets its own plan.
   execute concat(
     $sql$
       with found as (
@@ -74,4 +74,4 @@ end;
 $$;
 
 comment on function svc.recompute_page(text, integer, text, boolean, integer, text) is
-  'A page of what a recompute, preview or backtest found of customers.';
+  'A page of the results by customer of a recompute, preview or backtest.';

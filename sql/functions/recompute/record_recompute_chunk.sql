@@ -1,6 +1,6 @@
--- Writes what a dry run, a preview or a backtest found of some customers, with its progress: differences is [{customerId, weight,
+-- Writes the results of a dry run, a preview or a backtest for some customers, with its progress: differences is [{customerId, weight,
 -- difference}], counts is what svc.advance_recompute takes.
--- Raises SV011 RECOMPUTE_TAKEN_OVER where the attempt is not the job's present one. Locks the customers
+-- Raises SV011 RECOMPUTE_TAKEN_OVER if the attempt is not the job's current one. Locks the customers
 -- against erasure, then the job's row.
 create or replace function svc_api.record_recompute_chunk(
   environment_id integer, recompute_id text, attempt integer, last_customer_id text, done integer, differences json, counts json
@@ -10,7 +10,7 @@ language plpgsql
 volatile
 security definer
 set search_path = ''
--- By key, whatever the statistics say, as in begin_chunk.
+-- Force look-ups by key, whatever the statistics say, as in begin_chunk.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -22,11 +22,11 @@ declare
   _there text[];
   _last text;
 begin
-  -- Parsed once: samples of a backtest are long.
+  -- Parsed only once: samples of a backtest are long.
   select array_agg(r."customerId"), array_agg(r.weight), array_agg(r.difference)
   into _customer_ids, _weights, _differences
   from json_to_recordset(record_recompute_chunk.differences) as r ("customerId" text, weight real, difference json);
-  -- The customers first, as everywhere. Who was erased meanwhile leaves nothing behind.
+  -- Customers are locked first, as everywhere. Nothing is stored of one that was erased meanwhile.
   select array_agg(l.customer_id) into _there
   from (
     select k.customer_id
@@ -55,4 +55,4 @@ end;
 $$;
 
 comment on function svc_api.record_recompute_chunk(integer, text, integer, text, integer, json, json) is
-  'Writes what a dry run, a preview or a backtest found of some customers.';
+  'Writes the results of a dry run, a preview or a backtest for some customers.';

@@ -1,9 +1,9 @@
--- The next customers of a recompute or a backtest, after one of them in order of their ids, each with its history: what
--- svc_api.read_recompute_chunk answers, or of a backtest svc_api.read_backtest_chunk. events are all that are evaluated, as lists of one
--- length {seqs, at (ms), names, properties} in order of occurrence and acceptance, null where there are none. Where they are more than so
--- many, or have more than so many bytes as stored, moreEvents says so: the lists are null then, and svc.replayed_page reads them page by
--- page. Where customers have more bytes than a limit, there are fewer than asked for, but at least one. One statement, which on a cluster
--- is one for the node, and sees one snapshot of it.
+-- The next customers of a recompute or a backtest, after one of them in order of their ids, each with its history: the answer of
+-- svc_api.read_recompute_chunk or svc_api.read_backtest_chunk. events are all evaluated events, as lists of the same length
+-- {seqs, at (ms), names, properties} in order of occurrence and acceptance, null if there are none. If there are more than limit_each, or
+-- they have more than bytes_each bytes as stored, moreEvents is true and the lists are null: svc.replayed_page reads the events page by
+-- page. If customers exceed byte_limit, there are fewer than customer_limit, but at least one. A single statement, which on a cluster runs
+-- on one node and sees one snapshot of it.
 -- Raises nothing, locks nothing.
 create or replace function svc.replay_chunk(
   environment_id integer, pinned_at timestamptz, customer_id text, sample_share float8, after_customer_id text, property_events text[],
@@ -13,14 +13,14 @@ returns table (customer json)
 language plpgsql
 stable
 set search_path = ''
--- By key, whatever the statistics say, as in begin_chunk, and never compiled.
+-- Force look-ups by key, whatever the statistics say, as in begin_chunk; never compile.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set jit = off
 as $$
 declare
-  -- A cursor is read row by row; a loop over a query would read fifty customers ahead, whatever they hold. On a cluster the node answers
-  -- all that are asked for, and the coordinator keeps them on disk.
+  -- A cursor is read row by row; a loop over a query would read fifty customers ahead, however large they are. On a cluster the node
+  -- answers all requested customers, and the coordinator keeps them on disk.
   _customers cursor for
     select
       case
@@ -115,7 +115,7 @@ declare
       ) as l
     ) as u
     cross join lateral (
-      -- Measured as they are stored before they are put together: what is too much is never held as text.
+      -- Measured in stored form before they are put together: what is too large is never held as text.
       with page as materialized (
         select
           l.event_seq, l.event, l.occurred_at,
@@ -135,7 +135,7 @@ declare
           and (
             w.first_seq is null
             or l.event_seq < w.first_seq
-            -- Asked by key for each: `not exists` may gather all that waits.
+            -- Looked up by key for each: `not exists` might collect all that waits.
             or (
               select true
               from svc.inbox as i
@@ -172,7 +172,7 @@ begin
     return next;
     _bytes := _bytes + case
       when _customer.are_whole then octet_length(replay_chunk.customer::text)
-      -- Its replay takes long, and reads what is not here.
+      -- Its replay takes long, and its events are read separately.
       else replay_chunk.byte_limit / 8
     end;
     exit when _bytes >= replay_chunk.byte_limit;

@@ -1,6 +1,6 @@
--- Evaluated events of a customer, those that have no inbox row, after a place in their order of occurrence (to the microsecond) and
--- acceptance, so many at most; with the properties of the events that are named. What waits is mostly later in acceptance than all that was
--- evaluated, so only what is later than the first that waits is looked for in the inbox.
+-- Evaluated events of a customer, that is those without an inbox row, after a position in their order of occurrence (to the microsecond)
+-- and acceptance, at most row_limit; with the properties of the named events. What waits was mostly accepted after everything that was
+-- evaluated, so only events after the first waiting operation are looked up in the inbox.
 -- Raises nothing, locks nothing.
 create or replace function svc.replayed_events(
   environment_id integer, customer_id text, after_at timestamptz, after_seq bigint, property_events text[], row_limit integer
@@ -30,7 +30,7 @@ as $$
     and (
       w.first_seq is null
       or e.event_seq < w.first_seq
-      -- Asked by key for each: `not exists` may gather all that waits.
+      -- Looked up by key for each: `not exists` might collect all that waits.
       or (
         select true
         from svc.inbox as i
@@ -42,4 +42,4 @@ as $$
 $$;
 
 comment on function svc.replayed_events(integer, text, timestamptz, bigint, text[], integer) is
-  'Evaluated events of a customer, after a place in their order.';
+  'Evaluated events of a customer, after a position in their order.';

@@ -1,6 +1,6 @@
--- The next evaluated events of a customer after a place in their order, as lists of one length {seqs, at (ms), names, properties}, null
--- where there are none; whether there are more; and the place of the last, to the microsecond. A page ends after so many events, or where
--- their properties as stored have so many bytes: what is stored compressed is larger when it is read, but no more than a hundredfold.
+-- The next evaluated events of a customer after a position in their order, as lists of the same length {seqs, at (ms), names, properties},
+-- null if there are none; whether there are more; and the position of the last, to the microsecond. A page ends after row_limit events, or
+-- when their properties as stored reach byte_limit: decompressed they are larger, but at most a hundredfold.
 -- Raises nothing, locks nothing.
 create or replace function svc.replayed_page(
   environment_id integer, customer_id text, after_at timestamptz, after_seq bigint, property_events text[], row_limit integer,
@@ -35,4 +35,4 @@ as $$
 $$;
 
 comment on function svc.replayed_page(integer, text, timestamptz, bigint, text[], integer, bigint) is
-  'The next evaluated events of a customer after a place in their order.';
+  'The next evaluated events of a customer after a position in their order.';

@@ -1,5 +1,5 @@
--- Asks a worker to look at an environment's queue of recomputes now, rather than at the next tick. The queue is svc.recomputes: who finds
--- nothing to do there, because another worker has it in hand, leaves again.
+-- Requests that a worker checks an environment's queue of recomputes now, rather than at the next tick. The queue is svc.recomputes: a
+-- graphile-worker job that finds nothing to claim there, because another worker holds it, simply ends.
 -- Raises nothing, locks nothing.
 create or replace function svc.request_recompute(environment_id integer)
 returns void

@@ -1,7 +1,7 @@
--- Puts a recompute or dry run that was given up back into the queue, where it was: it goes on after the customers that are done, with the
+-- Puts a recompute or dry run that was given up back into the queue, where it was: it resumes after the customers that are done, with the
 -- same pins.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or RECOMPUTE_NOT_FOUND, SV005 RECOMPUTE_NOT_DEAD, SV009
--- QUOTA_EXCEEDED. Locks its row and before it, where it may be put back, the environment's, as svc.require_room.
+-- QUOTA_EXCEEDED. Locks its row and before it, if it may be put back, the environment's, like svc.require_room.
 create or replace function svc_api.retry_recompute(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, recompute_id text
 )

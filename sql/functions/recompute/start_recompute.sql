@@ -1,6 +1,6 @@
 -- Begins the next attempt of a job whose row is locked, and answers what a worker needs to know of it. The first attempt counts the
--- customers, and takes of a sample the share of them; a backtest looks at 100,000 at most, because it keeps what it finds of each.
--- Raises nothing. Locks the job's row, those of its queue that are said to run, and an advisory lock for the session.
+-- customers and computes the share of a sample; a backtest evaluates at most 100,000, because it stores results for each.
+-- Raises nothing. Locks the job's row, those of its queue with status running, and an advisory lock for the session.
 create or replace function svc.start_recompute(job svc.recomputes, failures integer)
 returns json
 language plpgsql
@@ -29,19 +29,20 @@ begin
     end if;
   end if;
 
-  -- One that nobody holds, because nobody could foresee it.
+  -- A random key, which no other session could foresee and hold.
   loop
     _key := floor(random() * 2147483647);
     exit when pg_try_advisory_lock(7501, _key);
   end loop;
 
-  -- A job that was retried stands before one that may be under way without its lock: that one waits, and what it still writes is refused.
+  -- A retried job precedes one that may be running although its lock is gone: that one is queued again, and what it still writes is
+  -- refused.
   update svc.recomputes as r
   set status = 'queued', attempt = r.attempt + 1
   where r.environment_id = _job.environment_id and r.status = 'running' and r.recompute_id <> _job.recompute_id
     and svc.lane_of_recompute(r.kind) = svc.lane_of_recompute(_job.kind);
 
-  -- By the clock: the claim may have waited for the job before it, which is over by then.
+  -- The clock, not the start of the transaction: the claim may have waited for the previous job, which has ended by now.
   _now := clock_timestamp();
   update svc.recomputes as r
   set

@@ -1,15 +1,15 @@
--- Removes what recomputes, dry runs, previews and backtests found of customers, 30 days after they were completed or given up; their own
--- rows stay, with totals and reports, but for those of previews. No more than `row_limit` of these results at once, so that no call takes
--- long; answers how many, with one for each recompute that has none left. Whoever is answered more than nothing calls again.
--- Raises nothing. Locks a recompute, then the results that it deletes; passes over those that others hold, as an erasure does, and so
--- waits for nobody.
+-- Removes the results by customer of recomputes, dry runs, previews and backtests, 30 days after they were completed or given up; their own
+-- rows are kept, with totals and reports, except those of previews. At most `row_limit` results at once, so that no call takes long;
+-- answers how many, plus one for each recompute that has none left. Call it again until it answers 0.
+-- Raises nothing. Locks a recompute, then the results that it deletes; skips those that others hold, for example an erasure, and so
+-- waits for nothing.
 create or replace function svc_api.sweep_recomputes(row_limit integer)
 returns integer
 language plpgsql
 volatile
 security definer
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -28,7 +28,7 @@ begin
     limit sweep_recomputes.row_limit
   loop
     exit when _total >= sweep_recomputes.row_limit;
-    -- Another sweep may have had it in hand meanwhile, or somebody retried it.
+    -- Check again: another sweep may have taken it meanwhile, or it was retried.
     perform from svc.recomputes as r
     where r.environment_id = _recompute.environment_id and r.recompute_id = _recompute.recompute_id
       and r.finished_at > coalesce(r.swept_at, '-infinity') and r.finished_at < _before
@@ -46,12 +46,12 @@ begin
     get diagnostics _rows = row_count;
     _total := _total + _rows;
 
-    -- There are more, or somebody else has some in hand.
+    -- There are more, or another transaction holds some.
     exit when exists (
       select 1 from svc.recompute_customers as o
       where o.environment_id = _recompute.environment_id and o.recompute_id = _recompute.recompute_id
     );
-    -- A preview is of no use without what was found.
+    -- A preview is of no use without its results.
     delete from svc.recomputes as r
     where r.environment_id = _recompute.environment_id and r.recompute_id = _recompute.recompute_id and r.kind = 'preview';
     update svc.recomputes as r
@@ -64,4 +64,4 @@ end;
 $$;
 
 comment on function svc_api.sweep_recomputes(integer) is
-  'Removes what recomputes found of customers, 30 days after their end, a bounded number of results at once.';
+  'Removes results of recomputes by customer, 30 days after their end, a limited number at once.';

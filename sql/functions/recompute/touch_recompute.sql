@@ -1,6 +1,6 @@
--- Answers how many customers of a job are done, null where the attempt is not the job's present one, and tells of the emissions that it has
--- written. Asked after each chunk and every few seconds, which also keeps the connection that holds the job from being taken for idle.
--- Raises nothing. Locks the job's row where there is something to tell of.
+-- Answers how many customers of a job are done, null if the attempt is not the job's current one, and delivers the emissions that it has
+-- written. Called after each chunk and every few seconds, which also keeps the connection that holds the job from counting as idle.
+-- Raises nothing. Locks the job's row if there are emissions to deliver.
 create or replace function svc_api.touch_recompute(environment_id integer, recompute_id text, attempt integer)
 returns integer
 language plpgsql
@@ -23,4 +23,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.touch_recompute(integer, text, integer) is 'How many customers are done, for a recompute''s present attempt.';
+comment on function svc_api.touch_recompute(integer, text, integer) is 'How many customers are done, for a recompute''s current attempt.';

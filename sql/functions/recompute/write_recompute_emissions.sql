@@ -1,6 +1,6 @@
--- Writes emissions of a customer's recompute: [{type, source, metadata, at (ms)}]. They get numbers of the job's outbox, which its row
--- keeps until svc.flush_recompute_outbox tells of them, because an outbox row and a commit on disk for each customer would cost more than
--- all the rest.
+-- Writes emissions of a customer's recompute: [{type, source, metadata, at (ms)}]. They are numbered within the job's outbox, which is kept
+-- in its row until svc.flush_recompute_outbox delivers them, because an outbox row and a commit on disk for each customer would cost more
+-- than all the rest.
 -- Raises the constraints' errors. Locks the job's row, which the caller has locked already.
 create or replace function svc.write_recompute_emissions(
   environment_id integer, recompute_id text, version integer, customer_id text, emissions json
@@ -64,4 +64,4 @@ end;
 $$;
 
 comment on function svc.write_recompute_emissions(integer, text, integer, text, json) is
-  'Writes emissions of a customer''s recompute, to be told of later.';
+  'Writes emissions of a customer''s recompute, to be delivered later.';

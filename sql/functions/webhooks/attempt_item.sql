@@ -1,4 +1,4 @@
--- An attempt to deliver as the log shows it.
+-- A delivery attempt in the format of the log.
 -- Raises nothing, locks nothing.
 create or replace function svc.attempt_item(
   attempt integer, attempted_at timestamptz, latency_ms integer, status_code integer, error text, response text
@@ -18,4 +18,4 @@ return json_build_object(
   'response', attempt_item.response
 );
 
-comment on function svc.attempt_item(integer, timestamptz, integer, integer, text, text) is 'An attempt to deliver as the log shows it.';
+comment on function svc.attempt_item(integer, timestamptz, integer, integer, text, text) is 'A delivery attempt in the format of the log.';

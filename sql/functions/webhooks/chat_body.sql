@@ -1,6 +1,6 @@
--- A text and a link as a chat takes them: the body of a request to an incoming webhook of Slack, or of Microsoft Teams. Nothing in the
--- text is markup there. In Slack's, & < > are written as it documents, so that <!channel> is no mention. In Teams' it is a TextRun, which
--- knows no Markdown, and not a TextBlock: whose escapes some of the clients show. `url` may be null: then there is no link.
+-- Formats a text and a link for a chat: the body of a request to an incoming webhook of Slack, or of Microsoft Teams. Nothing in the
+-- text becomes markup. For Slack, & < > are escaped as it documents, so that <!channel> is no mention. For Teams it is a TextRun, which
+-- does not interpret Markdown, rather than a TextBlock, whose escapes some clients show. `url` may be null: then there is no link.
 -- Raises nothing, locks nothing.
 create or replace function svc.chat_body(format text, said text, url text)
 returns json
@@ -43,4 +43,4 @@ return case chat_body.format
   )
 end;
 
-comment on function svc.chat_body(text, text, text) is 'A text and a link as Slack or Microsoft Teams takes them.';
+comment on function svc.chat_body(text, text, text) is 'The body of a Slack or Microsoft Teams message with a text and a link.';

@@ -1,10 +1,10 @@
--- What is due, for this worker to deliver: each delivery with all that sending needs. A worker delivers to a webhook while it holds its
--- lease, alone: it knows by itself what is under way there, and nothing is written when a delivery is taken. It says what it holds, and
--- how much of each webhook that it knows it may hold; of another one `first_limit`, or a single one where it is failing. Of those that
--- are failing `failing_total` are handed out at most, of all `total`: those first of which the worker has least, and what is due longest.
--- A lease lasts 15 seconds from the last call that needed it; whoever is silent for longer is taken for dead, and what it had is due.
--- What is pending at a disabled webhook waits, and so does what is pending in a frozen environment; what is held there keeps its lease.
--- Raises nothing. Locks the webhooks that it leases; those that others are leasing are passed over.
+-- The due deliveries for this worker, each with all that sending needs. Only the worker that holds a webhook's lease delivers to it: it
+-- knows what is in progress there, so claiming a delivery writes nothing. The worker passes the deliveries that it holds, and how many more
+-- it may hold of each webhook that it knows; of another webhook it gets `first_limit`, or a single one if that is failing. At most `total`
+-- deliveries are handed out, `failing_total` of them to failing webhooks: first to the webhooks of which the worker holds least, then by due
+-- time. A lease lasts 15 seconds from the last call that needed it; a worker silent for longer counts as dead, and its deliveries are due.
+-- Pending deliveries of disabled webhooks and frozen environments wait; those that the worker holds there keep their lease.
+-- Raises nothing. Locks the webhooks that it leases; skips those that others are leasing.
 create or replace function svc_api.claim_deliveries(
   worker_id text, held_webhooks text[], held_emissions bigint[], known_webhooks text[], known_rooms integer[],
   first_limit integer, total integer, failing_total integer
@@ -28,7 +28,7 @@ volatile
 security definer
 set search_path = ''
 -- Queues grow faster than their statistics: a plan made while the table was small must not read or sort all of a webhook's backlog
--- an hour later. What has to be sorted still is; the costs this pretends must not set off compilation.
+-- an hour later. What must be sorted still is; the pretended costs must not trigger JIT compilation.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -42,7 +42,7 @@ declare
   _lease constant interval := '15 seconds';
   _now constant timestamptz := clock_timestamp();
   _until constant timestamptz := _now + _lease;
-  -- By webhook: how much of it is held, and how much more may be.
+  -- By webhook: how many deliveries are held, and how many more may be.
   _held constant jsonb := (
     select coalesce(jsonb_object_agg(h.webhook_id, h.held), '{}')
     from (select u.webhook_id, count(*) as held from unnest(claim_deliveries.held_webhooks) as u (webhook_id) group by u.webhook_id) as h
@@ -73,7 +73,7 @@ begin
       ) as room
     from svc.open_webhooks(claim_deliveries.worker_id, _now, _lease) as o
   ),
-  -- No more webhooks than deliveries are handed out.
+  -- Never more webhooks than deliveries to hand out.
   chosen as (
     (
       select o.* from open_webhooks as o
@@ -110,14 +110,14 @@ begin
         from unnest(_ids, _webhooks) as c (environment_id, webhook_id)
         join svc.webhooks as w on w.environment_id = c.environment_id and w.webhook_id = c.webhook_id
         cross join lateral (
-          -- What this worker holds is passed over: fewer rows than it may hold.
+          -- Skip what this worker holds, which is fewer rows than it may hold.
           select
             k.emission_seq, k.attempts, k.next_attempt_at as due_at,
             row_number() over (partition by k.environment_id order by k.next_attempt_at, k.emission_seq) as position
           from svc.deliveries as k
           where k.environment_id = w.environment_id and k.webhook_id = w.webhook_id
             and k.status = 'pending' and k.next_attempt_at <= _now
-            -- Not through all that was delivered since the last vacuum again, to come to the first.
+            -- Skip everything delivered since the last vacuum before the first due row.
             and k.next_attempt_at >= (_due_at ->> w.webhook_id)::timestamptz
             and (k.webhook_id, k.emission_seq) not in (
               select h.webhook_id, h.emission_seq
@@ -172,9 +172,9 @@ begin
     select k.environment_id, k.webhook_id, k.emission_seq, k.attempts
     from svc.deliveries as k
     where k.environment_id = u.environment_id and k.webhook_id = u.webhook_id and k.emission_seq = u.emission_seq
-      -- Nothing that was attempted meanwhile.
+      -- Skip what was attempted meanwhile.
       and k.attempts = u.attempts
-    -- Of one row, so that it is looked up for each of those chosen, whatever the statistics say; a limit Citus does not take here.
+    -- Groups one row, so that each is looked up by key, whatever the statistics say; Citus does not accept a limit here.
     group by k.environment_id, k.webhook_id, k.emission_seq, k.attempts
   ) as d
   join svc.webhooks as w on w.environment_id = d.environment_id and w.webhook_id = d.webhook_id
@@ -193,4 +193,4 @@ end;
 $$;
 
 comment on function svc_api.claim_deliveries(text, text[], bigint[], text[], integer[], integer, integer, integer) is
-  'What is due, fairly over the webhooks that this worker alone delivers to, with what sending it needs.';
+  'Due deliveries with all that sending needs, fairly over the webhooks that this worker alone delivers to.';

@@ -1,4 +1,4 @@
--- How far emissions came at each webhook of the environment that they are or were to be delivered to: {emissionSeq: [delivery]}.
+-- The status of emissions at each webhook of the environment that has a delivery of them: {emissionSeq: [delivery]}.
 -- Raises nothing, locks nothing.
 create or replace function svc.deliveries_of(environment_id integer, emission_seqs bigint[])
 returns json
@@ -41,4 +41,4 @@ as $$
   ) as e;
 $$;
 
-comment on function svc.deliveries_of(integer, bigint[]) is 'How far emissions came at each webhook.';
+comment on function svc.deliveries_of(integer, bigint[]) is 'The status of emissions at each webhook.';

@@ -1,5 +1,5 @@
--- What is sent of an emission, byte for byte the same at every attempt. Made here, because a number in the metadata may exceed what
--- JavaScript's hold.
+-- The body sent for an emission, byte for byte the same at every attempt. Made here, because a number in the metadata may exceed what
+-- a JavaScript number can hold.
 -- Raises nothing, locks nothing.
 create or replace function svc.delivery_body(
   environment_name text, emission_seq bigint, customer_id text, event_type text, source text, metadata jsonb, emitted_at timestamptz,

@@ -1,5 +1,5 @@
--- A delivery as lists and changes show it: what is delivered, from which cause and version, how far that came, and its last attempt as
--- long as the log has it. Null for one that does not exist.
+-- A delivery in the format of lists and changes: the emission with its cause and version, the status, and the last attempt as long as it is
+-- in the log. Null if the delivery does not exist.
 -- Raises nothing, locks nothing.
 create or replace function svc.delivery_item(environment_id integer, webhook_id text, emission_seq bigint)
 returns json
@@ -37,4 +37,4 @@ as $$
     and d.emission_seq = delivery_item.emission_seq;
 $$;
 
-comment on function svc.delivery_item(integer, text, bigint) is 'A delivery as lists and changes show it.';
+comment on function svc.delivery_item(integer, text, bigint) is 'A delivery in the format of lists and changes.';

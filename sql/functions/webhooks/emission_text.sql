@@ -1,7 +1,7 @@
--- An emission in a sentence, for people who read it in a chat: the message of its rule, or what happened by its type. `customer` is the
--- customer's name or id; `bands` are those of the model's health, from the highest to the lowest, which tell whether a change is a fall.
--- In one line of at most 2,000 characters, and without characters that turn the direction of text. One row; it is a table, without settings
--- of its own, so that it becomes a part of the statement that asks.
+-- Describes an emission in a sentence, for people who read it in a chat: the message of its rule, or a text for its type. `customer` is the
+-- customer's name or id; `bands` are those of the model's health, from the highest to the lowest, which show whether a change is a fall.
+-- One line of at most 2,000 characters, without characters that change the direction of text. A function that returns a table of one row
+-- and has no settings, so that it is inlined into the calling statement.
 -- Raises nothing, locks nothing.
 create or replace function svc.emission_text(event_type text, source text, metadata jsonb, customer text, bands json)
 returns table (said text)
@@ -12,7 +12,7 @@ begin atomic
   select
     coalesce(
       nullif(left(btrim(regexp_replace(m.said, '[\u0001-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+', ' ', 'g')), 2000), ''),
-      -- A chat refuses a message without a text.
+      -- A chat rejects a message without a text.
       emission_text.event_type
     )
   from (
@@ -58,4 +58,4 @@ begin atomic
   ) as m;
 end;
 
-comment on function svc.emission_text(text, text, jsonb, text, json) is 'An emission in a sentence, for people.';
+comment on function svc.emission_text(text, text, jsonb, text, json) is 'An emission described in a sentence.';

@@ -1,4 +1,4 @@
--- Finds a webhook by its id, to deliver something there.
+-- Finds a webhook by its id and checks that it is enabled.
 -- Raises SV004 WEBHOOK_NOT_FOUND, SV005 WEBHOOK_DISABLED. Locks nothing.
 create or replace function svc.enabled_webhook(environment_id integer, webhook_id text)
 returns svc.webhooks

@@ -1,10 +1,10 @@
--- Every emission becomes one delivery per enabled webhook that wants it, in the emissions' own transaction: of those that write-backs of
--- an environment numbered. A webhook that this statement sees existed before them, so the rule "only what is emitted after its creation"
--- needs a comparison of times only for what a recompute wrote before this.
--- What a webhook wants is asked once per type among the emissions, because there may be a thousand of either; in place, because a call of
--- svc.webhook_wants, which says the same of one emission, costs more than all the rest.
--- What webhooks tell besides, or in another format, is written here, too: it is that of the emissions' instant, and the same at every
--- attempt.
+-- Adds one delivery per emission and enabled webhook that wants it, in the emissions' own transaction, for the emissions numbered by the
+-- given write-backs of an environment. A webhook that this statement sees existed before them, so the rule "only what is emitted after its
+-- creation" needs a comparison of times only for emissions that a recompute wrote earlier.
+-- Whether a webhook wants a type is decided once per type among the emissions, because there may be a thousand of either; inline, because
+-- a call of svc.webhook_wants, the same check for one emission, would cost more than all the rest.
+-- Bodies with additional members or in another format are written here, too: they show the state at the emissions' instant, and stay the
+-- same at every attempt.
 -- Raises nothing. Locks the webhooks against deletion (foreign key).
 create or replace function svc.fan_out(environment_id integer, evaluation_seqs bigint[])
 returns void
@@ -18,10 +18,10 @@ declare
   _enabled bigint;
   _telling text[];
   _seq bigint;
-  -- Not when the transaction began: one that waited for a lock must not come before one that did not.
+  -- Not the start of the transaction: one that waited for a lock must not come before one that did not.
   _now constant timestamptz := clock_timestamp();
 begin
-  -- Most environments have none, and then the emissions need not be read.
+  -- Most environments have no webhooks, and then the emissions need not be read.
   select count(*), array_agg(w.webhook_id) filter (where w.include <> '{}' or w.format <> 'json') into _enabled, _telling
   from svc.webhooks as w
   where w.environment_id = _id and w.disabled_at is null and w.deleted_at is null;
@@ -34,9 +34,9 @@ begin
     with types as materialized (
       select
         m.environment_id, m.event_type, array_agg(m.emission_seq) as seqs,
-        -- In seconds, because how long a day is depends on the time zone.
+        -- In seconds, because the length of a day depends on the time zone.
         array_agg(extract(epoch from m.created_at - m.emitted_at)) as ages,
-        -- A recompute tells of its emissions a moment after it wrote them.
+        -- A recompute fans its emissions out a moment after it wrote them.
         array_agg(case when m.cause_type = 'job' then m.created_at else 'infinity' end) as written
       from svc.emissions as m
       where m.environment_id = _id and m.emission_seq between _seq << 16 and (_seq << 16) + 65535
@@ -54,17 +54,17 @@ begin
         where p.pattern = t.event_type
           or (right(p.pattern, 1) = '*' and starts_with(t.event_type, left(p.pattern, -1)))
       )
-      -- First this, then the emissions one by one.
+      -- Match the types first, then expand the emissions.
       offset 0
     ) as w
     cross join lateral unnest(w.seqs, w.ages, w.written) as m (emission_seq, age, written)
     where (w.age_max is null or m.age <= w.age_max) and m.written >= w.created_at
     order by w.webhook_id, m.emission_seq
-    -- Emissions of a recompute can be seen, and sent again, before they are told of.
+    -- Emissions of a recompute are visible, and can be sent again, before they are fanned out.
     on conflict (environment_id, webhook_id, emission_seq) do nothing;
 
     if found then
-      -- A hint: workers look for themselves every second.
+      -- A hint: workers also poll every second.
       perform pg_notify('svc_deliveries', '');
     end if;
     if _telling is not null then
@@ -76,4 +76,4 @@ begin
 end;
 $$;
 
-comment on function svc.fan_out(integer, bigint[]) is 'Makes the deliveries of new emissions.';
+comment on function svc.fan_out(integer, bigint[]) is 'Adds the deliveries of new emissions.';

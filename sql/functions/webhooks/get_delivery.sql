@@ -1,4 +1,4 @@
--- A delivery with the body that is sent, the run of a rule that made it and the log of its attempts: the newest first, a hundred at most.
+-- A delivery with its body, the rule execution that made it and the log of its attempts: newest first, at most a hundred.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, WEBHOOK_NOT_FOUND and DELIVERY_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_delivery(
   token_hash bytea, organization_id text, project_slug text, environment_name text, webhook_id text, delivery_id text
@@ -8,7 +8,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- Its plan is kept while the tables grow.
+-- The plan is kept while the tables grow.
 set enable_seqscan = off
 as $$
 declare

@@ -1,5 +1,4 @@
--- An emission, with the run of a rule that made it, and how far it came at each webhook of the environment that it is or was to be
--- delivered to.
+-- An emission, with the rule execution that made it, and the status at each webhook of the environment that has a delivery of it.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and EMISSION_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_emission(
   token_hash bytea, organization_id text, project_slug text, environment_name text, emission_id text
@@ -43,4 +42,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.get_emission(bytea, text, text, text, text) is 'An emission, with how far it came at each webhook.';
+comment on function svc_api.get_emission(bytea, text, text, text, text) is 'An emission, with its status at each webhook.';

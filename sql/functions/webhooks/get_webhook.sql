@@ -1,5 +1,5 @@
--- A webhook with what waits to be delivered there: how many (counted up to 10,000, those first that are due first), and when the oldest
--- emission of those was written; and how the attempts of the last 24 hours ended, out of 1,000 for the newest emissions.
+-- A webhook with its pending deliveries: their number (counted up to 10,000, in the order in which they are due), and when the oldest
+-- emission of those was written; and how the attempts of the last 24 hours ended, among the 1,000 for the newest emissions.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_webhook(
   token_hash bytea, organization_id text, project_slug text, environment_name text, webhook_id text
@@ -9,7 +9,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- Its plan is kept while the queue grows.
+-- The plan is kept while the queue grows.
 set enable_seqscan = off
 as $$
 declare
@@ -58,4 +58,4 @@ end;
 $$;
 
 comment on function svc_api.get_webhook(bytea, text, text, text, text) is
-  'A webhook, with what waits to be delivered there and how the last attempts ended.';
+  'A webhook, with its pending deliveries and how the last attempts ended.';

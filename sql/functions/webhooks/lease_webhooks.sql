@@ -1,6 +1,6 @@
--- Leases webhooks to a worker, and answers those that it got: of those that are free, or its own. environment_ids[i] is that of
+-- Leases webhooks to a worker, and answers those that it got: those that were free or already its own. environment_ids[i] is that of
 -- webhook_ids[i]; all are of one group of svc.by_shard.
--- Raises nothing. Locks the webhooks that it leases; those that others are leasing are passed over.
+-- Raises nothing. Locks the webhooks that it leases; skips those that others are leasing.
 create or replace function svc.lease_webhooks(
   environment_ids integer[], webhook_ids text[], worker_id text, at timestamptz, until timestamptz
 )

@@ -1,6 +1,6 @@
--- The deliveries to one webhook, newest emission first, each with its last attempt; filtered by status, type and customer. Filters that are
--- null do not filter. A page reads at most 2,000 rows: where so many hold too few that the filters pass, it is short, even empty, and
--- nextCursor goes on.
+-- The deliveries to one webhook, newest emission first, each with its last attempt; filtered by status, type and customer. Null filters do
+-- not filter. A page reads at most 2,000 rows: if too few of them pass the filters, it is short or even empty, and nextCursor continues the
+-- list.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or WEBHOOK_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_deliveries(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
@@ -22,7 +22,7 @@ declare
   _resume text;
 begin
   if list_deliveries.status = 'pending' and list_deliveries.customer_id is null then
-    -- What waits is little most of the time, and then its index is the way to it; where a backlog waits, the order of the list is.
+    -- Usually few deliveries wait, and then their index leads to them; if there is a backlog, they are read in the list's order.
     select count(*) <= 2000 into _from_pending
     from (
       select 1 from svc.deliveries as d
@@ -31,8 +31,8 @@ begin
     ) as w;
   end if;
 
-  -- Only the filters that are asked for are in the statements, so that each combination gets a plan of its own. The source is read in
-  -- order; the filter is asked of each row that it gives, by key, laterally with a limit, so that no plan can make a join of it.
+  -- The statements contain only the filters in use, so that each combination gets its own plan. The source is read in order; the filter is
+  -- checked for each of its rows, by key, laterally with a limit, so that no plan can turn it into a join.
   _source := concat(
     'select s.emission_seq from ',
     case

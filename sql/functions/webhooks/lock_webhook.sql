@@ -1,4 +1,4 @@
--- Finds a webhook by its id, for a change of it. One that was deleted does not exist.
+-- Finds and locks a webhook by its id, to change it. A deleted one does not exist.
 -- Raises SV004 WEBHOOK_NOT_FOUND. Locks the webhook's row, so that changes of a webhook come one after the other; fan-out does not wait
 -- for it.
 create or replace function svc.lock_webhook(environment_id integer, webhook_id text)

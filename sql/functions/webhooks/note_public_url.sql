@@ -1,5 +1,5 @@
--- Notes where people reach the service, for links in deliveries from now on: each HTTP process does as it starts.
--- Raises nothing. Locks the row, where it changes it.
+-- Stores the public address of the service, for links in future deliveries: each HTTP process calls it as it starts.
+-- Raises nothing. Locks the row if it changes it.
 create or replace function svc_api.note_public_url(url text)
 returns void
 language sql
@@ -14,4 +14,4 @@ begin atomic
   where p.url <> excluded.url;
 end;
 
-comment on function svc_api.note_public_url(text) is 'Notes where people reach the service, for links in deliveries.';
+comment on function svc_api.note_public_url(text) is 'Stores the public address of the service, for links in deliveries.';

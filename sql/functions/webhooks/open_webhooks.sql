@@ -1,5 +1,5 @@
--- The webhooks at which something is due and that this worker may deliver to, over all environments: since when the first delivery is due,
--- whether the webhook is failing, and whether the worker holds a lease that lasts.
+-- The webhooks of all environments that have due deliveries and to which this worker may deliver: when the first delivery was due,
+-- whether the webhook is failing, and whether the worker holds a lease with more than half of its time left.
 -- Called with the settings of svc_api.claim_deliveries.
 -- Raises nothing, locks nothing.
 create or replace function svc.open_webhooks(worker_id text, at timestamptz, lease interval)
@@ -15,7 +15,7 @@ begin
   if to_regnamespace('svc_citus') is null then
     return query
     with recursive waiting as (
-      -- One index probe per webhook that has anything pending: its first row tells whether something is due.
+      -- One index probe per webhook that has pending deliveries: its first row shows whether one is due.
       (
         select d.environment_id, d.webhook_id, d.next_attempt_at
         from svc.deliveries as d
@@ -49,7 +49,7 @@ begin
       and w.deleted_at is null
       and (w.leased_by is null or w.leased_until <= open_webhooks.at or w.leased_by = open_webhooks.worker_id);
   else
-    -- Tables that are spread over nodes cannot be read in turn: each node asks all of its webhooks for their first row.
+    -- Tables distributed over nodes cannot be read recursively: each node looks up the first row of each of its webhooks.
     return query
     select
       w.environment_id, w.webhook_id, d.next_attempt_at, w.failing_since is not null,
@@ -71,4 +71,4 @@ end;
 $$;
 
 comment on function svc.open_webhooks(text, timestamptz, interval) is
-  'The webhooks at which something is due and that a worker may deliver to.';
+  'The webhooks that have due deliveries and to which a worker may deliver.';

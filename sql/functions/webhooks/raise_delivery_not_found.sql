@@ -1,5 +1,5 @@
--- Says that a webhook has no such delivery, and why, where that is known.
--- Raises SV004 DELIVERY_NOT_FOUND, always. Locks nothing.
+-- Reports that a webhook has no such delivery, and why, if known.
+-- Always raises SV004 DELIVERY_NOT_FOUND. Locks nothing.
 create or replace function svc.raise_delivery_not_found(delivery_id text, reason text default null)
 returns void
 language plpgsql

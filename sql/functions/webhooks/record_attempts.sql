@@ -1,10 +1,10 @@
--- Writes down attempts to deliver, set-based, and what follows of each: 2xx is delivered; 410 is failed and disables the webhook; anything
--- else is due again by svc.delivery_delay with 10 % jitter, or after retryAfterSeconds (24 hours at most) where that is later, or failed
--- where that was the last attempt. A webhook at which all attempts of five days failed is disabled. Attempts from before it was enabled or
--- given its address decide nothing about the webhook. `results` is an array of
+-- Records delivery attempts, set-based, and their consequences: 2xx is delivered; 410 is failed and disables the webhook; anything else is
+-- due again by svc.delivery_delay with 10 % jitter, or after retryAfterSeconds (at most 24 hours) if that is later, or failed after the
+-- last attempt. A webhook at which all attempts of five days failed is disabled. Attempts from before a webhook was enabled or got its
+-- address do not affect the webhook. `results` is an array of
 -- {environmentId, webhookId, emissionSeq, attempt, attemptedAt, latencyMs, statusCode, error, response, retryAfterSeconds}. Answers
--- {recorded, disabled: [{webhookId, reason}]}: an attempt of which a record exists, and one of a delivery that is finished or gone,
--- changes nothing and is not counted, so that a call whose answer was lost can be repeated.
+-- {recorded, disabled: [{webhookId, reason}]}: an attempt that is already recorded, or of a delivery that is finished or gone, changes
+-- nothing and is not counted, so that a call whose answer was lost can be repeated.
 -- Raises nothing of its own. Locks the deliveries in key order, then the webhooks it changes; on a cluster shard by shard.
 create or replace function svc_api.record_attempts(results jsonb)
 returns json
@@ -12,7 +12,7 @@ language plpgsql
 volatile
 security definer
 set search_path = ''
--- By key, whatever the statistics say, and planned once.
+-- Force look-ups by key, whatever the statistics say, and plan only once.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -25,7 +25,7 @@ declare
   _now_seconds constant double precision := extract(epoch from _now);
   _long_ago constant timestamptz := _now - interval '5 days';
   _of record;
-  -- Of those that are recorded, in one order.
+  -- Parallel arrays of the attempts recorded.
   _places integer[];
   _ids integer[];
   _webhooks text[];
@@ -93,8 +93,8 @@ begin
         from svc.deliveries as k
         where k.environment_id = any(_of.environment_ids)
           and k.environment_id = a.environment_id and k.webhook_id = a.webhook_id and k.emission_seq = a.emission_seq
-          -- Is pending, said so that only the key serves, not the index of what is pending. After waiting for a call with the same
-          -- attempt, this is checked again and no longer holds.
+          -- Means "is pending", written so that only the key can serve, not the index of pending deliveries. After waiting for a call with
+          -- the same attempt, this is checked again and is then false.
           and k.finished_at is null and k.attempts = a.attempt - 1
         limit 1
         for update
@@ -124,7 +124,7 @@ begin
       join svc.webhooks as w on w.environment_id = o.environment_id and w.webhook_id = o.webhook_id
       where w.environment_id = any(_of.environment_ids)
         and o.last_attempted_at >= w.active_since
-        -- Most change nothing: what succeeds goes on succeeding.
+        -- Most change nothing: a webhook that succeeds keeps succeeding.
         and (
           o.gone_at >= w.active_since
           or coalesce(o.accepted_at >= w.active_since, false) = (w.failing_since is not null)
@@ -167,7 +167,7 @@ begin
     continue when _places = '{}';
     _recorded := _recorded + cardinality(_places);
 
-    -- The rows are there, and locked. It is the unique index that finds them, whatever the planner knew of the table.
+    -- The rows exist and are locked; the insert serves to find them by the unique index, whatever the planner knows of the table.
     insert into svc.deliveries as d (environment_id, webhook_id, emission_seq, status, attempts, next_attempt_at, finished_at)
     select
       h.environment_id, c.webhook_id, c.emission_seq, c.status, c.attempt, coalesce(c.due_at, _now),
@@ -198,7 +198,7 @@ begin
     ) on a.environment_id = h.environment_id
     where h.environment_id = any(_of.environment_ids) and a.place = any(_places);
 
-    -- By each environment's own days.
+    -- Days in each environment's time zone.
     select
       array_agg(z.environment_id), array_agg((_now at time zone svc.time_zone_of_environment(z.environment_id))::date)
     into _dated, _days
@@ -229,4 +229,4 @@ end;
 $$;
 
 comment on function svc_api.record_attempts(jsonb) is
-  'Writes down attempts to deliver and decides what follows: delivered, the next attempt, or failed. Repeating a call changes nothing.';
+  'Records delivery attempts and decides whether each is delivered, due again, or failed. Repeating a call changes nothing.';

@@ -1,4 +1,4 @@
--- Ends the leases of a worker that stops, so that others need not wait for them to run out.
+-- Ends the leases of a worker that stops, so that others need not wait until they expire.
 -- Raises nothing. Locks the webhooks that the worker holds.
 create or replace function svc_api.release_webhooks(worker_id text)
 returns void

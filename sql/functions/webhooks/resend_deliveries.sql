@@ -1,7 +1,6 @@
--- Sends again what was written in a span of time (since included, until not, null for no end): of the emissions there, those whose
--- delivery to the webhook has one of the statuses; "missing" are those that it wants and that have no delivery, because it was disabled or
--- wanted others then.
--- Looks at 10,000 emissions at most; nextCursor goes on where there may be more: {queued, nextCursor}.
+-- Resends emissions written in a period (from since until before until, null for no end): those whose delivery to the webhook has one of
+-- the statuses; "missing" are those that it wants and that have no delivery, because it was disabled or wanted other types then.
+-- Reads at most 10,000 emissions; nextCursor continues if there may be more: {queued, nextCursor}.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND, SV005 WEBHOOK_DISABLED, SV006 VALIDATION_ERROR (cursor).
 -- Locks those emissions against erasure, then the deliveries, both in key order.
 create or replace function svc_api.resend_deliveries(
@@ -13,7 +12,7 @@ language plpgsql
 volatile
 security definer
 set search_path = ''
--- By key, whatever the statistics say; that is also why rows are looked up laterally with a limit.
+-- Force look-ups by key, whatever the statistics say; that is also why rows are looked up laterally with a limit.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -24,8 +23,8 @@ declare
     token_hash, organization_id, project_slug, environment_name, 'resend_deliveries'
   );
   _webhook constant svc.webhooks := svc.enabled_webhook(_environment.environment_id, resend_deliveries.webhook_id);
-  -- Of the last emission looked at: when its batch was written, in microseconds since 1970, and its number. Then the end of the span, which
-  -- is that of the first page: the caller may have said it as so long ago.
+  -- When the batch of the last emission read was written, in microseconds since 1970, and the emission's number. Then the end of the
+  -- period, which is fixed by the first page: the caller may have given it relative to the present.
   _after constant text[] := string_to_array(
     svc.decode_cursor('resend', resend_deliveries.cursor, '^([0-9]{1,18}|-[0-9]{1,17}) [0-9]{1,18}( ([0-9]{1,18}|-[0-9]{1,17}))?$'), ' '
   );
@@ -42,7 +41,7 @@ declare
   _now constant timestamptz := now();
 begin
   with batches as materialized (
-    -- One more than hold so many emissions, where there are. Of erased customers they hold nothing any more.
+    -- Enough batches for that many emissions, plus one if there is one. Their counts include emissions of erased customers.
     select b.evaluation_seq, b.created_at, sum(b.emissions) over (order by b.created_at, b.evaluation_seq) - b.emissions as emissions_before
     from (
       select k.evaluation_seq, k.created_at, k.emissions
@@ -70,7 +69,7 @@ begin
     where b.emissions_before <= _look_max
   ),
   positions as (
-    -- Where it goes on: behind the last emission looked at, or behind the last batch.
+    -- Where to continue: after the last emission read, or after the last batch.
     select f.batch_at as at, f.emission_seq as seq, 1 as choice
     from found as f
     where f.n = _look_max and exists (select from found as k where k.n > _look_max)
@@ -104,7 +103,7 @@ begin
     (select concat_ws(' ', svc.microseconds(p.at), p.seq, svc.microseconds(_until)) from positions as p order by p.choice limit 1)
   into _matching, _resume;
 
-  -- A customer that is being erased is waited for, and what is gone then is not sent.
+  -- Waits for customers that are being erased; emissions that are gone then are not sent.
   _matching := array(
     select m.emission_seq
     from (select u.emission_seq from unnest(_matching) as u (emission_seq) order by u.emission_seq) as w
@@ -128,7 +127,7 @@ begin
       for no key update
     ) as d
   );
-  -- They are locked, so each still is where it is found.
+  -- The rows are locked, so their keys are still valid.
   update svc.deliveries as d
   set status = 'pending', resent_after = d.attempts, next_attempt_at = _now, finished_at = null
   where d.environment_id = _webhook.environment_id and d.webhook_id = _webhook.webhook_id and d.emission_seq = any(_finished);
@@ -171,4 +170,4 @@ end;
 $$;
 
 comment on function svc_api.resend_deliveries(bytea, text, text, text, text, text, timestamptz, timestamptz, text[], text) is
-  'Sends again to a webhook what was written in a span of time.';
+  'Resends to a webhook what was written in a period.';

@@ -1,5 +1,5 @@
--- Sends one emission to a webhook again, from now on by the whole schedule, as the same message. Where it has no delivery there, because
--- the webhook was disabled or did not want it, one is made: whoever names an emission wants it. One that waits is due now.
+-- Sends one emission to a webhook again, with the whole schedule starting now, as the same message. If it has no delivery there, because
+-- the webhook was disabled or did not want it, one is added: the caller asked for this emission explicitly. A pending one becomes due now.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, WEBHOOK_NOT_FOUND and DELIVERY_NOT_FOUND, SV005 WEBHOOK_DISABLED.
 -- Locks the emission against erasure, then the delivery's row.
 create or replace function svc_api.resend_delivery(
@@ -37,7 +37,7 @@ begin
         format('It was written at %s, before the webhook was created.', svc.iso(_written_at))
       );
     end if;
-    -- Another call may make it at once.
+    -- Another call may add it at the same time.
     insert into svc.deliveries as d (environment_id, webhook_id, emission_seq)
     values (_webhook.environment_id, _webhook.webhook_id, _seq)
     on conflict (environment_id, webhook_id, emission_seq) do update

@@ -1,6 +1,6 @@
--- Gives a webhook a new signing secret, which the caller made and sealed. The one before signs too until the grace is over; one that was
--- still good from a rotation before that is dropped, as two sign at most.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks the webhook's row: of two rotations at once the
+-- Gives a webhook a new signing secret, which the caller created and sealed. The previous one also signs until the grace period ends; one
+-- still valid from an earlier rotation is dropped, as at most two sign.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks the webhook's row: of two concurrent rotations the
 -- second one replaces the secret of the first.
 create or replace function svc_api.rotate_webhook_secret(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
@@ -39,4 +39,4 @@ end;
 $$;
 
 comment on function svc_api.rotate_webhook_secret(bytea, text, text, text, text, text, double precision, bytea) is
-  'Gives a webhook a new signing secret; the one before signs too until the grace is over.';
+  'Gives a webhook a new signing secret; the previous one also signs until the grace period ends.';

@@ -1,16 +1,16 @@
--- Removes attempts to deliver that are older than so many days, and what deleted webhooks leave behind: their attempts and deliveries,
--- then the webhooks themselves. No more than `row_limit` rows of a kind at once, so that no call takes long; answers how many of all
--- kinds. Whoever is answered more than nothing calls again.
--- A webhook rests for an hour after its deletion. Until then statements that began before it may still fan out to it, and attempts under
--- way are recorded, which locks a delivery and then the webhook: the other way round than here.
--- Raises nothing. Locks the rows it deletes, and a deleted webhook while it deletes what belongs to it.
+-- Removes delivery attempts older than `attempt_days`, and what deleted webhooks left behind: their attempts and deliveries, then the
+-- webhooks themselves. At most `row_limit` rows of a kind at once, so that no call takes long; answers how many of all kinds. Call it again
+-- until it answers 0.
+-- A deleted webhook is kept for an hour. Until then, statements that began before the deletion may still add deliveries to it, and attempts
+-- in progress are recorded, which locks a delivery and then the webhook, the opposite of the order here.
+-- Raises nothing. Locks the rows it deletes, and a deleted webhook while it deletes its rows.
 create or replace function svc_api.sweep_webhooks(attempt_days integer, row_limit integer)
 returns integer
 language plpgsql
 volatile
 security definer
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -33,7 +33,7 @@ begin
     ) as o
     group by o.environment_id
   loop
-    -- Asked again of what is at those places by now.
+    -- Check again: other rows may have taken these places.
     delete from svc.delivery_attempts as a
     where a.environment_id = _old.environment_id and a.ctid = any(_old.places) and a.attempted_at < _attempts_until;
     get diagnostics _rows = row_count;
@@ -77,7 +77,7 @@ begin
   ));
   get diagnostics _rows = row_count;
   _total := _total + _rows;
-  -- Before their deliveries, by which an erasure finds them.
+  -- Bodies go before their deliveries, by which an erasure finds them.
   if _rows = sweep_webhooks.row_limit then
     return _total;
   end if;
@@ -92,7 +92,7 @@ begin
   get diagnostics _rows = row_count;
   _total := _total + _rows;
 
-  -- Nothing is left: the row is locked, so that nothing is fanned out to it any more.
+  -- Nothing is left, and nothing can be added, because the row is locked.
   delete from svc.webhooks as w
   where w.environment_id = _deleted.environment_id and w.webhook_id = _deleted.webhook_id
     and not exists (
@@ -111,4 +111,4 @@ end;
 $$;
 
 comment on function svc_api.sweep_webhooks(integer, integer) is
-  'Removes old attempts to deliver and what deleted webhooks leave behind, a bounded number of rows at once.';
+  'Removes old delivery attempts and what deleted webhooks left behind, a limited number of rows at once.';

@@ -1,7 +1,7 @@
--- What a webhook tells of a customer: of name, owner, renewal, url, traits and facts, in this order, what `include` names and there is.
--- Name, owner and renewal are the traits that the model's display names, cut as lists of the console cut them. A chosen trait is left out
--- where the customer does not have it, or it takes more than 2 KiB. `run` is the run of a rule that made the emission, as
--- svc.emitting_run answers it. One row; it is a table, without settings of its own, so that it becomes a part of the statement that asks.
+-- The members that a webhook adds about a customer: those of name, owner, renewal, url, traits and facts, in this order, that are in
+-- `include` and have a value. Name, owner and renewal are the traits that the model's display declares, cut like in lists of the console.
+-- A chosen trait is left out if the customer does not have it or it exceeds 2 KiB. `run` is the rule execution that made the emission, as
+-- from svc.emitting_run. A function that returns a table of one row and has no settings, so that it is inlined into the calling statement.
 -- Raises nothing, locks nothing.
 create or replace function svc.told_customer(include text[], traits jsonb, display json, url text, run json)
 returns table (customer json)
@@ -16,7 +16,7 @@ begin atomic
     from (values (1, 'name'), (2, 'owner'), (3, 'renewal')) as d (place, name)
     cross join lateral (select left(told_customer.traits ->> (told_customer.display ->> d.name), 256)) as t (value)
     where d.name = any(told_customer.include)
-      -- Anything that can be seen: else a message would have no subject.
+      -- Has any visible character: otherwise a message would have no subject.
       and t.value ~ concat(
         '[^\s\u0001-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f',
         '\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]'
@@ -46,4 +46,4 @@ begin atomic
   ) as m;
 end;
 
-comment on function svc.told_customer(text[], jsonb, json, text, json) is 'What a webhook tells of a customer.';
+comment on function svc.told_customer(text[], jsonb, json, text, json) is 'The members that a webhook adds about a customer.';

@@ -1,5 +1,5 @@
--- What a test of a webhook needs: where to, by which secrets it is signed, and what is sent where that is a message for a chat. The request
--- is the caller's to make, at once and once; here it is written down. A disabled webhook is tested, too.
+-- What a test of a webhook needs: the address, the signing secrets, and the body if it is a message for a chat. The caller makes the
+-- request, at once and only once; this records it in the audit log. Disabled webhooks can be tested, too.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks nothing.
 create or replace function svc_api.try_webhook(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
@@ -32,4 +32,4 @@ end;
 $$;
 
 comment on function svc_api.try_webhook(bytea, text, text, text, text, text, text, text) is
-  'What a test of a webhook needs, and its entry in the audit log.';
+  'What a test of a webhook needs; records the test in the audit log.';

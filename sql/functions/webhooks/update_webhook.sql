@@ -1,7 +1,7 @@
 -- Changes a webhook by the members of `changes`, which the caller checked: url, eventTypes, maxEventAge, maxConcurrency, maxPerSecond,
--- include, format and disabled. What waits goes to the new address, as it was written. Another address, and enabling one that was disabled,
--- forget since when it failed: what was attempted before decides nothing any more. Enabled, what waited goes on.
--- A change that changes nothing is not written down.
+-- include, format and disabled. Pending deliveries go to the new address, with their bodies unchanged. A new address, and enabling a
+-- disabled webhook, reset failing_since: earlier attempts no longer count. Enabling also resumes pending deliveries.
+-- A request that changes nothing is not recorded in the audit log.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks the webhook's row.
 create or replace function svc_api.update_webhook(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, webhook_id text, changes jsonb
@@ -19,7 +19,7 @@ declare
   _disables constant boolean := coalesce((_changes -> 'disabled')::boolean, false) and _before.disabled_at is null;
   _enables constant boolean := not coalesce((_changes -> 'disabled')::boolean, true) and _before.disabled_at is not null;
   _moves constant boolean := _changes ? 'url' and _changes ->> 'url' <> _before.url;
-  -- Not when the transaction began: it waited for the row while attempts were made.
+  -- Not the start of the transaction: it may have waited for the row while attempts were made.
   _now constant timestamptz := clock_timestamp();
   _reason constant text := format('Disabled by %s.', (_environment.actor).email);
   _after svc.webhooks;

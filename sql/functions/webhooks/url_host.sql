@@ -1,5 +1,5 @@
--- The host of a webhook's address, and its port where one is written: what may be told of it where its path and query, which may hold a
--- secret of the receiver's, may not.
+-- The host of a webhook's address, with a port if there is one: the part that may be shown when path and query, which may contain a
+-- secret of the receiver, may not.
 -- Raises nothing, locks nothing.
 create or replace function svc.url_host(url text)
 returns text

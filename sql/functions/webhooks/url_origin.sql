@@ -1,5 +1,5 @@
--- A webhook's address without its path and query, which may be the receiver's only secret: what is told of it beside something else, and to
--- whoever may not change it.
+-- A webhook's address without its path and query, which may be the receiver's only secret: for documents about other things, and for
+-- members who may not change the webhook.
 -- Raises nothing, locks nothing.
 create or replace function svc.url_origin(url text)
 returns text

@@ -1,4 +1,4 @@
--- A webhook as lists and changes show it, without its secrets.
+-- A webhook in the format of lists and changes, without its secrets.
 -- Raises nothing, locks nothing.
 create or replace function svc.webhook_document(webhook svc.webhooks)
 returns json
@@ -23,4 +23,4 @@ return json_build_object(
   'disabledReason', (webhook).disabled_reason
 );
 
-comment on function svc.webhook_document(svc.webhooks) is 'A webhook as lists and changes show it, without its secrets.';
+comment on function svc.webhook_document(svc.webhooks) is 'A webhook in the format of lists and changes, without its secrets.';

@@ -1,4 +1,4 @@
--- A webhook as it is shown to a member: its whole address is for those who may change it.
+-- A webhook as shown to a member: only those who may change it see the whole address.
 -- Raises nothing, locks nothing.
 create or replace function svc.webhook_told(webhook svc.webhooks, role text, environment_name text)
 returns json
@@ -18,4 +18,4 @@ begin
 end;
 $$;
 
-comment on function svc.webhook_told(svc.webhooks, text, text) is 'A webhook as it is shown to a member.';
+comment on function svc.webhook_told(svc.webhooks, text, text) is 'A webhook as shown to a member.';

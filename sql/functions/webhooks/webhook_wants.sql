@@ -1,13 +1,12 @@
--- Whether a webhook with these event types and this limit of age is to receive an emission: its type is one of them, or begins as one
--- does up to its trailing *, and what it tells had not happened too long before it was written. So what a backfill tells is as old as
--- it is.
+-- Whether a webhook with these event types and this age limit receives an emission: its type is one of them, or begins with one up to its
+-- trailing *, and the change was not too old when the emission was written. So changes found by a backfill count with their real age.
 -- Raises nothing, locks nothing.
 create or replace function svc.webhook_wants(
   event_types text[], max_event_age text, event_type text, emitted_at timestamptz, created_at timestamptz
 )
 returns boolean
 language sql
--- Reading a duration is only stable, for the formats that settings allow.
+-- Parsing an interval is only stable, because of the formats that settings allow.
 stable
 parallel safe
 set search_path = ''
@@ -19,10 +18,10 @@ return exists (
 )
 and (
   webhook_wants.max_event_age is null
-  -- In seconds, because how long a day is depends on the time zone.
+  -- In seconds, because the length of a day depends on the time zone.
   or extract(epoch from webhook_wants.created_at - webhook_wants.emitted_at)
     <= extract(epoch from webhook_wants.max_event_age::interval)
 );
 
 comment on function svc.webhook_wants(text[], text, text, timestamptz, timestamptz) is
-  'Whether a webhook is to receive an emission, by its type and its age.';
+  'Whether a webhook receives an emission, by its type and its age.';

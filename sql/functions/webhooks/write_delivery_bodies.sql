@@ -1,7 +1,7 @@
--- Writes what is sent of deliveries that tell more than their emission, or tell it in another format: of those that these webhooks have
--- of the emissions from first_seqs to last_seqs, each webhook with its span. It is what there is now of the customer, in the deliveries'
--- own transaction; of one that has a body already nothing is changed, and webhooks that ask for neither are passed over.
--- Raises nothing. Locks nothing more than the rows it writes; the caller holds the deliveries or their emissions against erasure.
+-- Writes the bodies of deliveries that add members to their emission, or have another format: of the deliveries that these webhooks have
+-- of the emissions from first_seqs to last_seqs, one range per webhook. The bodies show the customer as of now, in the deliveries' own
+-- transaction; existing bodies are not changed, and webhooks that need neither are skipped.
+-- Raises nothing. Locks nothing more than the rows it writes; the caller protects the deliveries or their emissions against erasure.
 create or replace function svc.write_delivery_bodies(
   environment_id integer, webhook_ids text[], first_seqs bigint[], last_seqs bigint[]
 )
@@ -9,8 +9,8 @@ returns void
 language plpgsql
 volatile
 set search_path = ''
--- By key, whatever the statistics say; that is also why rows are looked up laterally with a limit. The costs this pretends must not set
--- off compilation.
+-- Force look-ups by key, whatever the statistics say; that is also why rows are looked up laterally with a limit. The pretended costs must
+-- not trigger JIT compilation.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set jit = off
@@ -57,7 +57,7 @@ begin
     ) as m
     where m.config_version is not null
   );
-  -- A snapshot is large: of each version it is read once.
+  -- A snapshot is large, so each version's is read only once.
   select array_agg(v.version), array_agg(v.display), array_agg(v.bands)
   into _versions, _displays, _bands
   from unnest(_versions) as n (version)
@@ -72,7 +72,7 @@ begin
   select
     h.environment_id, r.webhook_id, m.emission_seq,
     case
-      -- One more member of data, after the others.
+      -- Append one more member to data.
       when w.format = 'json' then concat(
         left(
           svc.delivery_body(
@@ -109,7 +109,7 @@ begin
     select k.traits, k.generation from svc.customers as k where k.environment_id = _id and k.customer_id = m.customer_id limit 1
   ) as c on true
   left join lateral (
-    -- As svc.emitting_run finds it. Asked only then.
+    -- Like svc.emitting_run, but only if it is needed.
     select json_build_object('triggeredBy', x.triggered_by, 'conditions', x.conditions) as run
     from generate_series(0, c.generation) as g (generation)
     cross join lateral (
@@ -140,4 +140,4 @@ end;
 $$;
 
 comment on function svc.write_delivery_bodies(integer, text[], bigint[], bigint[]) is
-  'Writes what is sent of deliveries that tell more than their emission, or in another format.';
+  'Writes the bodies of deliveries that add members to their emission, or have another format.';
