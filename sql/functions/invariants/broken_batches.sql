@@ -1,7 +1,7 @@
--- Where what was accepted and what is stored do not agree. An erasure takes operations and leaves their batch as it is; it says in the
--- audit log how many it took. What is in quarantine is stored, too, and what left it unreleased is counted there. Retention takes
--- operations first, the batch with the last of them, and counts both. So of a batch there may be less than it says, and the sums tell
--- whether all that is missing was removed.
+-- Differences between accepted and stored operations. An erasure deletes operations and leaves their batch unchanged; the audit log
+-- records how many it deleted. Quarantined operations are stored, too, and those discarded from there are counted. Retention deletes
+-- operations first, and the batch with the last of them, and counts both. So a batch may have fewer operations than it states, and the sums
+-- show whether everything that is missing was removed.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_batches()
 returns table (invariant text, environment_id integer, example text)
@@ -83,4 +83,4 @@ as $$
   where e.environment_id is null
 $$;
 
-comment on function svc.broken_batches() is 'Invariants: what was accepted and what is stored.';
+comment on function svc.broken_batches() is 'Invariants: accepted and stored operations.';

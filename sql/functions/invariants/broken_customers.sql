@@ -1,4 +1,4 @@
--- Customers that lack something, and operations that lack their customer: one that was evaluated has one, one that was not waits.
+-- Customers with missing data, and operations without their customer: an evaluated operation has a customer, others wait.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_customers()
 returns table (invariant text, environment_id integer, example text)
@@ -38,7 +38,7 @@ as $$
     )
   from evaluated as e
   join svc.customers as c on c.environment_id = e.environment_id and c.customer_id = e.customer_id
-  -- The engine knows whole milliseconds.
+  -- The engine has a resolution of one millisecond.
   where (e.last_at < c.last_event_at + interval '1 millisecond') is not true
   union all
   select 'rows_belong_to_an_environment', c.environment_id, format('the customer "%s"', c.customer_id)
@@ -64,4 +64,4 @@ as $$
   where (c.set_aside_at is null) <> (c.set_aside_error is null)
 $$;
 
-comment on function svc.broken_customers() is 'Invariants: customers and the operations that made them.';
+comment on function svc.broken_customers() is 'Invariants: customers and the operations that created them.';

@@ -1,6 +1,6 @@
--- Deliveries that are missing, lead nowhere or contradict their attempts. What a webhook wanted when an emission was written is known for
--- the time since it was last enabled, changed or imported, as the audit log says. An evaluation may not have seen a change that was just
--- being made: what was written within ten minutes after it is left out, many times what a transaction of the service may take.
+-- Deliveries that are missing, refer to nothing or contradict their attempts. What a webhook wanted when an emission was written is known
+-- since it was last enabled, changed or imported, according to the audit log. An evaluation may not have seen a concurrent change:
+-- emissions within ten minutes after one are ignored, many times as long as a transaction of the service may take.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_deliveries()
 returns table (invariant text, environment_id integer, example text)
@@ -33,7 +33,7 @@ as $$
         where p.pattern = t.event_type or (right(p.pattern, 1) = '*' and starts_with(t.event_type, left(p.pattern, -1)))
       )
   ),
-  -- What a recompute has not told of yet is not due.
+  -- Emissions that a recompute has not fanned out yet are not due.
   ahead as (
     select r.environment_id, r.outbox_seq from svc.recomputes as r where r.outbox_seq is not null
   )
@@ -92,7 +92,7 @@ as $$
   left join svc.deliveries as d
     on d.environment_id = a.environment_id and d.webhook_id = a.webhook_id and d.emission_seq = a.emission_seq
   left join svc.webhooks as w on w.environment_id = a.environment_id and w.webhook_id = a.webhook_id
-  -- A deleted webhook's are removed bit by bit.
+  -- Those of a deleted webhook are removed in batches.
   where (d.attempts >= a.attempt) is not true and w.deleted_at is null
 $$;
 

@@ -1,6 +1,6 @@
--- Emissions that nobody will be told of, or that are missing. Evaluation writes them with their row of svc.emission_batches; a recompute
--- writes many customers' before it, and its own row says until then which they are. An erasure takes emissions and says in the audit log
--- how many; with a recompute of the erased customer alone it also takes what that said of them.
+-- Emissions that will never be delivered, or that are missing. Evaluation writes them with their row of svc.emission_batches; a recompute
+-- writes those of many customers earlier, and its own row identifies them until then. An erasure deletes emissions and records their number
+-- in the audit log; if it deletes a recompute of the erased customer alone, that recompute's record of them is deleted, too.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_emissions()
 returns table (invariant text, environment_id integer, example text)

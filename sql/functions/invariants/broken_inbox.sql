@@ -1,5 +1,5 @@
--- Rows of the inbox that lead nowhere, or would never be taken. Operations of a customer who is not known yet wait as null; everything else
--- is written with the customer's row.
+-- Rows of the inbox that refer to nothing, or would never be evaluated. Operations of a customer that does not exist yet wait as null;
+-- every other value is written together with the customer's row.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_inbox()
 returns table (invariant text, environment_id integer, example text)
@@ -36,4 +36,4 @@ as $$
     )
 $$;
 
-comment on function svc.broken_inbox() is 'Invariants: operations that wait.';
+comment on function svc.broken_inbox() is 'Invariants: waiting operations.';

@@ -1,4 +1,4 @@
--- What is wrong with an organization, an environment or its numbers. Sequences are read as they are now, not as of the statement's
+-- Contradictions in organizations, environments and their sequences. Sequences are read as of now, not as of the statement's
 -- snapshot; they only rise.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_installation()
@@ -43,7 +43,7 @@ as $$
     'numbers_are_ahead_of_what_is_stored', n.environment_id,
     format('%s is at %s, and %s is in use', n.counter, coalesce(n.last, 0), coalesce(n.used, 0))
   from numbers as n
-  -- One that was never used, or is not there, is at none.
+  -- pg_sequence_last_value is null for a sequence that was never used or does not exist.
   where n.last is null or n.used > n.last
 $$;
 

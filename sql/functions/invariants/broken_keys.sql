@@ -1,5 +1,5 @@
 -- Idempotency keys without their event, and events without their key. A key outlives an event that was removed because of its age: it
--- then stands in svc.retired_keys until both go.
+-- is then in svc.retired_keys until both rows are removed.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_keys()
 returns table (invariant text, environment_id integer, example text)

@@ -1,6 +1,6 @@
--- Where a customer's row and its logs contradict each other. Of a log the rows of the customer's generation count; older ones are queued
--- for removal, but for runs that emitted something; newer ones there are none of, because whoever writes them raises the generation in the
--- same transaction.
+-- Contradictions between a customer's row and its logs. In a log, the rows of the customer's generation count; older ones are queued for
+-- removal, except rule executions that emitted something; newer ones do not exist, because whoever writes them raises the generation in
+-- the same transaction.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_logs()
 returns table (invariant text, environment_id integer, example text)

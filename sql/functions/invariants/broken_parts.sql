@@ -1,5 +1,5 @@
--- Where the tables of a customer's segments, signals and journeys, or the time when its timers are due, do not show what the engine's state
--- says, and rows of customers who are not there: all of them are written, and erased, with the customer's row held.
+-- Differences between the engine's state and the tables of a customer's segments, signals and journeys, or the time of its next timer, and
+-- rows of customers that do not exist: all of them are written, and erased, while the customer's row is locked.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_parts()
 returns table (invariant text, environment_id integer, example text)
@@ -10,7 +10,7 @@ as $$
   with states as materialized (
     select
       c.environment_id, c.customer_id, c.next_due_at, s.segments, s.signals, s.journeys,
-      -- The lists are as src/engine/state/stored.ts has them; the names, as states were stored before.
+      -- The list is that of src/engine/state/stored.ts; the member names are those of states stored before.
       timestamptz 'epoch' + coalesce((s.times ->> 3)::bigint, s."timerDueAt") * interval '1 millisecond' as timer_due_at
     from svc.customers as c
     cross join lateral json_to_record(c.state) as s (segments json, signals json, journeys json, times json, "timerDueAt" bigint)
@@ -83,7 +83,7 @@ as $$
     from told as t
     full join shown as s using (environment_id, customer_id, kind, part_id)
   ) as c
-  -- Who is not there is told above.
+  -- Customers that do not exist are reported above.
   join svc.customers as k on k.environment_id = c.environment_id and k.customer_id = c.customer_id
   where c.told is distinct from c.shown
   union all
@@ -94,7 +94,7 @@ as $$
       coalesce('at ' || svc.iso(s.next_due_at), 'never')
     )
   from states as s
-  -- It may be sooner, where an operation lies ahead.
+  -- It may be earlier, because of an event in the future.
   where (s.next_due_at < s.timer_due_at + interval '1 millisecond') is not true and s.timer_due_at is not null
   union all
   select
@@ -112,4 +112,4 @@ as $$
   having count(*) > 1
 $$;
 
-comment on function svc.broken_parts() is 'Invariants: what belongs to a customer.';
+comment on function svc.broken_parts() is 'Invariants: the parts of a customer.';

@@ -1,4 +1,4 @@
--- Where the quarantine is not what was counted, or holds what is stored already.
+-- Differences between the quarantine and its counts, and quarantined operations that are also stored.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_quarantine()
 returns table (invariant text, environment_id integer, example text)

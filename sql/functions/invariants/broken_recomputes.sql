@@ -1,4 +1,4 @@
--- Recomputes whose row contradicts itself, its results, or the one that runs beside it. An erasure takes results and leaves the figures.
+-- Recomputes whose row contradicts itself, its results, or one that runs at the same time. An erasure deletes results but not their counts.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_recomputes()
 returns table (invariant text, environment_id integer, example text)

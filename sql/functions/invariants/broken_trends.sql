@@ -1,5 +1,5 @@
--- Where the trends of an environment are not what its logs add up to, once its history was counted. Active customers, operations and
--- deliveries are left out: what they counted need not be kept.
+-- Differences between the trends of an environment and its logs, once its history was counted. Active customers, operations and
+-- deliveries are not compared: the rows that were counted may have been removed.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_trends()
 returns table (invariant text, environment_id integer, example text)

@@ -1,5 +1,5 @@
--- Where the month's usage is not what was stored. The first call of a month takes its key to that month, so of an environment's keys those
--- count that have come to the latest one. Retention may have removed calls of that month, no more than it says.
+-- Differences between the month's usage and what was stored. The first call of a month moves its key to that month, so only the keys of an
+-- environment that have reached the latest month count. Retention may have removed calls of that month, at most as many as it counted.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_usage()
 returns table (invariant text, environment_id integer, example text)
@@ -41,4 +41,4 @@ as $$
   where u.key_hash is null
 $$;
 
-comment on function svc.broken_usage() is 'Invariants: the usage that quotas are held against.';
+comment on function svc.broken_usage() is 'Invariants: the usage that is compared with quotas.';

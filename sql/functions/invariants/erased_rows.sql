@@ -1,5 +1,5 @@
--- How many rows erasures have deleted by now in each environment, as the audit log says, in which the import of an environment says how
--- many they were until then; no row for an environment with neither. What was erased before an environment was deleted is gone with it.
+-- How many rows erasures have deleted in each environment so far, according to the audit log, in which the import of an environment
+-- records the number until then; no row for an environment with neither. Erasures before an environment was deleted do not count.
 -- Raises nothing, locks nothing.
 create or replace function svc.erased_rows()
 returns table (environment_id integer, events bigint, emissions bigint, recomputes bigint)
@@ -26,4 +26,4 @@ as $$
   group by e.environment_id
 $$;
 
-comment on function svc.erased_rows() is 'How many rows erasures have deleted in each environment, as the audit log says.';
+comment on function svc.erased_rows() is 'How many rows erasures have deleted in each environment, according to the audit log.';

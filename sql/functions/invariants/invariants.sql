@@ -1,7 +1,7 @@
--- What contradicts that nothing is lost, nothing doubled and nothing left behind: no row while all is well, at every instant, whatever is
--- under way. It reads one snapshot and locks nothing, so it may run beside the service or on a replica. All tables are read as wholes and
--- joined by hashes: ten seconds where there are a million events with keys, 50,000 customers and what goes with them, and so much more
--- where there is more.
+-- Contradictions to the rule that nothing is lost, duplicated or left behind: no row if all is well, at every instant, whatever is
+-- in progress. It reads one snapshot and locks nothing, so it can run during operation or on a replica. All tables are read completely and
+-- joined by hashes: it takes ten seconds for a million events with keys and 50,000 customers with their rows, and proportionally longer
+-- for more.
 -- Raises nothing.
 create or replace function svc_inspect.invariants()
 returns table (
@@ -18,7 +18,7 @@ language sql
 stable
 security definer
 set search_path = ''
--- Whole tables, whatever the statistics say.
+-- Read whole tables, whatever the statistics say.
 set enable_nestloop = off
 set work_mem = '64MB'
 set jit = off
@@ -67,4 +67,4 @@ as $$
 $$;
 
 comment on function svc_inspect.invariants() is
-  'What contradicts that nothing is lost, doubled or left behind: no row while all is well. Reads everything, in one snapshot.';
+  'Contradictions to the rule that nothing is lost, duplicated or left behind: no row if all is well. Reads everything, in one snapshot.';

@@ -1,4 +1,4 @@
--- What must hold at every instant, in one sentence each, and what to do where it does not. In the order in which they are told.
+-- What must hold at every instant, in one sentence each, and what to do if it does not. In the order in which they are reported.
 -- Raises nothing, locks nothing.
 create or replace function svc.known_invariants()
 returns table (place integer, invariant text, holds text, advice text)
@@ -227,4 +227,4 @@ as $$
     )
 $$;
 
-comment on function svc.known_invariants() is 'What must hold at every instant, and what to do where it does not.';
+comment on function svc.known_invariants() is 'What must hold at every instant, and what to do if it does not.';

@@ -1,4 +1,4 @@
--- Adds what a worker has counted, [{counter, label, bucket, value}], to what all have counted.
+-- Adds the counts of one worker, [{counter, label, bucket, value}], to the totals of all workers.
 -- Raises nothing. Locks the rows of these counters, in the order of their names, until the transaction ends.
 create or replace function svc_api.add_worker_counters(counters json)
 returns void
@@ -16,4 +16,4 @@ as $$
   set value = w.value + excluded.value;
 $$;
 
-comment on function svc_api.add_worker_counters(json) is 'Adds what a worker has counted to the figures of the installation.';
+comment on function svc_api.add_worker_counters(json) is 'Adds the counts of a worker to the totals of the installation.';

@@ -1,4 +1,4 @@
--- CONFIGURATION_MISSING where nothing is deployed in an environment, else null.
+-- CONFIGURATION_MISSING if nothing is deployed in an environment, else null.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_configuration(environment_name text, active_version integer)
 returns json

@@ -1,5 +1,5 @@
--- EVENTS_NEVER_RECEIVED where the active version declares events of which none is kept, with up to 50 of their names; else null. Where no
--- event was sent at all, that is for other checks to tell.
+-- EVENTS_NEVER_RECEIVED if the active version declares events of which none is stored, with up to 50 of their names; else null. If no
+-- event was sent at all, other checks report that.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_declared_events(environment_id integer, project_id integer, active_version integer)
 returns json

@@ -1,4 +1,4 @@
--- WEBHOOKS_DISABLED where webhooks are disabled, with up to 50 of them and why; else null.
+-- WEBHOOKS_DISABLED if webhooks are disabled, with up to 50 of them and the reasons; else null.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_disabled_webhooks(environment_id integer, environment_name text)
 returns json

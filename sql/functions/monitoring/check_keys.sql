@@ -1,4 +1,4 @@
--- KEYS_NEVER_USED where API keys that are good were never used: a warning where none of the environment's ever was; else null.
+-- KEYS_NEVER_USED if valid API keys were never used: a warning if none of the environment's ever was; else null.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_keys(environment_id integer, environment_name text)
 returns json
@@ -28,7 +28,7 @@ begin atomic
     ) filter (where not k.used))
   )
   from (
-    -- Its first use moves the bucket of a key.
+    -- The first use of a key changes its bucket.
     select a.api_key_id, a.name, a.hint, a.created_at, coalesce(u.refilled_at > a.created_at, false) as used
     from svc.api_keys as a
     left join svc.key_usage as u on u.key_hash = a.key_hash

@@ -1,4 +1,4 @@
--- OPERATIONS_WAITING where an operation that could be evaluated has waited for ten seconds, a problem after a minute; else null.
+-- OPERATIONS_WAITING if an operation that could be evaluated has waited for ten seconds, a problem after a minute; else null.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_operations(environment_id integer)
 returns json
@@ -45,4 +45,4 @@ as $$
   where o.waited >= interval '10 seconds';
 $$;
 
-comment on function svc.check_operations(integer) is 'Diagnostics: operations that wait for their evaluation.';
+comment on function svc.check_operations(integer) is 'Diagnostics: operations that wait for evaluation.';

@@ -1,5 +1,5 @@
--- OPERATIONS_QUARANTINED where operations are in quarantine, with how many of the oldest 2,000 the active version accepts now, else null.
--- They are looked at by the compiled predicates, which say of few that conform that they do not.
+-- OPERATIONS_QUARANTINED if operations are in quarantine, with how many of the oldest 2,000 the active version would accept now, else null.
+-- They are checked by the compiled predicates, which reject a few that do conform.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_quarantine(environment_id integer, environment_name text, project_id integer, active_version integer)
 returns json

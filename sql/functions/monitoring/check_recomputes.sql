@@ -1,5 +1,5 @@
--- RECOMPUTES_GIVEN_UP where recomputes failed so often that they were given up, with ten of them; else null. Those are not told whose
--- customers a later one went through, nor dry runs, previews and backtests, which leave nothing behind. The latest thousand are looked at.
+-- RECOMPUTES_GIVEN_UP if recomputes were given up after repeated failures, with ten of them; else null. Not reported are those whose
+-- customers a later one recomputed, and dry runs, previews and backtests, which leave nothing behind. Checks the latest thousand.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_recomputes(environment_id integer, environment_name text)
 returns json

@@ -1,6 +1,6 @@
--- RETENTION_TOO_SHORT where the plan keeps events for some days only and conditions of the active version look further back, with up to 50
--- of these: a warning where a window is longer, for information where they ask for all there ever was; else null. In a journey's step that
--- is as long as the journey may take. The window before a window takes twice its length.
+-- RETENTION_TOO_SHORT if the plan keeps events for a number of days only and conditions of the active version look further back, with up to
+-- 50 of these: a warning if a window is longer, info if they only ask for the whole history; else null. For a journey's step, that
+-- is as long as the journey may take. A window with `previous` needs twice its length.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_retention(environment_id integer, project_id integer, active_version integer)
 returns json

@@ -1,5 +1,5 @@
--- RULES_FAILING where rules ended in error in the last seven days, with the last error of each of up to 50; else null. Of many errors
--- the latest 10,001 are looked at, those of former histories among them, which do not count.
+-- RULES_FAILING if rules ended in error in the last seven days, with the last error of each of up to 50; else null. At most the latest
+-- 10,001 errors are read; those of former histories among them do not count.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_rules(environment_id integer, environment_name text)
 returns json
@@ -20,7 +20,7 @@ as $$
   failed as (
     select x.rule_id, x.error, x.executed_at, x.execution_seq, x.config_version
     from latest as x
-    -- By key: a sub-query is never made a join that reads all customers.
+    -- By key: a scalar sub-query is never turned into a join that reads all customers.
     where x.generation = (
       select c.generation from svc.customers as c
       where c.environment_id = check_rules.environment_id and c.customer_id = x.customer_id

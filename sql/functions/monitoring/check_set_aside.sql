@@ -1,4 +1,4 @@
--- CUSTOMERS_SET_ASIDE where evaluation gave up on customers, with ten of them, else null.
+-- CUSTOMERS_SET_ASIDE if customers are set aside, with ten of them, else null.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_set_aside(environment_id integer, environment_name text)
 returns json

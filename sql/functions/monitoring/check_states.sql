@@ -1,5 +1,5 @@
--- STATES_NEVER_REACHED where, in the present histories, nobody ever entered some of the active version's lifecycle states although there
--- are customers; else null. Where nobody is in a state, the 10,000 transitions into it that were written last are looked at.
+-- STATES_NEVER_REACHED if no customer ever entered some of the active version's lifecycle states, by the current histories, although there
+-- are customers; else null. If no customer is in a state, the last 10,000 transitions into it are checked.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_states(environment_id integer, environment_name text, project_id integer, active_version integer)
 returns json
@@ -44,7 +44,7 @@ begin
         order by t.transition_seq desc
         limit 10000
       ) as t
-      -- By key: a sub-query is never made a join that reads all customers.
+      -- By key: a scalar sub-query is never turned into a join that reads all customers.
       where t.generation = (
         select c.generation from svc.customers as c
         where c.environment_id = check_states.environment_id and c.customer_id = t.customer_id
@@ -60,4 +60,4 @@ begin
 end;
 $$;
 
-comment on function svc.check_states(integer, text, integer, integer) is 'Diagnostics: lifecycle states that nobody reached.';
+comment on function svc.check_states(integer, text, integer, integer) is 'Diagnostics: lifecycle states that no customer reached.';

@@ -1,5 +1,5 @@
--- TIMERS_OVERDUE where customers should have been evaluated more than a minute ago because something was due, whatever the settling
--- time after late events; else null.
+-- TIMERS_OVERDUE if customers should have been evaluated more than a minute ago because a timer was due that may fire even while late
+-- events come in; else null.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_timers(environment_id integer)
 returns json
@@ -35,4 +35,4 @@ begin
 end;
 $$;
 
-comment on function svc.check_timers(integer) is 'Diagnostics: customers to whom something is overdue.';
+comment on function svc.check_timers(integer) is 'Diagnostics: customers with overdue timers.';

@@ -1,5 +1,5 @@
--- EVENTS_UNDECLARED where events came in the last 30 days whose names the active version does not declare, with up to 50 of them; of a
--- version with a strict schema, since it is active. Names are looked for one by one, up to 1,000; else null.
+-- EVENTS_UNDECLARED if events were accepted in the last 30 days whose names the active version does not declare, with up to 50 of them; for
+-- a version with a strict schema, only since its activation. Names are looked up one by one, up to 1,000; else null.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_undeclared_events(environment_id integer, project_id integer, active_version integer)
 returns json
@@ -81,4 +81,4 @@ end;
 $$;
 
 comment on function svc.check_undeclared_events(integer, integer, integer) is
-  'Diagnostics: events that came in and are not in the schema.';
+  'Diagnostics: accepted events that are not in the schema.';

@@ -1,5 +1,5 @@
--- STATE_OUTDATED where the state of customers was computed under another version than the active one, with how many there are of each;
--- else null. Versions are looked for one by one, so that the customers of the active one are not read.
+-- STATE_OUTDATED if the state of customers was computed under another version than the active one, with the number for each version;
+-- else null. Versions are looked up one by one, so that the customers of the active one are not read.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_versions(environment_id integer, environment_name text, active_version integer)
 returns json

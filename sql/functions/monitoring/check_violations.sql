@@ -1,5 +1,5 @@
--- SCHEMA_VIOLATIONS where operations were accepted that violate the active version's schema, which is not strict, with the hundred most
--- frequent kinds; else null. Events that are not declared are for svc.check_undeclared_events to tell.
+-- SCHEMA_VIOLATIONS if accepted operations violate the active version's schema, which is not strict, with the hundred most
+-- frequent kinds; else null. Events that are not declared are reported by svc.check_undeclared_events.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_violations(environment_id integer, active_version integer)
 returns json

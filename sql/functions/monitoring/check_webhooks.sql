@@ -1,6 +1,6 @@
--- WEBHOOKS_FAILING where all attempts at a webhook have failed since the last success, or of its latest hundred deliveries some were given
--- up, or the newest that was tried is still to succeed; else null. Webhooks that are disabled are for svc.check_disabled_webhooks to tell;
--- at most a hundred are looked at.
+-- WEBHOOKS_FAILING if all attempts at a webhook have failed since the last success, or if some of its latest hundred deliveries were given
+-- up, or the newest attempted one has not succeeded; else null. Disabled webhooks are reported by svc.check_disabled_webhooks; at most
+-- a hundred webhooks are checked.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_webhooks(environment_id integer, environment_name text)
 returns json
@@ -66,4 +66,4 @@ as $$
   having count(*) > 0;
 $$;
 
-comment on function svc.check_webhooks(integer, text) is 'Diagnostics: webhooks that do not take what is delivered.';
+comment on function svc.check_webhooks(integer, text) is 'Diagnostics: webhooks that do not accept their deliveries.';

@@ -1,4 +1,4 @@
--- WORKER_MISSING where no worker has shown a sign of life for 30 seconds, else null.
+-- WORKER_MISSING if no worker has sent a heartbeat for 30 seconds, else null.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_workers()
 returns json
@@ -17,4 +17,4 @@ begin atomic
   where not exists (select from svc.workers as w where w.seen_at > now() - interval '30 seconds');
 end;
 
-comment on function svc.check_workers() is 'Diagnostics: whether a worker lives.';
+comment on function svc.check_workers() is 'Diagnostics: whether a worker is alive.';

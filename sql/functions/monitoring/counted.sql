@@ -1,4 +1,4 @@
--- So many of something, in words: "1 customer is", "1,200 customers are"; what was counted only up to 10,000 is "more than 10,000 …".
+-- A number of things in words: "1 customer is", "1,200 customers are"; for counts that stop at 10,001, "more than 10,000 …".
 -- Raises nothing, locks nothing.
 create or replace function svc.counted(amount bigint, one text, many text)
 returns text
@@ -12,4 +12,4 @@ return case
   else trim(to_char(counted.amount, '999,999')) || ' ' || counted.many
 end;
 
-comment on function svc.counted(bigint, text, text) is 'So many of something, in words.';
+comment on function svc.counted(bigint, text, text) is 'A number of things in words.';

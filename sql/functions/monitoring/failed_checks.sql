@@ -1,6 +1,6 @@
--- What keeps a process from its work, as [{name, message}] for GET /readyz: answered at all, it says that the database is there.
--- filenames and hashes are the migrations that the process knows. One that the database has beyond them is no failure: a newer version
--- beside an older one makes it. A database that takes no writes answers, but nothing can be accepted or evaluated there.
+-- The reasons why a process is not ready, as [{name, message}] for GET /readyz; that this answers at all shows that the database is up.
+-- filenames and hashes are the migrations that the process knows. Further ones in the database are no failure: they come from a newer
+-- version that runs at the same time. A read-only database answers, but nothing can be accepted or evaluated there.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.failed_checks(filenames text[], hashes text[])
 returns json
@@ -27,4 +27,4 @@ as $$
   ) as c (place, name, message);
 $$;
 
-comment on function svc_api.failed_checks(text[], text[]) is 'Why a process is not ready, for GET /readyz; empty when it is.';
+comment on function svc_api.failed_checks(text[], text[]) is 'Why a process is not ready, for GET /readyz; empty if it is ready.';

@@ -1,6 +1,6 @@
--- A finding of the diagnostics as its document: what is wrong, in a sentence, what to do about it, how much of it there is (of more than
--- 10,000, that many) and what helps to find it. severity is problem (something stands still or is lost), warning (something is probably
--- not as it was meant) or info.
+-- The document of a finding of the diagnostics: what is wrong, in a sentence, what to do about it, how often it occurs (at most 10,000)
+-- and details that help to find it. severity is problem (something is blocked or lost), warning (something is probably not as intended)
+-- or info.
 -- Raises nothing, locks nothing.
 create or replace function svc.finding(code text, severity text, message text, fix text, amount bigint, details json)
 returns json
@@ -17,4 +17,4 @@ return json_build_object(
   'details', coalesce(finding.details, '{}')
 );
 
-comment on function svc.finding(text, text, text, text, bigint, json) is 'A finding of the diagnostics as its document.';
+comment on function svc.finding(text, text, text, text, bigint, json) is 'The document of a finding of the diagnostics.';

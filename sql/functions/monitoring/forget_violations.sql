@@ -1,5 +1,5 @@
--- Forgets operations that were erased in what is kept of schema violations: a kind that none but one of these violated goes, and of the
--- others the latest operation is no longer known, where it was one of these.
+-- Removes erased operations from the statistics of schema violations: a kind that only one of these violated is deleted; of other kinds
+-- whose latest operation was one of these, the latest operation is no longer known.
 -- Raises nothing. Locks the kinds concerned, in key order, as ingestion does.
 create or replace function svc.forget_violations(environment_id integer, seqs bigint[])
 returns void
@@ -30,4 +30,4 @@ as $$
     and k.operations > 1;
 $$;
 
-comment on function svc.forget_violations(integer, bigint[]) is 'Forgets erased operations in what is kept of schema violations.';
+comment on function svc.forget_violations(integer, bigint[]) is 'Removes erased operations from the statistics of schema violations.';

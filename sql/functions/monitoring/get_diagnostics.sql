@@ -1,5 +1,5 @@
--- The common problems of an environment, most severe first: {data: [{code, severity, message, fix, count, details}]}, empty where all is
--- well. Each check reads by index and so much at most, however large the environment is.
+-- The common problems of an environment, most severe first: {data: [{code, severity, message, fix, count, details}]}, empty if there are
+-- none. Each check reads by index and a limited number of rows, however large the environment is.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_diagnostics(token_hash bytea, organization_id text, project_slug text, environment_name text)
 returns json

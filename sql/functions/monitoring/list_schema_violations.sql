@@ -1,5 +1,5 @@
--- How accepted operations violated a schema that was not strict: newest version first, then by event, code and path. The example of each
--- is the last operation that did; its customer is not known where the operation itself is no longer kept. version limits the list to one.
+-- How accepted operations violated a schema that is not strict: newest version first, then by event, code and path. The example of each
+-- kind is the last operation; its customer is unknown if the operation is no longer stored. version limits the list to one.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_schema_violations(
   token_hash bytea, organization_id text, project_slug text, environment_name text, version integer, row_limit integer, "cursor" text
@@ -12,7 +12,7 @@ set search_path = ''
 as $$
 declare
   _environment record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_schema_violations');
-  -- The key of the last row before, which no later row can move: versions only grow, and a row keeps its key.
+  -- The key of the last row of the previous page. Later writes cannot move it: versions only grow, and a row keeps its key.
   _after constant jsonb := svc.decode_cursor('schema-violations', list_schema_violations.cursor)::jsonb;
   _version constant integer := _after ->> 0;
   _items json[];
@@ -58,4 +58,4 @@ end;
 $$;
 
 comment on function svc_api.list_schema_violations(bytea, text, text, text, integer, integer, text) is
-  'How accepted operations violated a schema that was not strict, newest version first.';
+  'How accepted operations violated a schema that is not strict, newest version first.';

@@ -1,8 +1,8 @@
--- The figures of the installation for GET /metrics, as one document. None of them names whose they are.
--- Meant to be asked every few seconds, also while millions of operations wait: where rows are counted, the first 10,000 are, and
--- the database's estimate stands for more; what is oldest is looked up by one index probe per environment or webhook. What waits or fails
--- in frozen environments is not counted, as nobody can do anything about it here; only an estimate has it.
--- Raises 55P03 where a table is locked as a whole for three seconds, locks nothing.
+-- The figures of the installation for GET /metrics, as one document. None identifies an organization.
+-- Designed to be called every few seconds, even while millions of operations wait: at most 10,000 rows are counted, beyond that the
+-- database's estimate is used; the oldest row is found by one index probe per environment or webhook. Frozen environments are not counted,
+-- as nothing can be done about them here; only an estimate includes them.
+-- Raises 55P03 if a table is locked as a whole for three seconds, locks nothing.
 create or replace function svc_api.metrics()
 returns json
 language plpgsql
@@ -15,11 +15,11 @@ set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
 set jit = off
--- Less than the whole may take, so that whoever reads the log knows that it is a lock.
+-- Less than the timeout of the whole call, so that the log shows that a lock is the cause.
 set lock_timeout = '3s'
 as $$
 declare
-  -- What waits in these waits on purpose.
+  -- Frozen environments wait on purpose.
   _frozen constant integer[] := array(select e.environment_id from svc.environments as e where e.frozen_at is not null);
   _waiting integer[];
   _oldest timestamptz;
@@ -56,7 +56,7 @@ begin
     select 1 from svc.inbox as i where i.environment_id = any(_waiting) and i.not_before is null limit 10000
   ) as n;
 
-  -- What is pending at a disabled webhook waits for whoever enables it.
+  -- Pending deliveries of disabled webhooks are not counted: they wait until the webhook is enabled.
   select count(*) into _deliveries
   from (
     select 1
@@ -138,7 +138,7 @@ begin
     'connections', (
       select coalesce(json_agg(json_build_object('application', q.application, 'connections', q.connections)), '[]')
       from (
-        -- Of others the name is whatever they say, so it is left out.
+        -- Names of other applications are arbitrary, so they are left out.
         select case when a.application_name like 'svc %' then a.application_name else 'other' end as application, count(*) as connections
         from pg_catalog.pg_stat_activity as a
         where a.datname = current_database()
@@ -154,4 +154,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.metrics() is 'The figures of the installation for GET /metrics; none of them names whose they are.';
+comment on function svc_api.metrics() is 'The figures of the installation for GET /metrics; none identifies an organization.';

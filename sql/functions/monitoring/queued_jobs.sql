@@ -1,5 +1,5 @@
--- The jobs of graphile-worker's queue, for svc_inspect.jobs. A function and not a part of the view, because a view would keep
--- graphile-worker's own migrations from changing what it selects from.
+-- The jobs of graphile-worker's queue, for svc_inspect.jobs. A function rather than a part of the view, because a view would keep
+-- graphile-worker's own migrations from changing the tables that it reads.
 -- Raises nothing, locks nothing.
 create or replace function svc.queued_jobs()
 returns table (

@@ -1,13 +1,13 @@
--- Counts for the trends the operations of batches that were accepted, and the customers who were active: each once in a day, a week (from
--- Monday) and a month, by its first event of that time. Batches `after` to `through`, without the former.
--- Raises nothing, locks nothing; the caller holds the environment's row of svc.trend_progress, and all batches up to `through` are
+-- Counts for the trends the operations of accepted batches, and the active customers: each customer once in a day, a week (from Monday) and
+-- a month, by its first event of that period. Batches after `after`, up to `through`.
+-- Raises nothing, locks nothing; the caller has locked the environment's row of svc.trend_progress, and all batches up to `through` are
 -- settled.
 create or replace function svc.count_accepted(environment_id integer, after bigint, through bigint)
 returns void
 language plpgsql
 volatile
 set search_path = ''
--- By key, whatever the statistics say.
+-- Force look-ups by key, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -32,7 +32,7 @@ begin
     where e.environment_id = _id and e.event_seq >= _first and e.event_seq < _end
     group by e.customer_id, day
   ),
-  -- When the day of each, its week and its month begin and end: found once, however many were active.
+  -- When each day, its week and its month begin and end: computed once, however many customers were active.
   spans as materialized (
     select
       d.day, k.name, f.first_day, svc.start_of_day(f.first_day, _zone) as begins_at,
@@ -41,7 +41,7 @@ begin
     cross join (values ('day', interval '1 day'), ('week', interval '1 week'), ('month', interval '1 month')) as k (name, length)
     cross join lateral (select date_trunc(k.name, d.day::timestamp)::date as first_day) as f
   ),
-  -- Whoever was active in the day already was so in its week and month, too.
+  -- A customer already active in the day was also already active in its week and month.
   firsts as materialized (
     select d.customer_id, d.day
     from days as d
@@ -78,4 +78,4 @@ end;
 $$;
 
 comment on function svc.count_accepted(integer, bigint, bigint) is
-  'Counts for the trends what was accepted in some batches, and who was active for the first time in a day, a week or a month.';
+  'Counts for the trends the operations of accepted batches, and customers active for the first time in a day, a week or a month.';

@@ -1,5 +1,5 @@
--- Counts for the trends what changed: [{measure, at (ms), name, value, count, amount}], as svc.logged_changes reads the logs; what changed
--- within a second may be one of them, and amount may be left out.
+-- Counts changes for the trends: [{measure, at (ms), name, value, count, amount}], in the form of svc.logged_changes; an element may
+-- combine changes within a second, and amount may be omitted.
 -- Raises nothing, locks nothing.
 create or replace function svc.count_changes(environment_id integer, changes json)
 returns void
@@ -8,7 +8,7 @@ volatile
 set search_path = ''
 as $$
 declare
-  -- On a cluster, what is written on another node gives a transaction no number here, by which svc_api.count_trends waits for it.
+  -- On a cluster, writes on another node do not assign this transaction an id here, by which svc_api.count_trends waits for it.
   _xact constant xid8 := pg_current_xact_id();
   _zone constant text := svc.time_zone_of_environment(count_changes.environment_id);
 begin
@@ -26,4 +26,4 @@ begin
 end;
 $$;
 
-comment on function svc.count_changes(integer, json) is 'Counts for the trends what changed.';
+comment on function svc.count_changes(integer, json) is 'Counts changes for the trends.';

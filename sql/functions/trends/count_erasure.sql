@@ -1,17 +1,17 @@
--- Takes a customer who is being erased out of the trends of lifecycle, health, segments and signals. That somebody was active, and what
--- was accepted and delivered, stays counted: it tells nobody's name.
--- Raises nothing, locks nothing; the caller holds the customer and has deleted nothing yet.
+-- Removes a customer who is being erased from the trends of lifecycle, health, segments and signals. Counts of active customers, and of
+-- what was accepted and delivered, stay: they identify no customer.
+-- Raises nothing, locks nothing; the caller has locked the customer and deleted nothing yet.
 create or replace function svc.count_erasure(environment_id integer, customer_id text)
 returns void
 language plpgsql
 volatile
 set search_path = ''
--- By key, whatever the statistics say, as in delete_customer.
+-- Force look-ups by key, whatever the statistics say, as in delete_customer.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
-  -- On a cluster, what is written on another node gives a transaction no number here, by which svc_api.count_trends waits for it.
+  -- On a cluster, writes on another node do not assign this transaction an id here, by which svc_api.count_trends waits for it.
   _xact constant xid8 := pg_current_xact_id();
   _zone constant text := svc.time_zone_of_environment(count_erasure.environment_id);
 begin
@@ -28,4 +28,4 @@ begin
 end;
 $$;
 
-comment on function svc.count_erasure(integer, text) is 'Takes a customer who is being erased out of the trends.';
+comment on function svc.count_erasure(integer, text) is 'Removes a customer who is being erased from the trends.';

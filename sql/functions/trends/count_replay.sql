@@ -1,18 +1,18 @@
--- Counts for the trends what a recompute made of a customer's log: what the generation `after` has and `before` had not, and less what it
--- is the other way round. Mostly they are the same and nothing is written. In plpgsql, which keeps the plan: a recompute is a sixth longer
--- where it is planned for each customer.
--- Raises nothing, locks nothing; the caller holds the customer.
+-- Counts for the trends how a recompute changed a customer's log: adds what generation `after` has, and subtracts what `before` had.
+-- Usually they are equal and nothing is written. In plpgsql, which caches the plan: a recompute takes a sixth longer if this is planned
+-- for each customer.
+-- Raises nothing, locks nothing; the caller has locked the customer.
 create or replace function svc.count_replay(environment_id integer, customer_id text, before integer, after integer)
 returns void
 language plpgsql
 volatile
 set search_path = ''
--- By key, whatever the statistics say, as in apply_recompute.
+-- Force look-ups by key, whatever the statistics say, as in apply_recompute.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
-  -- On a cluster, what is written on another node gives a transaction no number here, by which svc_api.count_trends waits for it.
+  -- On a cluster, writes on another node do not assign this transaction an id here, by which svc_api.count_trends waits for it.
   _xact constant xid8 := pg_current_xact_id();
   _zone constant text := svc.time_zone_of_environment(count_replay.environment_id);
 begin

@@ -1,15 +1,15 @@
--- Counts a part of what is still to be counted in an environment: adds changes to svc.trend_counts, and counts what was accepted. It takes
--- about `row_limit` rows of either, so that no call takes long, but for the first one of an environment with a history, which reads its
--- logs; answers how many rows that were. Whoever is answered more than nothing calls again.
--- Raises nothing. Locks the environment's row of svc.trend_progress and what it deletes, and after the reading of logs the organization's
--- row; waits for nobody, but for a change of the time zone, and an environment's first call for another first one.
+-- Counts a part of what is not yet counted in an environment: adds changes to svc.trend_counts, and counts accepted operations. It takes
+-- about `row_limit` rows of each, so that no call takes long, except the first one for an environment with a history, which reads its
+-- logs; answers how many rows it took. Call it again until it answers 0.
+-- Raises nothing. Locks the environment's row of svc.trend_progress and what it deletes, and after reading the logs the organization's
+-- row; waits only for a change of the time zone, and an environment's first call for another first one.
 create or replace function svc_api.count_trends(environment_id integer, row_limit integer)
 returns integer
 language plpgsql
 volatile
 security definer
 set search_path = ''
--- By key, whatever the statistics say.
+-- Force look-ups by key, whatever the statistics say.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -31,8 +31,8 @@ begin
     return 0;
   end if;
 
-  -- Who is at work now may count what it writes as before, or not at all; so all of them are waited for. A number that is not given yet is
-  -- another cluster's, from a restore.
+  -- Transactions in progress may count their changes in the old way, or not at all, so all of them must end first. A transaction id that is
+  -- not assigned yet comes from another cluster, through a restore.
   _next := pg_snapshot_xmax(pg_current_snapshot());
   if _progress.outdated_since = '0' or _progress.outdated_since > _next then
     update svc.trend_progress as p set outdated_since = _next where p.environment_id = _id;
@@ -41,7 +41,7 @@ begin
   if _progress.outdated_since <= pg_snapshot_xmin(pg_current_snapshot()) then
     _zone := svc.time_zone_of_environment(_id);
     perform svc.recount_trends(_id, _progress.counted_through = 0);
-    -- A change of the time zone passes over what is being counted: one that is under way is waited for, another one waits for this to end.
+    -- A change of the time zone skips environments that are being counted: wait for one in progress; a later one waits for this to end.
     perform from iam.organizations as o
     join svc.projects as j on j.organization_id = o.organization_id
     join svc.environments as e on e.project_id = j.project_id
@@ -99,4 +99,4 @@ end;
 $$;
 
 comment on function svc_api.count_trends(integer, integer) is
-  'Counts a part of what is still to be counted for the trends of an environment.';
+  'Counts a part of what is not yet counted for the trends of an environment.';

@@ -1,4 +1,4 @@
--- The environments of which svc_api.count_trends has something to count.
+-- The environments for which svc_api.count_trends has something to count.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.environments_to_count()
 returns setof integer
@@ -6,7 +6,7 @@ language sql
 stable
 security definer
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set enable_seqscan = off
 as $$
   select h.environment_id

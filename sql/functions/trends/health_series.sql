@@ -1,6 +1,6 @@
--- How the health scores of an environment's customers were distributed at the end of each period, one row a series: scored (customers with
--- a score), average (to two decimals) and the quartiles (in whole points), null where nobody had a score. The periods are consecutive and
--- given by their first days. What was counted for a day after `today` counts today.
+-- The distribution of the health scores of an environment's customers at the end of each period, one row per series: scored (customers with
+-- a score), average (to two decimals) and the quartiles (in whole points), null if no customer had a score. The periods are consecutive and
+-- given by their first days. Changes counted for a day after `today` count as today's.
 -- Raises nothing, locks nothing.
 create or replace function svc.health_series(environment_id integer, every text, periods date[], today date)
 returns table (place integer, metric text, "values" numeric[])
@@ -11,7 +11,7 @@ as $$
 declare
   _periods constant date[] := health_series.periods;
   _change record;
-  -- How many have each score from 0 to 100 after the changes so far, and their sum.
+  -- How many customers have each score from 0 to 100 after the changes so far, and the sum of their scores.
   _counts bigint[] := array_fill(0, array[101]);
   _amount numeric := 0;
   _scored bigint := 0;
@@ -24,8 +24,8 @@ declare
   _medians numeric[];
   _upper numeric[];
 begin
-  -- One reading in order, because a window over every score in every period is five times as slow. What came
-  -- before the first period is one sum; the last row ends the last period.
+  -- A single ordered scan, because a window over every score in every period takes five times as long. Changes before the first period are
+  -- one sum; the last row ends the last period.
   for _change in
     select _periods[1] as day, c.value::integer as score, sum(c.count)::bigint as count, sum(c.amount) as amount
     from svc.all_trend_counts as c
@@ -70,4 +70,4 @@ begin
 end;
 $$;
 
-comment on function svc.health_series(integer, text, date[], date) is 'How health scores were distributed at the end of each period.';
+comment on function svc.health_series(integer, text, date[], date) is 'The distribution of health scores at the end of each period.';

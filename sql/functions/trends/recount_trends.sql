@@ -1,13 +1,13 @@
--- Makes the trends of an environment equal to its logs, in one statement: what they have and the counts have not is added, and what is the
--- other way round is taken out. with_deliveries: also those of deliveries, of which some are gone by and by.
--- Raises nothing, locks nothing; the caller holds the environment's row of svc.trend_progress.
+-- Makes the trends of an environment equal to its logs, in one statement: adds what the logs have and the counts lack, and subtracts the
+-- opposite. with_deliveries: also those of deliveries, some of which are removed over time.
+-- Raises nothing, locks nothing; the caller has locked the environment's row of svc.trend_progress.
 create or replace function svc.recount_trends(environment_id integer, with_deliveries boolean)
 returns void
 language plpgsql
 volatile
 set search_path = ''
 set jit = off
--- Of some million rows the sums of a few thousand days and names.
+-- Sums of some million rows for a few thousand days and names.
 set work_mem = '64MB'
 as $$
 declare

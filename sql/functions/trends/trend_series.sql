@@ -1,7 +1,7 @@
--- Figures of an environment by period, one row a series: what it counts (metric), of which state, segment, signal, band or webhook
--- (labels), and a value for each of the periods, which are consecutive and given by their first days. `what` as in svc_api.get_trends. What
--- was counted for a day after `today`, as in a time zone of before, counts today.
--- Series of customers and members are of the end of each period, the others of what happened in it. A series that is always 0 is left out.
+-- Figures of an environment by period, one row per series: what it counts (metric), of which state, segment, signal, band or webhook
+-- (labels), and a value for each period; the periods are consecutive and given by their first days. `what` as in svc_api.get_trends.
+-- Changes counted for a day after `today`, for example in an earlier time zone, count as today's.
+-- Series of customers and members show the end of each period, the others what happened in it. Series that are always 0 are left out.
 -- Raises nothing, locks nothing.
 create or replace function svc.trend_series(environment_id integer, what text, every text, periods date[], today date)
 returns table (place integer, metric text, label text, labels json, "values" bigint[])
@@ -10,7 +10,7 @@ stable
 set search_path = ''
 as $$
   with
-  -- What changed before the first period is in a period of its own, without a day.
+  -- Changes before the first period form a period of their own, without a day.
   changes as materialized (
     select
       case when d.day < trend_series.periods[1] then '-infinity' else date_trunc(trend_series.every, d.day::timestamp)::date end as period,
@@ -34,7 +34,7 @@ as $$
       and (c.measure <> 'active' or c.name = trend_series.every)
     group by 1, 2, 3, 4
   ),
-  -- What a change says of which series; how many there are lasts until the next change.
+  -- The effect of each change on each series; numbers that last are carried forward to later periods.
   effects as materialized (
     select c.period, c.count * e.sign as count, e.place, e.metric, e.label, e.former, e.lasts
     from changes as c
@@ -61,7 +61,7 @@ as $$
     from (
       select c.place, c.metric, c.label, c.former, c.lasts, c.period, c.count from effects as c
       union all
-      -- Not joined, but added: so each series has each period.
+      -- Add a zero for each series and period, so that each series has each period.
       select s.place, s.metric, s.label, s.former, s.lasts, p.period, 0
       from (select distinct d.place, d.metric, d.label, d.former, d.lasts from effects as d) as s
       cross join unnest(trend_series.periods) as p (period)
@@ -87,4 +87,4 @@ as $$
   having bool_or(f.value <> 0)
 $$;
 
-comment on function svc.trend_series(integer, text, text, date[], date) is 'Figures of an environment by period, one row a series.';
+comment on function svc.trend_series(integer, text, text, date[], date) is 'Figures of an environment by period, one row per series.';
