@@ -58,7 +58,7 @@ grant select, insert, update, delete on all tables in schema graphile_worker to 
 grant usage, select on all sequences in schema graphile_worker to svc_worker;
 grant execute on all functions in schema graphile_worker to svc_worker;
 
--- graphile-worker guards its tables by row level security, so that only their owner sees rows.
+-- graphile-worker protects its tables with row level security, so that only their owner sees rows.
 drop policy if exists svc_worker on graphile_worker._private_jobs;
 create policy svc_worker on graphile_worker._private_jobs to svc_worker using (true) with check (true);
 drop policy if exists svc_worker on graphile_worker._private_job_queues;

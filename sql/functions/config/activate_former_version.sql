@@ -1,5 +1,5 @@
--- Activates a version that is stored already: what promote and rollback have in common. It must have been active before in the environment
--- that proven_in names; what is active already is answered and changes nothing.
+-- Activates a stored version: the common part of promote and rollback. It must have been active before in the environment
+-- proven_in; a version that is already active is answered without a change.
 -- Raises SV004 PROJECT_NOT_FOUND and VERSION_NOT_FOUND, SV005 VERSION_CONFLICT and CONFIG_WARNINGS. Locks the project's row.
 create or replace function svc.activate_former_version(
   actor iam.actor, request_id text, project_slug text, environment_name text,
@@ -64,4 +64,4 @@ end;
 $$;
 
 comment on function svc.activate_former_version(iam.actor, text, text, text, text, text, text, integer, boolean) is
-  'Activates a version that is stored already: what promote and rollback have in common.';
+  'Activates a stored version: the common part of promote and rollback.';

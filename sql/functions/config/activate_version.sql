@@ -1,4 +1,4 @@
--- Makes a stored version the active one of an environment that svc.lock_environment locked, and writes down who did it.
+-- Makes a stored version the active one of an environment that svc.lock_environment locked, and records who did it.
 -- Raises nothing. Locks nothing beyond its rows.
 create or replace function svc.activate_version(
   actor iam.actor, request_id text, project_slug text, environment_name text,

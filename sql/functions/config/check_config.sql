@@ -1,5 +1,5 @@
--- What deploying a snapshot would strand, {warnings: [{code, message, path}]}, as svc_api.deploy_config would be refused for; nothing is
--- deployed. The caller validated the snapshot.
+-- The data that deploying a snapshot would strand, {warnings: [{code, message, path}]}, for which svc_api.deploy_config would refuse it;
+-- deploys nothing. The caller validated the snapshot.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.check_config(
   token_hash bytea, organization_id text, project_slug text, environment_name text, snapshot text
@@ -17,4 +17,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.check_config(bytea, text, text, text, text) is 'What deploying a snapshot would strand.';
+comment on function svc_api.check_config(bytea, text, text, text, text) is 'The data that deploying a snapshot would strand.';

@@ -1,4 +1,4 @@
--- Whether a value is one that a declared field ({type, items, enum}) takes: whether svc.payload_diagnostics would find nothing in it, in a
+-- Whether a value conforms to a declared field ({type, items, enum}): whether svc.payload_diagnostics would report nothing for it, in a
 -- small part of the time.
 -- Raises nothing, locks nothing.
 create or replace function svc.conforms_to_field(value jsonb, field jsonb)
@@ -18,4 +18,4 @@ return case
   )
 end;
 
-comment on function svc.conforms_to_field(jsonb, jsonb) is 'Whether a value is one that a declared field takes.';
+comment on function svc.conforms_to_field(jsonb, jsonb) is 'Whether a value conforms to a declared field.';

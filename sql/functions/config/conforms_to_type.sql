@@ -1,5 +1,5 @@
--- Whether a value has a declared type: string, number, boolean, date or array. What an array holds is not looked at.
--- Raises nothing, locks nothing. No search_path, because to set it takes longer than the rest.
+-- Whether a value has a declared type: string, number, boolean, date or array. The items of an array are not checked.
+-- Raises nothing, locks nothing. No search_path, because setting it would take longer than the rest.
 create or replace function svc.conforms_to_type(value jsonb, type text)
 returns boolean
 language sql

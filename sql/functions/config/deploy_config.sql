@@ -1,6 +1,6 @@
--- Stores a snapshot as the next version of its project and makes it the active one of an environment. Deploying what is active there
--- already says so and changes nothing. The caller validated the snapshot and took the hash of exactly this text. expected is the version
--- that must be active, 0 for none, null for any; force goes on despite warnings about data.
+-- Stores a snapshot as the next version of its project and makes it the active one of an environment. If it is already active there, the
+-- answer says so and nothing changes. The caller validated the snapshot and computed the hash of exactly this text. expected is the version
+-- that must be active, 0 for none, null for any; force ignores warnings about data.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV005 VERSION_CONFLICT and CONFIG_WARNINGS, SV009 QUOTA_EXCEEDED. Locks the
 -- project's row, so that versions are numbered one after the other; neither ingestion nor evaluation waits for it.
 create or replace function svc_api.deploy_config(
@@ -29,14 +29,14 @@ begin
     perform svc.require_active_version(deploy_config.environment_name, _environment.active_version, deploy_config.expected);
     _warnings := svc.require_force(_environment.environment_id, deploy_config.snapshot::json, deploy_config.force);
 
-    -- Versions are numbered without gaps and never removed, so the last number is how many there are.
+    -- Versions are numbered without gaps and never removed, so the last number is their count.
     perform iam.require_quota(
       deploy_config.organization_id, 'versions',
       (select coalesce(max(v.version), 0) from svc.config_versions as v where v.project_id = _environment.project_id)
     );
     perform iam.require_quota(
       deploy_config.organization_id, 'version_bytes',
-      -- As they are stored, which is compressed; they need not be read for it.
+      -- In their stored, compressed size, for which they need not be read.
       (
         select coalesce(sum(pg_column_size(v.snapshot)), 0)::bigint
         from svc.config_versions as v

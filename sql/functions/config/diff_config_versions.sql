@@ -1,5 +1,5 @@
--- The two versions that a comparison is about, {from: {version, snapshot}, to: {version, snapshot}}. Without from it is the version before
--- to, and null where to is the first one; without to it is the newest.
+-- The two versions to compare, {from: {version, snapshot}, to: {version, snapshot}}. from defaults to the version before to, and is
+-- null if to is the first one; to defaults to the newest.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and VERSION_NOT_FOUND. Locks nothing.
 create or replace function svc_api.diff_config_versions(
   token_hash bytea, organization_id text, project_slug text, from_version text, to_version text
@@ -32,4 +32,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.diff_config_versions(bytea, text, text, text, text) is 'The two versions that a comparison is about.';
+comment on function svc_api.diff_config_versions(bytea, text, text, text, text) is 'The two versions to compare.';

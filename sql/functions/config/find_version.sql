@@ -1,5 +1,5 @@
--- Finds a configuration version by its name in an address, such as v3; with latest = true also as latest, which is the newest.
--- Raises SV004 VERSION_NOT_FOUND, also for what is no version's name. Locks nothing.
+-- Finds a configuration version by its name, such as v3; with latest = true also by the name latest, which is the newest.
+-- Raises SV004 VERSION_NOT_FOUND, also for a text that is not a version's name. Locks nothing.
 create or replace function svc.find_version(project_id integer, version_name text, latest boolean default false)
 returns integer
 language plpgsql
@@ -13,7 +13,7 @@ begin
   from svc.config_versions as v
   where v.project_id = find_version.project_id
     and (
-      -- As many digits as an integer always holds.
+      -- At most as many digits as always fit into an integer.
       v.version = case when find_version.version_name ~ '^v[1-9][0-9]{0,8}$' then substr(find_version.version_name, 2)::integer end
       or find_version.version_name = 'latest' and find_version.latest
     )

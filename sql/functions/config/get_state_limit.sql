@@ -1,5 +1,5 @@
--- What a model may remember for one customer of an organization at most, in bytes: the limit of its plan. operation is what asks, such as
--- deploy_config: who may not do it is not told.
+-- The maximum size of the state that a model may keep for one customer, in bytes: a limit of the organization's plan. operation is the
+-- operation that needs the limit, such as deploy_config: it is shown only to users who may perform it.
 -- Raises what iam.authorize raises. Locks nothing.
 create or replace function svc_api.get_state_limit(token_hash bytea, organization_id text, operation text, environment_name text)
 returns integer
@@ -21,4 +21,4 @@ end;
 $$;
 
 comment on function svc_api.get_state_limit(bytea, text, text, text) is
-  'What a model may remember for one customer at most, by the organization''s plan.';
+  'The maximum size of the state that a model may keep for one customer, by the organization''s plan.';

@@ -1,5 +1,5 @@
--- Whether a text is a date as a model means it: an ISO 8601 date of the calendar, or a date-time with a zone. Hour 24 and leap
--- seconds are not taken. The same rule as isIsoDate in src/model.
+-- Whether a text is a date in the sense of a model: an ISO 8601 date of the calendar, or a date-time with a zone. Hour 24 and leap
+-- seconds are rejected. The same rule as isIsoDate in src/model.
 -- Raises nothing, locks nothing.
 create or replace function svc.is_iso_date(value text)
 returns boolean

@@ -1,4 +1,4 @@
--- Which version became active in an environment when and by whom, the newest first.
+-- Which version became active in an environment, when, and who activated it, newest first.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_activations(
   token_hash bytea, organization_id text, project_slug text, environment_name text, row_limit integer, "cursor" text
@@ -38,4 +38,4 @@ end;
 $$;
 
 comment on function svc_api.list_activations(bytea, text, text, text, integer, text) is
-  'Which version became active in an environment when and by whom.';
+  'Which version became active in an environment, when, and who activated it.';

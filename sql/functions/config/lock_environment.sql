@@ -1,4 +1,4 @@
--- Finds an environment for a change of what is active in it.
+-- Finds and locks an environment, to change its active version.
 -- Raises SV004 PROJECT_NOT_FOUND. Locks the project's row, so that versions are numbered and activated one after the other; neither
 -- ingestion nor evaluation waits for it.
 create or replace function svc.lock_environment(
@@ -22,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function svc.lock_environment(text, text, text) is 'An environment, locked for a change of what is active in it.';
+comment on function svc.lock_environment(text, text, text) is 'An environment, locked to change its active version.';

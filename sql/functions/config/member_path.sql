@@ -1,4 +1,4 @@
--- The path of a member of an object in diagnostics: path.key, or path["a key"] where the key is no plain word. Very long keys are cut.
+-- The path of a member of an object in diagnostics: path.key, or path["a key"] if the key is not a plain word. Very long keys are cut.
 -- Raises nothing, locks nothing.
 create or replace function svc.member_path(path text, key text)
 returns text

@@ -1,4 +1,4 @@
--- What a version declares of a kind, in the author's order: the names of states, the ids of segments, journeys, rules, signals and bands.
+-- The parts of a kind that a version declares, in the author's order: names of states, ids of segments, journeys, rules, signals and bands.
 -- Raises nothing, locks nothing.
 create or replace function svc.part_names(project_id integer, version integer, kind text)
 returns text[]

@@ -1,6 +1,6 @@
--- Whether a payload conforms to the declared fields that names and predicate were made of: the fast path of ingestion. It is not true
--- for any other payload, nor for a few that conform (dates on the 29th of February): svc.payload_diagnostics decides. That there are no
--- other members is asked without jsonpath, which takes ten times as long for it. No search_path, so that it is inlined.
+-- Whether a payload conforms to the declared fields from which names and predicate were compiled: the fast path of ingestion. It is false
+-- for all other payloads, and for a few that conform (dates on the 29th of February): svc.payload_diagnostics decides. The absence of
+-- other members is checked without jsonpath, which would take ten times as long. No search_path, so that it is inlined.
 -- Raises nothing, locks nothing.
 create or replace function svc.payload_conforms(payload jsonb, names text[], predicate jsonpath)
 returns boolean
@@ -9,4 +9,4 @@ immutable
 parallel safe
 return payload - names = '{}' and payload @@ predicate;
 
-comment on function svc.payload_conforms(jsonb, text[], jsonpath) is 'Whether a payload surely conforms to declared fields.';
+comment on function svc.payload_conforms(jsonb, text[], jsonpath) is 'Whether a payload certainly conforms to declared fields.';

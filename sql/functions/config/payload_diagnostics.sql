@@ -1,7 +1,7 @@
--- Lists everything that is wrong with a payload, field by field in the order of their names, then what is not declared: the slow path
+-- Lists all violations of a payload, field by field in the order of their names, then undeclared members: the slow path
 -- of ingestion. kind is properties (of the event called name) or traits; fields are the declared ones; paths begin with path_prefix.
 -- Codes: MISSING_REQUIRED_PROPERTY, INVALID_PROPERTY_TYPE, INVALID_PROPERTY_ENUM, UNKNOWN_PROPERTY; INVALID_TRAIT_TYPE,
--- INVALID_TRAIT_ENUM, UNKNOWN_TRAIT; INVALID_STRUCTURE for what no declared type can hold: an object, or an array in an array.
+-- INVALID_TRAIT_ENUM, UNKNOWN_TRAIT; INVALID_STRUCTURE for values that no declared type allows: an object, or an array in an array.
 -- Raises nothing, locks nothing.
 create or replace function svc.payload_diagnostics(kind text, name text, fields jsonb, payload jsonb, path_prefix text)
 returns table (code text, message text, path text, value jsonb, reason text, fix text)
@@ -15,7 +15,7 @@ begin atomic
       svc.member_path(payload_diagnostics.path_prefix, f.key) as path
     from jsonb_each(payload_diagnostics.fields) as f
   ),
-  -- The values that have a type to be checked against: of the fields, then of the items of arrays.
+  -- The values whose type is checked: of the fields, then of the items of arrays.
   checked as (
     select d.key, 0::bigint as position, d.path, d.value, d.field
     from declared as d
@@ -68,7 +68,7 @@ begin atomic
       when 'enum' then format('%s of the %s "%s" must be one of the declared ones.', s.part, lower(w.noun), s.name)
     end,
     v.path,
-    -- What is too long to be read is left out.
+    -- Very long values are left out.
     case when length(v.value::text) <= 1024 then v.value end,
     case v.what
       when 'missing' then 'It is not there.'
@@ -80,7 +80,7 @@ begin atomic
         else format('It is %s.', svc.type_in_words(jsonb_typeof(v.value)))
       end
       when 'enum' then (
-        -- Shortened where there are many.
+        -- Shortened if there are many.
         select format(
           'Declared are %s%s.',
           string_agg(left(c.choice::text, 256), ', ' order by c.ordinality) filter (where c.ordinality <= 12),
@@ -97,7 +97,7 @@ begin atomic
         else format('Send its members as %s of their own, each declared.', w.nouns)
       end
       when 'type' then case
-        -- No type has null, so there is nothing to change in the model but that it must be there.
+        -- No type allows null, so the only change in the model that helps is to make the property optional.
         when v.value = 'null' and v.position = 0 then format(
           'Send %s, or leave the property out%s.',
           svc.type_in_words(v.field ->> 'type'),
@@ -126,4 +126,4 @@ begin atomic
   order by v.section, v.key collate "C", v.position;
 end;
 
-comment on function svc.payload_diagnostics(text, text, jsonb, jsonb, text) is 'Everything that is wrong with a payload.';
+comment on function svc.payload_diagnostics(text, text, jsonb, jsonb, text) is 'All violations of a payload.';

@@ -1,5 +1,5 @@
--- Compiles declared fields to a jsonpath that is true for a payload whose declared members conform; svc.payload_conforms adds that there
--- are no others. Names are quoted as JSON, which jsonpath reads the same way, so no name can say anything but itself.
+-- Compiles declared fields to a jsonpath that is true for a payload whose declared members conform; svc.payload_conforms also checks that
+-- there are no others. Names are quoted as JSON, which jsonpath reads the same way, so no name can inject other syntax.
 -- kind is properties or traits: traits are never required, and null removes one.
 -- Raises nothing, locks nothing.
 create or replace function svc.payload_predicate(kind text, fields jsonb)

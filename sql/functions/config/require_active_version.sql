@@ -1,4 +1,4 @@
--- Makes sure that the version which somebody saw to be active still is. expected is null where nobody asked, and 0 for none.
+-- Checks that the version which the caller saw as active still is. expected is null for no check, and 0 for no version.
 -- Raises SV005 VERSION_CONFLICT, which names both. Locks nothing.
 create or replace function svc.require_active_version(environment_name text, active_version integer, expected integer)
 returns void

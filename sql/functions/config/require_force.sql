@@ -1,5 +1,5 @@
--- The warnings of svc.stranded_data about a snapshot that is to become active, for the answer of who goes on despite them.
--- Raises SV005 CONFIG_WARNINGS, with all of them, where there are some and force is false. Locks nothing.
+-- The warnings of svc.stranded_data about a snapshot that is to become active, to be shown if they are ignored.
+-- Raises SV005 CONFIG_WARNINGS with all warnings if there are any and force is false. Locks nothing.
 create or replace function svc.require_force(environment_id integer, snapshot json, force boolean)
 returns jsonb
 language plpgsql

@@ -1,7 +1,7 @@
--- Makes sure that the active version declares what a filter names, so that a misspelt name is no empty list. Called where nothing was
--- found: customers may still be in what a former version declared. Names that are null are not asked for, nor is anything before the
+-- Checks that the active version declares the name in a filter, so that a misspelt name does not give an empty list. Called if nothing was
+-- found: customers may still be in a part that a former version declared. Null names are not checked, and nothing is before the
 -- first version.
--- Raises SV006 VALIDATION_ERROR with the names that there are. Locks nothing.
+-- Raises SV006 VALIDATION_ERROR with the declared names. Locks nothing.
 create or replace function svc.require_part(project_id integer, active_version integer, kind text, field text, name text)
 returns void
 language plpgsql
@@ -30,4 +30,4 @@ end;
 $$;
 
 comment on function svc.require_part(integer, integer, text, text, text) is
-  'Raises VALIDATION_ERROR where the active version does not declare what a filter names.';
+  'Raises VALIDATION_ERROR if the active version does not declare the name in a filter.';

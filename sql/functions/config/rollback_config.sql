@@ -1,5 +1,5 @@
--- Makes a version active again that was active in an environment before: {version, hash, environment, activated, warnings}. expected is the
--- version that must be active there, 0 for none, null for any; force goes on despite warnings about data.
+-- Reactivates a version that was active in an environment before: {version, hash, environment, activated, warnings}. expected is the
+-- version that must be active there, 0 for none, null for any; force ignores warnings about data.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and VERSION_NOT_FOUND, SV005 VERSION_CONFLICT and CONFIG_WARNINGS. Locks the
 -- project's row.
 create or replace function svc_api.rollback_config(
@@ -23,4 +23,4 @@ end;
 $$;
 
 comment on function svc_api.rollback_config(bytea, text, text, text, text, text, integer, boolean) is
-  'Makes a version active again that was active in an environment before.';
+  'Reactivates a version that was active in an environment before.';

@@ -1,7 +1,7 @@
--- What data of an environment would be stranded if a snapshot became active: customers in a state, members of a segment, active runs of a
--- journey and raised signals that it removes; traits and events that it no longer takes as they are. It is compared with the version
--- that is active, so what that one removed is not told again. A list of {code, message, path}: the path leads into the active snapshot
--- for what is removed, into the new one for what is changed.
+-- The data of an environment that would be stranded if a snapshot became active: customers in a state, members of a segment, active runs of
+-- a journey and raised signals that it removes; stored traits and events that do not conform to it. The snapshot is compared with the
+-- active version, so what that one removed is not reported again. A list of {code, message, path}: the path refers to the active snapshot
+-- for removed parts, to the new one for changed ones.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_data(environment_id integer, snapshot json)
 returns jsonb
@@ -25,4 +25,5 @@ as $$
   where e.environment_id = stranded_data.environment_id;
 $$;
 
-comment on function svc.stranded_data(integer, json) is 'What data would be stranded if a snapshot became active: {code, message, path}.';
+comment on function svc.stranded_data(integer, json) is
+  'The data that would be stranded if a snapshot became active: {code, message, path}.';

@@ -1,12 +1,12 @@
--- Events that another snapshot removes under a strict schema although some are stored, and properties that change their type although
--- stored values do not fit it. It reads the newest 10,000 events of such an event, by index.
+-- Events that another snapshot removes under a strict schema although some are stored, and properties whose type changes although
+-- stored values do not conform. Reads the newest 10,000 events with such a property, by index.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_events(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)
 language sql
 stable
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set enable_seqscan = off
 as $$
   select
@@ -46,7 +46,7 @@ as $$
     join lateral json_each(t.value -> 'properties') as a on a.key = b.key
     where b.value ->> 'type' <> a.value ->> 'type' or b.value #>> '{items,type}' <> a.value #>> '{items,type}'
   ) as f
-  -- Once, and not for each event.
+  -- Computed once, not for each event.
   cross join lateral (select svc.payload_predicate('properties', f.field) as predicate offset 0) as p
   cross join lateral (
     select count(*) as amount
@@ -59,7 +59,7 @@ as $$
     ) as newest
     where newest.properties ? f.name
       and not newest.properties @@ p.predicate
-      -- What the predicate does not pass may be fine all the same.
+      -- The predicate rejects some values that do conform.
       and not svc.conforms_to_field(newest.properties -> f.name, f.field -> f.name)
   ) as n
   where n.amount > 0
@@ -67,4 +67,5 @@ as $$
   order by 1, 3;
 $$;
 
-comment on function svc.stranded_events(integer, json, json) is 'Removed events and retyped properties that stored events do not fit.';
+comment on function svc.stranded_events(integer, json, json) is
+  'Removed events, and retyped properties to which stored events do not conform.';

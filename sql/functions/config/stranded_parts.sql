@@ -1,12 +1,12 @@
 -- Parts of the active snapshot that another one removes although customers are in them: states, segments, journeys and signals. Each is
--- counted by index, and no further than svc.counted tells apart.
+-- counted by index, up to the highest number that svc.counted distinguishes.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_parts(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)
 language sql
 stable
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set enable_seqscan = off
 as $$
   with removed as (

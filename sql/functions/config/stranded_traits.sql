@@ -1,5 +1,5 @@
--- Traits that another snapshot declares differently, where customers have values that no longer fit. Only for such traits it looks through
--- the customers of the environment, and no further than svc.counted tells apart.
+-- Traits that another snapshot declares differently, if customers have values that no longer conform. It scans the environment's customers
+-- only for such traits, and counts up to the highest number that svc.counted distinguishes.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_traits(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)
@@ -25,12 +25,12 @@ as $$
     from json_each(stranded_traits.active -> 'traits') as o
     join json_each(stranded_traits.snapshot -> 'traits') as t on t.key = o.key
     where o.value::jsonb <> t.value::jsonb
-      -- One that only takes more values than before strands nobody.
+      -- A trait that only allows more values than before strands nothing.
       and not coalesce(
         o.value::jsonb - 'enum' = t.value::jsonb - 'enum' and (t.value -> 'enum')::jsonb @> (o.value -> 'enum')::jsonb, false
       )
   ) as f
-  -- Once, and not for each customer.
+  -- Computed once, not for each customer.
   cross join lateral (select svc.payload_predicate('traits', f.field) as predicate offset 0) as p
   cross join lateral (
     select count(*) as amount
@@ -39,7 +39,7 @@ as $$
       where c.environment_id = stranded_traits.environment_id
         and c.traits ? f.name
         and not c.traits @@ p.predicate
-        -- What the predicate does not pass may be fine all the same.
+        -- The predicate rejects some values that do conform.
         and not svc.conforms_to_field(c.traits -> f.name, f.field -> f.name)
       limit 10001
     ) as found
@@ -48,4 +48,4 @@ as $$
   order by f.name;
 $$;
 
-comment on function svc.stranded_traits(integer, json, json) is 'Changed traits of which customers have values that no longer fit.';
+comment on function svc.stranded_traits(integer, json, json) is 'Changed traits for which customers have values that no longer conform.';

@@ -1,4 +1,4 @@
--- A type with its article, for messages.
+-- The name of a type with its article, for messages.
 -- Raises nothing, locks nothing.
 create or replace function svc.type_in_words(type text)
 returns text
@@ -16,4 +16,4 @@ return case type
   else 'a ' || type
 end;
 
-comment on function svc.type_in_words(text) is 'A type with its article, for messages.';
+comment on function svc.type_in_words(text) is 'The name of a type with its article, for messages.';

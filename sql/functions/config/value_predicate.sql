@@ -1,5 +1,5 @@
--- The part of a payload predicate that is about the values at an accessor, in lax mode: $."name" for a property, @ for an item.
--- Every comparison is guarded by a test of the type, because lax mode would look into arrays.
+-- The part of a payload predicate for the values at an accessor, in lax mode: $."name" for a property, @ for an item.
+-- Every comparison is guarded by a type test, because lax mode would look into arrays.
 -- Raises nothing, locks nothing.
 create or replace function svc.value_predicate(accessor text, field jsonb)
 returns text
@@ -8,7 +8,7 @@ immutable
 strict
 parallel safe
 set search_path = ''
--- A text, not a parsed body: it calls itself for items.
+-- A string body, not a parsed one, because it calls itself for items.
 as $$
 select concat_ws(
   ' && ',
@@ -20,7 +20,7 @@ select concat_ws(
     )
   end,
   case
-    -- Surely dates; the 29th of February is left to the slow path, which knows leap years.
+    -- Matches only valid dates; the 29th of February is left to the slow path, which knows leap years.
     when field ->> 'type' = 'date' then format(
       '%s like_regex "%s"',
       accessor,
@@ -33,7 +33,7 @@ select concat_ws(
   case
     when field ->> 'type' = 'array' then concat_ws(
       ' && ',
-      -- The types as a list of texts: a filter on the items themselves would look into arrays among them.
+      -- Compares the list of the items' types: a filter on the items themselves would look into arrays among them.
       format(
         '!exists(%s[*].type() ? (@ != "%s"))',
         accessor,
@@ -48,4 +48,4 @@ select concat_ws(
 );
 $$;
 
-comment on function svc.value_predicate(text, jsonb) is 'The part of a payload predicate about one property or item.';
+comment on function svc.value_predicate(text, jsonb) is 'The part of a payload predicate for one property or item.';

@@ -1,8 +1,8 @@
--- Makes sure that an organization and its owner exist, and adds an access token of 90 days: {organizationId, joined}. A second run adds a
--- token and changes nothing else. joined is null, or of a user who was there and became a member now the organizations that it had.
--- Whoever invites an address and opens the link itself has a user of that address: such a user is not made an owner, only one whose address
+-- Makes sure that an organization and its owner exist, and adds an access token for 90 days: {organizationId, joined}. A second run adds a
+-- token and changes nothing else. joined lists the organizations of an existing user who became a member now; otherwise it is null.
+-- Anyone who invites an address and opens the link gets a user with that address: such a user is not made an owner, only one whose address
 -- is verified or who cannot sign in. For the operator: no service role may execute it.
--- Raises SV005 USER_NOT_VERIFIED, 23514 for a slug or an address of the wrong form, 23505 for a token that is in use. Locks the user's
+-- Raises SV005 USER_NOT_VERIFIED, 23514 for an invalid slug or address, 23505 if the token is in use. Locks the user's
 -- row, so that no password is set meanwhile.
 create or replace function svc_api.bootstrap(organization_slug text, email text, token_hash bytea)
 returns json
@@ -21,7 +21,7 @@ declare
   _joined text;
   _operator iam.actor;
 begin
-  -- Insert first, then read: of two runs at once both find the row of the one that won.
+  -- Insert first, then read: of two concurrent runs both find the row of the one that won.
   insert into iam.users (user_id, email) values (svc.random_id('usr_'), _email) on conflict do nothing;
   _user_is_new := found;
   select u.user_id into strict _user_id from iam.users as u where u.email = _email for no key update;

@@ -1,7 +1,7 @@
--- The tables with what an environment is, in the order in which they can be filled: their columns as the catalog has them, without those
--- that are computed and without the environment or project, which has another number in another database. belongs says whose rows those of
--- an environment are: its own, those of its project, or those of its keys. Whatever has an environment is among them, but for what each
--- database makes anew: svc.environments, svc.homes, svc.evaluation_slots and svc.suspect_environments.
+-- The tables that make up an environment, in the order in which they can be filled, with their columns from the catalog, except generated
+-- ones and the ids of environment and project, which differ between databases. belongs says how rows belong to an environment: directly,
+-- through its project, or through its keys. Every table with an environment is included, except those that each
+-- database fills itself: svc.environments, svc.homes, svc.evaluation_slots and svc.suspect_environments.
 -- Raises nothing, locks nothing.
 create or replace function svc.environment_tables()
 returns table (name text, columns text[], belongs text)
@@ -29,4 +29,4 @@ as $$
   order by t.relname <> 'config_versions', t.relname <> 'webhooks', t.relname <> 'api_keys', t.relname
 $$;
 
-comment on function svc.environment_tables() is 'The tables with what an environment is, and their columns.';
+comment on function svc.environment_tables() is 'The tables that make up an environment, and their columns.';

@@ -1,5 +1,5 @@
--- A plan that the operator names, locked against other changes of it. Requests read it meanwhile.
--- Raises SV004 PLAN_NOT_FOUND, with `fix` as what to do. Locks the plan's row.
+-- The plan with a given name, locked against other changes. Requests can read it meanwhile.
+-- Raises SV004 PLAN_NOT_FOUND; `fix` is the advice in it. Locks the plan's row.
 create or replace function iam.lock_plan(plan_id text, fix text default '`svc-server plans list` shows the plans.')
 returns iam.plans
 language plpgsql

@@ -1,4 +1,4 @@
--- The operator as the actor of a change in an organization: somebody who has the database itself, and therefore no user and no token.
+-- The operator as the actor of a change in an organization: has access to the database itself, and therefore no user and no token.
 -- Raises nothing, locks nothing.
 create or replace function iam.operator_actor(organization_id text)
 returns iam.actor

@@ -1,8 +1,8 @@
--- What the file of an export says of a frozen environment, as of the snapshot: {header: {export, migration, exportedAt, exportedBy,
--- organization, timeZone, project: {slug, name}, environment: {name, createdAt, activeVersion}, numbers: {batch, evaluation}, erased:
--- {events, emissions, recomputes}, tables: [{name, columns, belongs}]}, statements: [text]}. export is new with each call; of each table
--- there is the statement that reads its rows. For the operator: no service role may execute it.
--- Raises SV005 ENVIRONMENT_NOT_FROZEN, which only somebody who unfreezes it meanwhile brings, and RECOMPUTE_UNDER_WAY. Locks nothing.
+-- The header and the statements for the export file of a frozen environment, as of the snapshot: {header: {export, migration, exportedAt,
+-- exportedBy, organization, timeZone, project: {slug, name}, environment: {name, createdAt, activeVersion}, numbers: {batch, evaluation},
+-- erased: {events, emissions, recomputes}, tables: [{name, columns, belongs}]}, statements: [text]}. export is new with each call; there is
+-- one statement for each table that reads its rows. For the operator: no service role may execute it.
+-- Raises SV005 ENVIRONMENT_NOT_FROZEN, if it was unfrozen meanwhile, and RECOMPUTE_UNDER_WAY. Locks nothing.
 create or replace function svc_api.operator_begin_export(environment_id integer)
 returns json
 language plpgsql
@@ -73,4 +73,5 @@ begin
 end;
 $$;
 
-comment on function svc_api.operator_begin_export(integer) is 'What the file of an export says of its environment; for the operator only.';
+comment on function svc_api.operator_begin_export(integer) is
+  'The header and the statements for the export file of an environment; for the operator only.';

@@ -1,8 +1,8 @@
--- Prepares an environment for the rows of an export, whose header is what svc_api.operator_begin_export answered: {environmentId,
--- projectId, isThere}. isThere says that it was imported from this very export before; then there is nothing to do. A project that is not
--- there is made, with both of its environments. The rows, svc_api.operator_import_versions and operator_finish_import follow in this
--- transaction, and until its end nobody stores anything in the environment. For the operator: no service role may execute it.
--- Raises SV004 ORGANIZATION_NOT_FOUND, SV005 ENVIRONMENT_NOT_IMPORTED where the database is of another version, or the environment not
+-- Prepares an environment for the rows of an export, whose header is the answer of svc_api.operator_begin_export: {environmentId,
+-- projectId, isThere}. isThere means that it was imported from this very export before; then there is nothing to do. A missing project is
+-- created, with both of its environments. The rows, svc_api.operator_import_versions and operator_finish_import follow in this
+-- transaction, and until its end nothing else can be stored in the environment. For the operator: no service role may execute it.
+-- Raises SV004 ORGANIZATION_NOT_FOUND, SV005 ENVIRONMENT_NOT_IMPORTED if the database has another version, or the environment is not
 -- empty. Locks the rows of the project and the environment, and its sequences: ingestion, if there is any, waits for the end of the
 -- transaction.
 create or replace function svc_api.operator_begin_import(header json, organization_slug text, project_slug text)
@@ -54,7 +54,7 @@ begin
       operator_begin_import.project_slug, null
     );
   end if;
-  -- Versions are numbered one after the other.
+  -- Serializes the numbering of versions.
   select p.project_id into _project_id
   from svc.projects as p
   where p.organization_id = _organization_id and p.slug = operator_begin_import.project_slug
@@ -68,7 +68,8 @@ begin
     return json_build_object('environmentId', _environment.environment_id, 'projectId', _project_id, 'isThere', true);
   end if;
 
-  -- Locked to the end of the transaction: a call of ingestion that is about to take a number waits; one that took one has ended.
+  -- Locks the sequences until the end of the transaction: ingest calls that are about to take a number wait; those that took one have
+  -- ended.
   for _number in
     select n.sequence, n.last
     from (values
@@ -76,7 +77,7 @@ begin
       (svc.evaluation_seq(_environment.environment_id), (_header -> 'numbers' ->> 'evaluation')::bigint)
     ) as n (sequence, last)
   loop
-    -- Unlike setval alone, this is undone with the transaction.
+    -- Unlike setval alone, this is rolled back with the transaction.
     execute format('alter sequence %s restart with %s', _number.sequence, _number.last);
     perform setval(_number.sequence, _number.last);
   end loop;
@@ -84,7 +85,7 @@ begin
   for _table in
     select t.name
     from svc.environment_tables() as t
-    -- Every environment may have these without having been used.
+    -- Even an unused environment can have rows in these.
     where t.belongs = 'environment' and t.name not in ('api_keys', 'trend_progress', 'retention', 'usage_checks')
   loop
     execute format('select exists (select from svc.%I where environment_id = $1)', _table.name)
@@ -103,7 +104,7 @@ begin
   delete from svc.retention as r where r.environment_id = _environment.environment_id;
   delete from svc.usage_checks as c where c.environment_id = _environment.environment_id;
 
-  -- Versions that the project has already are only compared.
+  -- Versions that the project already has are only compared.
   create temporary table imported_versions (like svc.config_versions including generated) on commit drop;
   return json_build_object('environmentId', _environment.environment_id, 'projectId', _project_id, 'isThere', false);
 end;

@@ -1,7 +1,7 @@
--- What may still change an environment that was just frozen: {transactions: [{id, pid}], deliveringUntil}. transactions are all that run in
--- this database now: whichever of them ran when the freeze had committed may not have seen it. deliveringUntil is the end of the last lease
--- of a webhook of the environment, in seconds from now, 0 for none: until then a worker may have a delivery under way and write down its
--- outcome. For the operator: no service role may execute it.
+-- What may still change an environment that was just frozen: {transactions: [{id, pid}], deliveringUntil}. transactions are all that are
+-- running in this database now: any that was running when the freeze was committed may not have seen it. deliveringUntil is the end of the
+-- last lease of a webhook of the environment, in seconds from now, 0 for none: until then a worker may have a delivery in progress and
+-- record its outcome. For the operator: no service role may execute it.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_changes_under_way(environment_id integer)
 returns json
@@ -14,8 +14,8 @@ declare
   _transactions json;
   _delivering interval;
 begin
-  -- Each transaction holds the lock of its own virtual id from its beginning on, before it reads. Those of the server itself, as a vacuum,
-  -- are no user's.
+  -- Each transaction locks its own virtual id from its beginning on, before it reads. Transactions of the server itself, such as a vacuum,
+  -- belong to no user.
   select coalesce(json_agg(json_build_object('id', l.virtualtransaction, 'pid', l.pid) order by l.pid), '[]') into _transactions
   from pg_catalog.pg_locks as l
   join pg_catalog.pg_stat_activity as a on a.pid = l.pid

@@ -1,6 +1,6 @@
--- Keeps a headless token for an organization: {organizationId, token}. It acts as the member of that address, or as the oldest owner where
--- email is null; role is the most it may do, null for all that the member may. For the operator: no service role may execute it.
--- Raises SV004 ORGANIZATION_NOT_FOUND or MEMBER_NOT_FOUND. Locks the organization's row, as iam.authorize_exclusively.
+-- Stores a headless token for an organization: {organizationId, token}. It acts as the member with that address, or as the oldest owner if
+-- email is null; role limits what it may do, null for all that the member may. For the operator: no service role may execute it.
+-- Raises SV004 ORGANIZATION_NOT_FOUND or MEMBER_NOT_FOUND. Locks the organization's row, like iam.authorize_exclusively.
 create or replace function svc_api.operator_create_token(
   organization_slug text, email text, label text, role text, expires_in_days integer, token_hash bytea
 )
@@ -50,4 +50,4 @@ end;
 $$;
 
 comment on function svc_api.operator_create_token(text, text, text, text, integer, bytea) is
-  'Keeps a headless token for an organization; for the operator only.';
+  'Stores a headless token for an organization; for the operator only.';

@@ -1,6 +1,6 @@
--- Deletes all that a frozen environment holds: {rows}, which says of each table how many it had. What is left is an environment as of a new
--- project, which is frozen no more. The project's versions stay, because the other environment may use them. Ids go
--- on above those that were given, so that none is given anew to receivers who tell repetitions by them. For the operator: no service role
+-- Deletes all data of a frozen environment: {rows}, with the number for each table. What remains is like an environment of a new project
+-- and no longer frozen. The project's versions stay, because the other environment may use them. Ids continue after those already used,
+-- because receivers recognize repetitions by them. For the operator: no service role
 -- may execute it.
 -- Raises SV004 ORGANIZATION_NOT_FOUND or PROJECT_NOT_FOUND, SV005 ENVIRONMENT_NOT_FROZEN, also while a transaction runs that may not have
 -- seen it frozen, or RECOMPUTE_UNDER_WAY. Locks the environment's row and what it deletes.
@@ -25,7 +25,7 @@ declare
   _rows jsonb := '{}';
 begin
   select e.frozen_at into _frozen_at from svc.environments as e where e.environment_id = _id for no key update;
-  -- Many times what freezing takes: a transaction that began while that was not committed has not seen it.
+  -- 10 seconds are many times what freezing takes: a transaction that began before the freeze was committed has not seen it.
   select string_agg(a.pid::text, ', ' order by a.pid) into _pids
   from pg_catalog.pg_stat_activity as a
   where a.datname = current_database() and a.pid <> pg_backend_pid() and a.usesysid is not null
@@ -73,4 +73,4 @@ end;
 $$;
 
 comment on function svc_api.operator_delete_environment(text, text, text) is
-  'Deletes all that a frozen environment holds; for the operator only.';
+  'Deletes all data of a frozen environment; for the operator only.';

@@ -1,7 +1,7 @@
--- Whether all is well, for the operator only: {checks, violations: [{invariant, holds, organization, project, environment, violations,
+-- Checks the installation, for the operator only: {checks, violations: [{invariant, holds, organization, project, environment, violations,
 -- examples, advice}], migration, workersAlive, pendingOperations, pendingSince, setAsideCustomers, disabledWebhooks, failingWebhooks,
--- frozenEnvironments}, as of one instant; what waits or fails in frozen environments is not counted. It reads everything, as
--- svc_inspect.invariants() does.
+-- frozenEnvironments}, as of one instant; the counts leave out frozen environments. It reads everything, like
+-- svc_inspect.invariants().
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_examine()
 returns json
@@ -43,4 +43,4 @@ as $$
   ) as w
 $$;
 
-comment on function svc_api.operator_examine() is 'Whether all is well; for the operator only.';
+comment on function svc_api.operator_examine() is 'Checks the installation; for the operator only.';

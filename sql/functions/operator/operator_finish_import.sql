@@ -1,6 +1,6 @@
--- Makes an environment of the rows that an export's file had: its active version, numbers that continue past what was imported, an entry of
--- the audit log, and jobs for what waits. For the operator: no service role may execute it.
--- Raises nothing. Locks nothing; the caller's transaction holds the environment's row.
+-- Completes an environment after the rows of an export's file were loaded: its active version, sequences that continue after the imported
+-- numbers, an entry of the audit log, and jobs for waiting operations and deliveries. For the operator: no service role may execute it.
+-- Raises nothing. Locks nothing; the caller's transaction has locked the environment's row.
 create or replace function svc_api.operator_finish_import(environment_id integer, header json)
 returns void
 language plpgsql
@@ -25,7 +25,7 @@ begin
     frozen_at = null
   where e.environment_id = _id;
 
-  -- Columns that number the rows of all environments. Whoever takes a number while it is set takes one of the million that are skipped.
+  -- Columns that number the rows of all environments. A transaction that takes a number meanwhile gets one of the million that are skipped.
   for _column in
     select t.name as relation, a.attname as name, pg_get_serial_sequence(format('svc.%I', t.name), a.attname)::regclass as sequence
     from svc.environment_tables() as t
@@ -43,7 +43,7 @@ begin
   join svc.projects as p on p.project_id = e.project_id
   join iam.organizations as o on o.organization_id = p.organization_id
   where e.environment_id = _id;
-  -- Days may begin at other hours here, and what was waited for is a transaction of the other database.
+  -- Days may begin at other hours here, and the transaction ids in outdated_since belong to the other database.
   update svc.trend_progress as p
   set outdated_since = '0'
   where p.environment_id = _id and (p.outdated_since is not null or _time_zone <> _header ->> 'timeZone');
@@ -58,4 +58,4 @@ end;
 $$;
 
 comment on function svc_api.operator_finish_import(integer, json) is
-  'Makes an environment of the rows of an export; for the operator only.';
+  'Completes an environment after the rows of an export were loaded; for the operator only.';

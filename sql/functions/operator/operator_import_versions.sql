@@ -1,6 +1,6 @@
--- Gives a project the configuration versions that svc_api.operator_begin_import's temporary table was filled with, under their numbers.
--- Those that it has already must be the same. For the operator: no service role may execute it.
--- Raises SV005 ENVIRONMENT_NOT_IMPORTED where one is another. Locks nothing; the caller's transaction holds the project's row.
+-- Adds to a project the configuration versions in the temporary table of svc_api.operator_begin_import, under their numbers.
+-- Versions that it already has must be identical. For the operator: no service role may execute it.
+-- Raises SV005 ENVIRONMENT_NOT_IMPORTED if one differs. Locks nothing; the caller's transaction has locked the project's row.
 create or replace function svc_api.operator_import_versions(project_id integer)
 returns void
 language plpgsql
@@ -38,4 +38,4 @@ end;
 $$;
 
 comment on function svc_api.operator_import_versions(integer) is
-  'Gives a project the configuration versions of an export; for the operator only.';
+  'Adds the configuration versions of an export to a project; for the operator only.';

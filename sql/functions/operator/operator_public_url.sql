@@ -1,5 +1,5 @@
--- Where people reach the service, as its HTTP processes noted; null before the first one started. For the operator: no service role may
--- execute it.
+-- The public address of the service, as its HTTP processes stored it; null before the first one started. For the operator: no service role
+-- may execute it.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_public_url()
 returns text
@@ -9,4 +9,4 @@ security definer
 set search_path = ''
 return (select p.url from svc.public_url as p);
 
-comment on function svc_api.operator_public_url() is 'Where people reach the service; for the operator only.';
+comment on function svc_api.operator_public_url() is 'The public address of the service; for the operator only.';

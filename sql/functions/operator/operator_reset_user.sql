@@ -1,5 +1,5 @@
--- Ends the password of a user and all that is signed in as it, so that nobody opens it but by a link that is made from now on. Its
--- memberships stay; each of its organizations reads of it in its audit log. Where there is no such user, there is nothing to do. For the
+-- Removes the password of a user and ends all its sessions and tokens of sign-ins, so that only a link made from now on opens the account.
+-- Its memberships stay; it is recorded in the audit log of each of its organizations. Does nothing if there is no such user. For the
 -- operator: no service role may execute it.
 -- Raises nothing. Locks the user's row and all that it ends.
 create or replace function svc_api.operator_reset_user(email text)
@@ -32,4 +32,4 @@ end;
 $$;
 
 comment on function svc_api.operator_reset_user(text) is
-  'Ends the password of a user and all that is signed in as it; for the operator only.';
+  'Removes the password of a user and signs it out everywhere; for the operator only.';

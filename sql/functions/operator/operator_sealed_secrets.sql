@@ -1,4 +1,4 @@
--- The present signing secrets of an environment's webhooks, encrypted, in base64: [{webhookId, secret}]. For the operator: no service role
+-- The current signing secrets of an environment's webhooks, encrypted, in base64: [{webhookId, secret}]. For the operator: no service role
 -- may execute it.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_sealed_secrets(environment_id integer)
@@ -17,4 +17,4 @@ as $$
 $$;
 
 comment on function svc_api.operator_sealed_secrets(integer) is
-  'The present encrypted signing secrets of an environment''s webhooks; for the operator only.';
+  'The current encrypted signing secrets of an environment''s webhooks; for the operator only.';

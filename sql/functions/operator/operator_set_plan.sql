@@ -1,7 +1,7 @@
--- Changes the limits of a plan that are named in `changes`, as in its document, null for none; makes the plan where there is none of that
--- name, which then needs ratePerSecond and rateBurst. Answers {plan, changes: {limit: {from, to}}}, with what is another one now; that
--- stands in the audit log of every organization that has the plan, too. For the operator: no service role may execute it.
--- Raises SV004 PLAN_NOT_FOUND where a new plan lacks these, and the constraints' errors. Locks the plan's row.
+-- Changes the limits of a plan that are in `changes`, with the names of its document, null for no limit; creates the plan if it does not
+-- exist, which then needs ratePerSecond and rateBurst. Answers {plan, changes: {limit: {from, to}}} with the limits that changed; these are
+-- also recorded in the audit log of every organization that has the plan. For the operator: no service role may execute it.
+-- Raises SV004 PLAN_NOT_FOUND if a new plan lacks these, and the constraints' errors. Locks the plan's row.
 create or replace function svc_api.operator_set_plan(plan_id text, changes jsonb)
 returns json
 language plpgsql
@@ -70,4 +70,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.operator_set_plan(text, jsonb) is 'Changes a plan, or makes one; for the operator only.';
+comment on function svc_api.operator_set_plan(text, jsonb) is 'Changes or creates a plan; for the operator only.';

@@ -1,5 +1,5 @@
--- Lets a frozen environment go on: {frozenAt}, since when it was frozen, or null where it was not. What waits in it is evaluated and
--- delivered from now on. For the operator: no service role may execute it.
+-- Unfreezes an environment: {frozenAt}, when it had been frozen, or null if it was not. Waiting operations and deliveries are processed
+-- from now on. For the operator: no service role may execute it.
 -- Raises SV004 ORGANIZATION_NOT_FOUND or PROJECT_NOT_FOUND. Locks the environment's row.
 create or replace function svc_api.operator_unfreeze_environment(organization_slug text, project_slug text, environment_name text)
 returns json
@@ -28,4 +28,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.operator_unfreeze_environment(text, text, text) is 'Lets a frozen environment go on; for the operator only.';
+comment on function svc_api.operator_unfreeze_environment(text, text, text) is 'Unfreezes an environment; for the operator only.';

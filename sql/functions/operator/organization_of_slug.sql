@@ -1,4 +1,4 @@
--- The id of an organization that the operator names.
+-- The id of an organization with a given slug.
 -- Raises SV004 ORGANIZATION_NOT_FOUND. Locks nothing.
 create or replace function iam.organization_of_slug(slug text)
 returns text

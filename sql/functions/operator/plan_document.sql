@@ -1,4 +1,4 @@
--- A plan as its document: limits, null where there is none, and how many organizations have it.
+-- The document of a plan: its limits, null for no limit, and how many organizations have it.
 -- Raises nothing, locks nothing.
 create or replace function iam.plan_document(plan iam.plans)
 returns json
@@ -28,4 +28,4 @@ return json_build_object(
   'organizationCount', (select count(*) from iam.organizations as o where o.plan_id = plan_document.plan.plan_id)
 );
 
-comment on function iam.plan_document(iam.plans) is 'A plan as its document.';
+comment on function iam.plan_document(iam.plans) is 'The document of a plan.';

@@ -1,4 +1,4 @@
--- Refuses to import an environment, in words for the operator.
+-- Refuses to import an environment, with a message and advice for the operator.
 -- Raises SV005 ENVIRONMENT_NOT_IMPORTED. Locks nothing.
 create or replace function svc.refuse_import(message text, fix text)
 returns void
@@ -14,4 +14,4 @@ begin
 end;
 $$;
 
-comment on function svc.refuse_import(text, text) is 'Refuses to import an environment.';
+comment on function svc.refuse_import(text, text) is 'Refuses to import an environment; raises ENVIRONMENT_NOT_IMPORTED.';

@@ -1,4 +1,4 @@
--- Makes sure that no recompute, dry run, preview or backtest of an environment is under way: its worker would go on in this database.
+-- Checks that no recompute, dry run, preview or backtest of an environment is in progress: its worker would continue in this database.
 -- Raises SV005 RECOMPUTE_UNDER_WAY. Locks nothing.
 create or replace function svc.require_finished(environment_id integer)
 returns void
@@ -26,4 +26,5 @@ begin
 end;
 $$;
 
-comment on function svc.require_finished(integer) is 'Raises while a recompute, preview or backtest of an environment is not finished.';
+comment on function svc.require_finished(integer) is
+  'Raises RECOMPUTE_UNDER_WAY while a recompute, preview or backtest of an environment is not finished.';

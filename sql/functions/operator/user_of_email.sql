@@ -1,4 +1,4 @@
--- The user of an e-mail address, in whatever case it is written.
+-- The user with an e-mail address, regardless of case.
 -- Raises SV004 USER_NOT_FOUND. Locks nothing.
 create or replace function iam.user_of_email(email text)
 returns text
@@ -24,4 +24,4 @@ begin
 end;
 $$;
 
-comment on function iam.user_of_email(text) is 'The user of an e-mail address; raises USER_NOT_FOUND.';
+comment on function iam.user_of_email(text) is 'The user with an e-mail address; raises USER_NOT_FOUND.';

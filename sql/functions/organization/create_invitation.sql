@@ -1,6 +1,6 @@
--- Invites an address to an organization: {invitation, organization}, the latter its slug. The caller made the link, which is good for 7
--- days; the link of an open invitation of the same address stops.
--- Raises what iam.authorize raises, SV005 ALREADY_MEMBER, SV009 QUOTA_EXCEEDED. Locks as iam.authorize_exclusively.
+-- Invites an address to an organization: {invitation, organization}, the latter its slug. The caller generated the link, which is valid for
+-- 7 days; the link of an open invitation of the same address becomes invalid.
+-- Raises what iam.authorize raises, SV005 ALREADY_MEMBER, SV009 QUOTA_EXCEEDED. Locks like iam.authorize_exclusively.
 create or replace function svc_api.create_invitation(
   token_hash bytea, organization_id text, request_id text, email text, role text, link_hash bytea
 )
@@ -37,7 +37,7 @@ begin
     and i.revoked_at is null
   returning i.invitation_id into _replaced;
 
-  -- After the one that it replaces was revoked.
+  -- After the invitation that it replaces was revoked.
   perform iam.require_room(create_invitation.organization_id, 'members');
   insert into iam.invitations (organization_id, invitation_id, link_hash, email, role, created_by, expires_at)
   values (

@@ -1,7 +1,7 @@
--- Makes a link by which a member sets a password, good for 24 hours: {email, expiresAt}. The caller made the link; an open one of the
--- user stops. Whoever holds the link can become the user everywhere, so it is only made for a user all of whose organizations the token
--- or session is an owner's of.
--- Raises what iam.authorize raises, SV004 MEMBER_NOT_FOUND, SV003 FORBIDDEN. Locks as iam.authorize_exclusively, and the user's row.
+-- Makes a link by which a member sets a password, valid for 24 hours: {email, expiresAt}. The caller generated the link; an open one of the
+-- user becomes invalid. The link lets its holder become the user everywhere, so the token or session must be an owner's in all
+-- organizations of the user.
+-- Raises what iam.authorize raises, SV004 MEMBER_NOT_FOUND, SV003 FORBIDDEN. Locks like iam.authorize_exclusively, and the user's row.
 create or replace function svc_api.create_password_reset(
   token_hash bytea, organization_id text, request_id text, user_id text, link_hash bytea
 )
@@ -17,7 +17,7 @@ declare
   _email text;
   _expires_at timestamptz;
 begin
-  -- Whoever makes the user a member of another organization waits, or is waited for.
+  -- Serializes with transactions that make the user a member of another organization.
   perform from iam.users as u where u.user_id = create_password_reset.user_id for no key update;
   if exists (
     select from iam.memberships as m
@@ -27,7 +27,7 @@ begin
         where own.user_id = _actor.user_id
           and own.organization_id = m.organization_id
           and own.role = 'owner'
-          -- A browser's session has no token, and is good for all of them.
+          -- A browser session has no token and is valid for all organizations.
           and (_actor.token_id is null or exists (
             select from iam.access_tokens as t
             where t.token_id = _actor.token_id and coalesce(t.organization_id, m.organization_id) = m.organization_id

@@ -1,6 +1,6 @@
--- Keeps a headless token of the actor for its organization. The caller made the token; only its SHA-256 comes here. role is the most
--- it may do, null for all that its user may; what the user may no longer do, the token may not either.
--- Raises what iam.authorize raises, SV009 QUOTA_EXCEEDED. Locks as iam.authorize_exclusively: somebody who is being removed leaves no
+-- Stores a headless token of the actor for its organization. The caller generated the token and passes only its SHA-256. role limits what
+-- it may do, null for all that its user may; it never exceeds the user's current permissions.
+-- Raises what iam.authorize raises, SV009 QUOTA_EXCEEDED. Locks like iam.authorize_exclusively: a user who is being removed leaves no
 -- token behind.
 create or replace function svc_api.create_token(
   token_hash bytea, organization_id text, request_id text, label text, role text, expires_in_days integer, new_token_hash bytea
@@ -25,4 +25,4 @@ end;
 $$;
 
 comment on function svc_api.create_token(bytea, text, text, text, text, integer, bytea) is
-  'Keeps a headless token of the actor for its organization.';
+  'Stores a headless token of the actor for its organization.';

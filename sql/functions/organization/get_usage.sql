@@ -1,4 +1,4 @@
--- What an organization has used of its plan, and the limits of the plan; null where there is none.
+-- What an organization has used of its plan, and the limits of the plan; null for no limit.
 -- Raises what iam.authorize raises. Locks nothing.
 create or replace function svc_api.get_usage(token_hash bytea, organization_id text)
 returns json

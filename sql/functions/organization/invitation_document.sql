@@ -1,4 +1,4 @@
--- An invitation as the administrative API shows it: everything but the link, which nobody has but who made it.
+-- An invitation in the format of the administrative API: everything but the link, which only its maker has.
 -- Raises nothing, locks nothing.
 create or replace function iam.invitation_document(invitation iam.invitations)
 returns json
@@ -16,4 +16,4 @@ as $$
   )
 $$;
 
-comment on function iam.invitation_document(iam.invitations) is 'An invitation as the administrative API shows it.';
+comment on function iam.invitation_document(iam.invitations) is 'An invitation in the format of the administrative API.';

@@ -1,5 +1,5 @@
--- What was changed in an organization, newest first, filtered by action, by the address of who did it, and to what was done since an
--- instant. Filters that are null do not filter.
+-- The changes in an organization, newest first, filtered by action, by the address of the actor, and by an earliest instant. Null filters
+-- do not filter.
 -- Raises what iam.authorize raises, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_audit_log(
   token_hash bytea, organization_id text, action text, actor text, since timestamptz, row_limit integer, "cursor" text
@@ -15,7 +15,7 @@ declare
   _before constant text[] := string_to_array(svc.decode_cursor('audit-log', list_audit_log.cursor, '^[0-9]{1,16} [0-9]{1,18}$'), ' ');
   _document json;
 begin
-  -- Only the filters that are asked for are in the statement, so that each combination gets a plan of its own.
+  -- The statement contains only the filters in use, so that each combination gets its own plan.
   execute concat(
     $sql$
       select svc.page(
@@ -62,4 +62,4 @@ end;
 $$;
 
 comment on function svc_api.list_audit_log(bytea, text, text, text, timestamptz, integer, text) is
-  'What was changed in an organization, newest first, filtered.';
+  'The changes in an organization, newest first, filtered.';

@@ -1,4 +1,4 @@
--- The open invitations of an organization by address: neither accepted nor revoked. One that has expired stays in sight until it is
+-- The open invitations of an organization by address: neither accepted nor revoked. An expired one stays in the list until it is
 -- revoked or replaced.
 -- Raises what iam.authorize raises, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_invitations(token_hash bytea, organization_id text, row_limit integer, "cursor" text)

@@ -1,5 +1,5 @@
--- The organizations of a token's user by slug, each with what the token may do there; of a headless token only its own. The one operation
--- that is asked without an organization, so it looks the token up itself.
+-- The organizations of a token's user by slug, each with the token's role there; for a headless token only its own. The only operation
+-- without an organization, so it looks the token up itself.
 -- Raises SV001 INVALID_SESSION, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_organizations(token_hash bytea, row_limit integer, "cursor" text)
 returns json
@@ -41,4 +41,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.list_organizations(bytea, integer, text) is 'The organizations that a token is good for, by slug.';
+comment on function svc_api.list_organizations(bytea, integer, text) is 'The organizations for which a token is valid, by slug.';

@@ -1,4 +1,4 @@
--- The headless tokens of an organization, newest first, also those that expired or were revoked.
+-- The headless tokens of an organization, newest first, including expired and revoked ones.
 -- Raises what iam.authorize raises, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_tokens(token_hash bytea, organization_id text, row_limit integer, "cursor" text)
 returns json

@@ -1,6 +1,6 @@
--- Gives an invitation, or a link by which a user sets a password, a second secret, for the mail alone: who made the link sees the first
--- one, so only the use of the second tells that somebody has the address. Whoever calls it knows the first, which is authority enough.
--- Raises 23505 for a hash that is in use, which only a fault of ours can bring. Locks the link.
+-- Gives an invitation, or a link by which a user sets a password, a second secret, for the mail alone: the maker of the link sees the first
+-- one, so only the use of the second proves access to the mailbox. Knowing the first one is authority enough to call this.
+-- Raises 23505 for a hash that is in use, which would be a bug. Locks the link.
 create or replace function svc_api.mail_link(link_hash bytea, mailed_hash bytea)
 returns void
 language sql

@@ -1,6 +1,6 @@
--- Keeps a link by which a user sets a password, good for 24 hours; an open link of the user stops. Answers when it stops by itself.
--- Raises nothing. Locks the user's row until the end of the transaction, so that of two links made at once one is left; rows that refer
--- to it can be written meanwhile.
+-- Stores a link by which a user sets a password, valid for 24 hours; an open link of the user becomes invalid. Answers when it expires.
+-- Raises nothing. Locks the user's row until the end of the transaction, so that of two links made concurrently only one stays valid; rows
+-- that refer to it can be written meanwhile.
 create or replace function iam.make_password_link(user_id text, link_hash bytea, created_by text)
 returns timestamptz
 language plpgsql
@@ -24,4 +24,5 @@ begin
 end;
 $$;
 
-comment on function iam.make_password_link(text, bytea, text) is 'Keeps a link by which a user sets a password; stops the one before.';
+comment on function iam.make_password_link(text, bytea, text) is
+  'Stores a link by which a user sets a password; invalidates the previous one.';

@@ -1,4 +1,4 @@
--- A member of an organization as the administrative API shows it; null for a user who is none.
+-- A member of an organization in the format of the administrative API; null if the user is not a member.
 -- Raises nothing, locks nothing.
 create or replace function iam.member_document(organization_id text, user_id text)
 returns json
@@ -12,4 +12,4 @@ as $$
   where m.organization_id = member_document.organization_id and m.user_id = member_document.user_id
 $$;
 
-comment on function iam.member_document(text, text) is 'A member as the administrative API shows it.';
+comment on function iam.member_document(text, text) is 'A member in the format of the administrative API.';

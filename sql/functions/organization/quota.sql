@@ -1,4 +1,4 @@
--- How many of something the plan of an organization allows; quota is the column of iam.plans.
+-- The limit of a quota in the plan of an organization; quota is the column of iam.plans.
 -- Raises nothing, locks nothing.
 create or replace function iam.quota(organization_id text, quota text)
 returns integer
@@ -12,4 +12,4 @@ as $$
   where o.organization_id = quota.organization_id
 $$;
 
-comment on function iam.quota(text, text) is 'How many of something the plan of an organization allows.';
+comment on function iam.quota(text, text) is 'The limit of a quota in the plan of an organization.';

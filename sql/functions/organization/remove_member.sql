@@ -1,8 +1,8 @@
--- Ends a membership, and with it the headless tokens that the user had for this organization and the invitations and
--- password links that it made as an owner; the audit log has the addresses that were invited. The user itself stays, with its other
+-- Ends a membership, and revokes the user's headless tokens for this organization and the invitations and
+-- password links that the user made as an owner; the audit log lists the invited addresses. The user itself stays, with other
 -- memberships.
--- Raises what iam.authorize raises, SV004 MEMBER_NOT_FOUND, SV005 LAST_OWNER. Locks as iam.authorize_exclusively,
--- and for an owner as iam.revoke_links.
+-- Raises what iam.authorize raises, SV004 MEMBER_NOT_FOUND, SV005 LAST_OWNER. Locks like iam.authorize_exclusively,
+-- and for an owner like iam.revoke_links.
 create or replace function svc_api.remove_member(token_hash bytea, organization_id text, request_id text, user_id text)
 returns json
 language plpgsql
@@ -22,7 +22,7 @@ begin
     _invitations := iam.revoke_links(remove_member.organization_id, remove_member.user_id);
   end if;
 
-  -- They would work again if the user came back.
+  -- Otherwise they would work again if the user came back.
   with revoked as (
     update iam.access_tokens as t
     set revoked_at = now()
@@ -33,7 +33,7 @@ begin
   )
   select coalesce(array_agg(r.token_id order by r.token_id), '{}') into _tokens from revoked as r;
 
-  -- Owners of this organization made them, who have no say about the user any more.
+  -- They were made by owners of this organization, who no longer have authority over the user.
   update iam.password_links as l
   set used_at = now()
   where l.user_id = remove_member.user_id and l.used_at is null and l.created_by <> 'operator';

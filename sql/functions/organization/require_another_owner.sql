@@ -1,4 +1,4 @@
--- Makes sure that an organization has an owner besides a user who is about to be none. The caller holds the organization
+-- Checks that an organization has an owner besides a user who is about to lose that role. The caller has locked the organization
 -- (iam.authorize_exclusively), so the answer stays true.
 -- Raises SV005 LAST_OWNER. Locks nothing.
 create or replace function iam.require_another_owner(organization_id text, user_id text)
@@ -19,4 +19,4 @@ begin
 end;
 $$;
 
-comment on function iam.require_another_owner(text, text) is 'Raises LAST_OWNER where no other owner would be left.';
+comment on function iam.require_another_owner(text, text) is 'Raises LAST_OWNER if no other owner would remain.';

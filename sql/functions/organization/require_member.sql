@@ -1,4 +1,4 @@
--- The role of a member. A user of other organizations only does not exist here.
+-- The role of a member. A user who belongs only to other organizations counts as not existing.
 -- Raises SV004 MEMBER_NOT_FOUND. Locks nothing.
 create or replace function iam.require_member(organization_id text, user_id text)
 returns text

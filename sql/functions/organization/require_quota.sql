@@ -1,5 +1,5 @@
--- Refuses one more of what a plan limits, where the organization has as many as its plan allows. `used` need not be counted beyond that.
--- Raises SV009 QUOTA_EXCEEDED. Locks nothing: the caller holds what makes one request count after the other.
+-- Refuses one more of what a plan limits if the organization already has as many as its plan allows. `used` need not be counted further.
+-- Raises SV009 QUOTA_EXCEEDED. Locks nothing: the caller holds a lock that serializes the counting.
 create or replace function iam.require_quota(organization_id text, quota text, used bigint)
 returns void
 language plpgsql

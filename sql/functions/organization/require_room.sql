@@ -1,6 +1,6 @@
--- Refuses one more project, member or token of an organization beyond its plan. No more is counted than the plan allows.
--- Raises SV009 QUOTA_EXCEEDED. Locks the organization's row until the end of the transaction, so that of two requests at once the second
--- counts what the first made; rows that refer to it can be written meanwhile.
+-- Refuses another project, member or token of an organization beyond its plan. Counts at most as many as the plan allows.
+-- Raises SV009 QUOTA_EXCEEDED. Locks the organization's row until the end of the transaction, so that of two concurrent requests the second
+-- counts what the first added; rows that refer to it can be written meanwhile.
 create or replace function iam.require_room(organization_id text, quota text)
 returns void
 language plpgsql
@@ -18,4 +18,4 @@ begin
 end;
 $$;
 
-comment on function iam.require_room(text, text) is 'Refuses one more project, member or token beyond the plan; raises QUOTA_EXCEEDED.';
+comment on function iam.require_room(text, text) is 'Refuses another project, member or token beyond the plan; raises QUOTA_EXCEEDED.';

@@ -1,4 +1,4 @@
--- Revokes an open invitation: its link stops at once.
+-- Revokes an open invitation: its link becomes invalid at once.
 -- Raises what iam.authorize raises, SV004 INVITATION_NOT_FOUND, also for one that was accepted or revoked. Locks its row.
 create or replace function svc_api.revoke_invitation(
   token_hash bytea, organization_id text, request_id text, invitation_id text

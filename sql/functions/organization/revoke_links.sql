@@ -1,8 +1,8 @@
--- Stops the open links that an owner of an organization made: invitations to it, and links by which its members set their passwords.
--- Whoever is about to be no owner any more could come back by the ones, and become somebody else by the others.
--- Answers the addresses of the invitations that were good until now.
--- Raises nothing. Locks the organization's members (their rows in iam.users, in the order of their ids), so that no link is being made for
--- one of them at the same time, then the links.
+-- Invalidates the open links that an owner of an organization made: invitations to it, and links by which its members set their passwords.
+-- A user who is about to lose that role could come back by the former, and take over another account by the latter.
+-- Answers the addresses of the invitations that were valid until now.
+-- Raises nothing. Locks the organization's members (their rows in iam.users, in the order of their ids), so that no link is made for one of
+-- them at the same time, then the links.
 create or replace function iam.revoke_links(organization_id text, maker_id text)
 returns text[]
 language plpgsql
@@ -42,4 +42,4 @@ begin
 end;
 $$;
 
-comment on function iam.revoke_links(text, text) is 'Stops the open links that an owner of an organization made.';
+comment on function iam.revoke_links(text, text) is 'Invalidates the open links that an owner of an organization made.';

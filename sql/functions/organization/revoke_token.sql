@@ -1,4 +1,4 @@
--- Revokes a headless token of an organization: it stops at once. One that was revoked before stays as it is.
+-- Revokes a headless token of an organization, with immediate effect. One that was already revoked stays unchanged.
 -- Raises what iam.authorize raises, SV004 TOKEN_NOT_FOUND. Locks its row.
 create or replace function svc_api.revoke_token(token_hash bytea, organization_id text, request_id text, token_id text)
 returns json

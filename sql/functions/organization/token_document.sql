@@ -1,5 +1,5 @@
--- A headless token as the administrative API shows it: everything but the token. Its role is the most it may do, null for all that its
--- user may.
+-- A headless token in the format of the administrative API: everything but the secret. Its role limits what it may do, null for all that
+-- its user may.
 -- Raises nothing, locks nothing.
 create or replace function iam.token_document(token iam.access_tokens)
 returns json
@@ -23,4 +23,4 @@ as $$
   )
 $$;
 
-comment on function iam.token_document(iam.access_tokens) is 'A headless token as the administrative API shows it.';
+comment on function iam.token_document(iam.access_tokens) is 'A headless token in the format of the administrative API.';

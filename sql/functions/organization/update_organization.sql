@@ -1,7 +1,7 @@
--- Gives an organization another time zone, a name of the IANA database: {id, slug, timeZone}. What was logged before is counted anew for
+-- Gives an organization another time zone, a name of the IANA database: {id, slug, timeZone}. Logged changes are counted anew for
 -- the trends; active customers, operations and deliveries stay in the days in which they were counted.
--- Raises what iam.authorize raises, SV006 VALIDATION_ERROR (timeZone). Locks the organization's row, then those of svc.trend_progress of
--- its environments that nobody counts.
+-- Raises what iam.authorize raises, SV006 VALIDATION_ERROR (timeZone). Locks the organization's row, then those rows of svc.trend_progress
+-- of its environments that are not being counted.
 create or replace function svc_api.update_organization(token_hash bytea, organization_id text, request_id text, time_zone text)
 returns json
 language plpgsql
@@ -31,7 +31,7 @@ begin
   select o.* into _organization
   from iam.organizations as o
   where o.organization_id = update_organization.organization_id
-  -- Whatever is changed in the organization meanwhile refers to its row in the audit log, and need not wait.
+  -- Concurrent changes in the organization refer to its row from the audit log, and need not wait.
   for no key update;
   if _organization.time_zone <> _time_zone then
     update iam.organizations as o
@@ -45,7 +45,7 @@ begin
       where j.organization_id = update_organization.organization_id
       order by e.environment_id
     loop
-      -- Whoever holds it counts, and sees to it at the end.
+      -- A transaction that holds the row is counting, and checks the time zone at its end.
       perform from svc.trend_progress as p where p.environment_id = _id for update skip locked;
       if found then
         update svc.trend_progress as p set outdated_since = '0' where p.environment_id = _id;

@@ -1,5 +1,5 @@
--- How many projects, members (with open invitations) or access tokens that work an organization has; counted up to `count_max`, where it is
--- not null.
+-- The number of projects, members (with open invitations) or valid access tokens of an organization; counted up to `count_max`, unless
+-- that is null.
 -- Raises nothing, locks nothing.
 create or replace function iam.used_of_quota(organization_id text, quota text, count_max integer)
 returns bigint
@@ -38,4 +38,4 @@ as $$
 $$;
 
 comment on function iam.used_of_quota(text, text, integer) is
-  'How many projects, members or access tokens an organization has, counted up to a number.';
+  'The number of projects, members or access tokens of an organization, counted up to a maximum.';

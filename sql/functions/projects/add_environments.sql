@@ -1,4 +1,4 @@
--- Makes the two environments of a new project.
+-- Creates the two environments of a new project.
 -- Raises nothing, locks nothing.
 create or replace function svc.add_environments(project_id integer, out test_id integer, out live_id integer)
 language plpgsql
@@ -23,4 +23,4 @@ begin
 end;
 $$;
 
-comment on function svc.add_environments(integer) is 'Makes the two environments of a new project.';
+comment on function svc.add_environments(integer) is 'Creates the two environments of a new project.';

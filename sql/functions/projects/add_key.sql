@@ -1,5 +1,5 @@
--- Adds an ingestion key with a full rate bucket. The caller made the key; only its SHA-256 and first characters come here.
--- Raises 23505 for a key that is in use. Locks nothing beyond its rows.
+-- Adds an ingestion key with a full rate bucket. The caller generated the key and passes only its SHA-256 and first characters.
+-- Raises 23505 if the key is in use. Locks nothing beyond its rows.
 create or replace function svc.add_key(environment_id integer, key_hash bytea, hint text, name text, created_by text)
 returns text
 language sql

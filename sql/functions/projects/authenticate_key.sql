@@ -1,6 +1,6 @@
--- Tells whether an ingestion key is good, before a body is read: {organizationId, limit, remaining}, the last two of its rate bucket, for
--- the headers of requests that are refused without a look at the database. The answer may be cached for a moment: svc_api.ingest checks
--- again, so a revoked key stops at once.
+-- Checks an ingestion key before the body is read: {organizationId, limit, remaining}, the last two of its rate bucket, for
+-- the headers of requests that are refused without another query. The answer may be cached briefly: svc_api.ingest checks
+-- again, so a revoked key stops working at once.
 -- Raises SV001 INVALID_API_KEY. Locks nothing.
 create or replace function svc_api.authenticate_key(key_hash bytea)
 returns json
@@ -33,4 +33,4 @@ end;
 $$;
 
 comment on function svc_api.authenticate_key(bytea) is
-  'Organization, rate limit and rest of a good ingestion key; raises INVALID_API_KEY for any other.';
+  'Organization, rate limit and remaining operations of a valid ingestion key; raises INVALID_API_KEY for any other.';

@@ -1,4 +1,4 @@
--- Whether somebody may do an operation in an environment, and which that is. What an administrative function does about one begins with it.
+-- Checks that the caller may perform an operation in an environment, and finds it. Administrative functions for environments begin with it.
 -- Raises what iam.authorize raises, then SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc.authorize_environment(
   token_hash bytea, organization_id text, project_slug text, environment_name text, operation text,
@@ -19,7 +19,7 @@ begin
   join svc.environments as e on e.project_id = p.project_id and e.name = authorize_environment.environment_name
   where p.organization_id = authorize_environment.organization_id and p.slug = authorize_environment.project_slug;
   if not found then
-    -- Raises. Asked for each time, it would make each request slower.
+    -- Raises the error. Called first, it would slow every request down.
     perform svc.find_environment(
       authorize_environment.organization_id, authorize_environment.project_slug, authorize_environment.environment_name
     );
@@ -28,4 +28,4 @@ end;
 $$;
 
 comment on function svc.authorize_environment(bytea, text, text, text, text) is
-  'An environment and who acts there, if they may do an operation; raises otherwise.';
+  'An environment and the actor, if the operation is allowed; raises otherwise.';

@@ -1,4 +1,4 @@
--- Finds an environment by the names in an address. A project of another organization does not exist.
+-- Finds an environment by project slug and name. A project of another organization counts as not existing.
 -- Raises SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc.find_environment(
   organization_id text, project_slug text, environment_name text,
@@ -11,7 +11,7 @@ as $$
 declare
   _project constant svc.projects := svc.find_project(find_environment.organization_id, find_environment.project_slug);
 begin
-  -- strict: each project has both.
+  -- strict: each project has both environments.
   select e.environment_id, e.project_id, e.active_version
   into strict find_environment.environment_id, find_environment.project_id, find_environment.active_version
   from svc.environments as e

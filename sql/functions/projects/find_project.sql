@@ -1,4 +1,4 @@
--- Finds a project by its name in an address. A project of another organization does not exist.
+-- Finds a project by its slug. A project of another organization counts as not existing.
 -- Raises SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc.find_project(organization_id text, project_slug text)
 returns svc.projects

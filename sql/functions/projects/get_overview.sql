@@ -1,6 +1,6 @@
--- An environment in numbers, all of one instant: customers, events, how many operations wait (pending) and how many of these do because
--- their time has not come (ahead), the lifecycle's funnel and the segments in the author's order (then what the active configuration no
--- longer knows but still has customers), deliveries, emissions by type.
+-- An environment in numbers, all from one instant: customers, events, how many operations wait (pending) and how many of these are in the
+-- future (ahead), the funnel of the lifecycle and the segments in the author's order (followed by those that still have customers but are
+-- no longer in the active configuration), deliveries, emissions by type.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_overview(token_hash bytea, organization_id text, project_slug text, environment_name text)
 returns json
@@ -8,7 +8,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- A plan for each environment: one that suits a large one would read all rows of others for a small one.
+-- Plan for each environment: a plan that suits a large environment would read the rows of all others for a small one.
 set plan_cache_mode = force_custom_plan
 as $$
 declare
@@ -35,7 +35,7 @@ begin
     ),
     'events', json_build_object(
       'accepted', (select coalesce(sum(b.tracked), 0) from svc.ingest_batches as b where b.environment_id = _id)
-        -- Also those that are not kept any more.
+        -- Includes events that are no longer stored.
         + coalesce((select r.batch_events_removed from svc.retention as r where r.environment_id = _id), 0),
       'pending', (select count(*) from svc.inbox as i where i.environment_id = _id),
       'ahead', (

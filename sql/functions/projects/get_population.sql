@@ -1,9 +1,9 @@
--- Where the customers of an environment stood at an instant, as the record says now: how many there were, in each lifecycle state and in
--- each segment, in the author's order (then what the active configuration does not know), in each health band, with the mean and the
--- quartiles of the scores. The record is the present history of each customer, which a recompute writes anew: of the health with the
--- present score alone, and of a segment with the last membership. So recomputedAt says when a recompute of all ended after the instant,
--- null where none did: segments and health are then of those whose record begins by the instant. Reads the logs of all customers, so it
--- takes as long as they are.
+-- The distribution of an environment's customers at an instant, according to the current histories: how many there were, in each lifecycle
+-- state and in each segment, in the author's order (followed by those not in the active configuration), in each health band, with the mean
+-- and the quartiles of the scores. A recompute rewrites a customer's history: of health it writes only the latest score, and of a segment
+-- the last membership. So recomputedAt is when a recompute of all customers ended after the instant, null if there was none: segments and
+-- health then only cover customers whose records begin before the instant. Reads the logs of all customers, so its duration is
+-- proportional to them.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_population(
   token_hash bytea, organization_id text, project_slug text, environment_name text, at timestamptz
@@ -110,4 +110,4 @@ end;
 $$;
 
 comment on function svc_api.get_population(bytea, text, text, text, timestamptz) is
-  'Where the customers of an environment stood at an instant, as the record says now.';
+  'The distribution of an environment''s customers at an instant, according to the current histories.';

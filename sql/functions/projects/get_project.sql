@@ -1,4 +1,4 @@
--- One project with what is active in its environments.
+-- One project with the active versions of its environments.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_project(token_hash bytea, organization_id text, project_slug text)
 returns json
@@ -14,4 +14,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.get_project(bytea, text, text) is 'One project with what is active in its environments.';
+comment on function svc_api.get_project(bytea, text, text) is 'One project with the active versions of its environments.';

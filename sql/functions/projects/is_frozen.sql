@@ -1,4 +1,4 @@
--- Whether an environment takes, evaluates and delivers nothing, because it moves to another database.
+-- Whether an environment is frozen: it accepts, evaluates and delivers nothing, because it moves to another database.
 -- Raises nothing, locks nothing.
 create or replace function svc.is_frozen(environment_id integer)
 returns boolean

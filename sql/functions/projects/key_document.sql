@@ -1,5 +1,5 @@
--- A key as lists and changes show it, without the key: {id, name, hint, status, createdAt, createdBy, lastUsedAt, revokedAt}. A key
--- whose grace period runs is expiring; it was used where its limits were computed after it was made.
+-- A key in the format of lists and changes, without the secret: {id, name, hint, status, createdAt, createdBy, lastUsedAt, revokedAt}. A
+-- key in its grace period is expiring; lastUsedAt is when its rate bucket was last computed, unless that was at its creation.
 -- Raises nothing, locks nothing.
 create or replace function svc.key_document(key_hash bytea)
 returns json
@@ -22,4 +22,4 @@ as $$
   where k.key_hash = key_document.key_hash;
 $$;
 
-comment on function svc.key_document(bytea) is 'A key as lists and changes show it, without the key.';
+comment on function svc.key_document(bytea) is 'A key in the format of lists and changes, without the secret.';

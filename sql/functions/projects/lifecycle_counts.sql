@@ -1,4 +1,4 @@
--- The lifecycle's funnel: customers in each state now, and how many ever entered it in the present generation of their
+-- The funnel of the lifecycle: customers in each state now, and how many ever entered it, in the current generation of their
 -- history; the declared states first, in the author's order.
 -- Raises nothing, locks nothing.
 create or replace function svc.lifecycle_counts(environment_id integer, declared text[])
@@ -16,7 +16,7 @@ as $$
   entered as (
     select e.to_state as state, count(*) as customers
     from (
-      -- Hashed, where count(distinct …) sorts all of them.
+      -- Hashed, whereas count(distinct …) would sort all of them.
       select distinct t.to_state, t.customer_id
       from svc.lifecycle_transitions as t
       join svc.customers as c
@@ -37,4 +37,4 @@ as $$
   full join entered as n using (state);
 $$;
 
-comment on function svc.lifecycle_counts(integer, text[]) is 'The lifecycle''s funnel: customers in each state now and ever.';
+comment on function svc.lifecycle_counts(integer, text[]) is 'The funnel of the lifecycle: customers in each state now and ever.';

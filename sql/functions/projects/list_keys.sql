@@ -1,4 +1,4 @@
--- The keys of an environment, the newest first, without the keys themselves. Revoked ones stay in the list.
+-- The keys of an environment, newest first, without their secrets. Revoked ones stay in the list.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_keys(
   token_hash bytea, organization_id text, project_slug text, environment_name text, row_limit integer, "cursor" text
@@ -11,7 +11,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_keys');
-  -- Microseconds since 1970, and the id: keys may be made in one transaction.
+  -- Microseconds since 1970, and the id: several keys may be created in one transaction.
   _before constant text := svc.decode_cursor('keys', list_keys.cursor, '^[0-9]{1,17} key_[0-9a-f]{20}$');
 begin
   return (
@@ -35,4 +35,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.list_keys(bytea, text, text, text, integer, text) is 'The keys of an environment, the newest first.';
+comment on function svc_api.list_keys(bytea, text, text, text, integer, text) is 'The keys of an environment, newest first.';

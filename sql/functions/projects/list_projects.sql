@@ -1,4 +1,4 @@
--- The projects of an organization in the order of their slugs, each with what is active in its environments.
+-- The projects of an organization in the order of their slugs, each with the active versions of its environments.
 -- Raises what iam.authorize raises, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_projects(token_hash bytea, organization_id text, row_limit integer, "cursor" text)
 returns json

@@ -1,4 +1,4 @@
--- Finds a key by its id, for a change of it.
+-- Finds and locks a key by its id, to change it.
 -- Raises SV004 KEY_NOT_FOUND. Locks the key's row, so that changes of a key come one after the other; ingestion does not wait for it.
 create or replace function svc.lock_key(environment_id integer, key_id text)
 returns svc.api_keys

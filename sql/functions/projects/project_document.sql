@@ -1,4 +1,4 @@
--- A project as lists and look-ups show it: {slug, name, createdAt, environments: {test: {activeVersion, activatedAt}, live: …}}.
+-- A project in the format of lists and look-ups: {slug, name, createdAt, environments: {test: {activeVersion, activatedAt}, live: …}}.
 -- Raises nothing, locks nothing.
 create or replace function svc.project_document(project svc.projects)
 returns json
@@ -27,4 +27,4 @@ as $$
   where e.project_id = project_document.project.project_id;
 $$;
 
-comment on function svc.project_document(svc.projects) is 'A project with its environments, as lists and look-ups show it.';
+comment on function svc.project_document(svc.projects) is 'A project with its environments, in the format of lists and look-ups.';

@@ -1,5 +1,5 @@
--- Refuses what would change a frozen environment. Whoever sends it again reaches the environment where it has moved to, or here once it is
--- frozen no more.
+-- Refuses a change of a frozen environment. A repeated request reaches the environment in its new database, or here once it is no longer
+-- frozen.
 -- Raises SV012 SERVICE_UNAVAILABLE. Locks nothing.
 create or replace function svc.raise_frozen()
 returns void
@@ -19,4 +19,4 @@ begin
 end;
 $$;
 
-comment on function svc.raise_frozen() is 'Refuses what would change a frozen environment.';
+comment on function svc.raise_frozen() is 'Refuses a change of a frozen environment; raises SERVICE_UNAVAILABLE.';

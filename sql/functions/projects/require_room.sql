@@ -1,7 +1,7 @@
--- Refuses one more working key, webhook, unfinished recompute, or unfinished preview or backtest of an environment beyond the plan of its
--- organization. No more is counted than the plan allows.
--- Raises SV009 QUOTA_EXCEEDED. Locks the environment's row until the end of the transaction, so that of two requests at once the second
--- counts what the first made; neither ingestion nor evaluation waits for it.
+-- Refuses another active key, webhook, unfinished recompute, or unfinished preview or backtest of an environment if the plan of its
+-- organization allows no more. Counts at most as many as the plan allows.
+-- Raises SV009 QUOTA_EXCEEDED. Locks the environment's row until the end of the transaction, so that of two concurrent requests the second
+-- counts what the first added; neither ingestion nor evaluation waits for it.
 create or replace function svc.require_room(organization_id text, environment_id integer, quota text)
 returns void
 language plpgsql
@@ -39,4 +39,4 @@ end;
 $$;
 
 comment on function svc.require_room(text, integer, text) is
-  'Refuses one more key, webhook, recompute, preview or backtest of an environment beyond the plan; raises QUOTA_EXCEEDED.';
+  'Refuses another key, webhook, recompute, preview or backtest of an environment beyond the plan; raises QUOTA_EXCEEDED.';

@@ -1,4 +1,4 @@
--- Ends a key at once, whether or not a grace period runs. A key that is revoked already stays as it is.
+-- Revokes a key at once, even in a grace period. A key that is already revoked stays unchanged.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and KEY_NOT_FOUND. Locks the key's row.
 create or replace function svc_api.revoke_key(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, key_id text
@@ -12,7 +12,7 @@ as $$
 declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'revoke_key');
   _key constant svc.api_keys := svc.lock_key(_environment.environment_id, revoke_key.key_id);
-  -- Whole milliseconds, rounded down, as ingestion compares.
+  -- In whole milliseconds, rounded down, as ingestion compares.
   _now constant timestamptz := date_trunc('milliseconds', now());
 begin
   if _key.revoked_at is null or _key.revoked_at > now() then
@@ -26,4 +26,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.revoke_key(bytea, text, text, text, text, text) is 'Ends a key at once.';
+comment on function svc_api.revoke_key(bytea, text, text, text, text, text) is 'Revokes a key at once.';

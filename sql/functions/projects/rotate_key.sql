@@ -1,7 +1,7 @@
--- Replaces a key by a new one of the same name. The old one works until the grace is over: {key, replaced: {id, revokedAt}}. Of two
--- rotations at once one makes a key and the other finds the old one replaced.
+-- Replaces a key by a new one of the same name. The old one works until its grace period ends: {key, replaced: {id, revokedAt}}. Of two
+-- concurrent rotations one adds a key and the other finds the old one already replaced.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and KEY_NOT_FOUND, SV005 KEY_REVOKED for a key that is revoked or was
--- rotated already, SV009 QUOTA_EXCEEDED where both would work for a while. Locks the key's row, then as svc.require_room.
+-- already rotated, SV009 QUOTA_EXCEEDED if there is no room for both in the grace period. Locks the key's row, then like svc.require_room.
 create or replace function svc_api.rotate_key(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   key_id text, grace_seconds double precision, new_key_hash bytea, new_hint text
@@ -15,7 +15,7 @@ as $$
 declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'rotate_key');
   _key constant svc.api_keys := svc.lock_key(_environment.environment_id, rotate_key.key_id);
-  -- Whole milliseconds, rounded down, as ingestion compares: without a grace no request that comes after this is accepted.
+  -- In whole milliseconds, rounded down, as ingestion compares: without a grace period no later request with the old key is accepted.
   _revoked_at constant timestamptz := date_trunc('milliseconds', now()) + rotate_key.grace_seconds * interval '1 second';
   _new_key_id text;
 begin
@@ -36,7 +36,7 @@ begin
       )::text;
   end if;
 
-  -- Without a grace there is no key more than before: who has to replace one at once always can.
+  -- Without a grace period the number of keys does not change, so a key can always be replaced at once.
   if rotate_key.grace_seconds > 0 then
     perform svc.require_room(rotate_key.organization_id, _environment.environment_id, 'keys');
   end if;
@@ -56,4 +56,4 @@ end;
 $$;
 
 comment on function svc_api.rotate_key(bytea, text, text, text, text, text, double precision, bytea, text) is
-  'Replaces a key by a new one; the old one works until the grace is over.';
+  'Replaces a key by a new one; the old one works until its grace period ends.';

@@ -1,8 +1,8 @@
--- Accepts an invitation by its link, once. An existing user joins if previous_hash is a session of that user, which goes on. For an address
--- that nobody has yet it makes the user with password_hash, and starts the session session_hash in place of previous_hash. Answers whether
--- the user joined; where not, invitation_of_link tells why. The link alone never opens an account that exists: who invites knows it too.
--- Open links that set the user's password stop, by a trigger of iam.memberships.
--- Raises nothing. Locks the invitation, so that of two at once the second finds it accepted.
+-- Accepts an invitation by its link, once. An existing user joins if previous_hash is a session of that user, which continues. For an
+-- address without a user it creates one with password_hash, and starts the session session_hash in place of previous_hash. Answers whether
+-- the user joined; if not, invitation_of_link shows why. The link alone never opens an existing account, because the inviter knows it, too.
+-- Open links that set the user's password are invalidated by a trigger of iam.memberships.
+-- Raises nothing. Locks the invitation, so that of two concurrent calls the second finds it accepted.
 create or replace function svc_api.accept_invitation(
   link_hash bytea, request_id text, previous_hash bytea, session_hash bytea, password_hash text
 )
@@ -33,8 +33,8 @@ begin
       and s.expires_at > now()
       and u.email = _invitation.email;
   else
-    -- The address may have become somebody's since the form was shown.
-    -- Who invited knows the other link, and may have opened it.
+    -- The address may have got a user since the form was shown.
+    -- It counts as verified only for the mailed link: the inviter knows the other one, and may have opened it.
     insert into iam.users (user_id, email, email_verified_at)
     values (
       svc.random_id('usr_'), _invitation.email, case when _invitation.mailed_hash = accept_invitation.link_hash then now() end
@@ -73,4 +73,4 @@ end;
 $$;
 
 comment on function svc_api.accept_invitation(bytea, text, bytea, bytea, text) is
-  'Makes the invited user a member, and a user first where there is none; false where the link does not allow it.';
+  'Makes the invited user a member, and creates the user if needed; false if the link does not allow it.';

@@ -1,7 +1,7 @@
--- Lets a device ask to be signed in: {status: "begun", expiresIn, interval} in seconds. {status: "throttled", retryAfter} where its
--- network asks too often; nothing is raised then, because a raised error would give the attempt back. {status: "taken"} where the user
--- code stands for another device: try another code. client_id was checked by the caller, and `network` is what `address` is throttled by.
--- Raises 23505 for a device code that is in use. Locks the throttle of the network.
+-- Begins the sign-in of a device: {status: "begun", expiresIn, interval} in seconds. {status: "throttled", retryAfter} if its
+-- network asks too often; no error is raised then, because that would undo the charged attempt. {status: "taken"} if the user
+-- code is used for another device: try another code. The caller checked client_id, and `network` is the part of `address` to throttle by.
+-- Raises 23505 if the device code is in use. Locks the throttle of the network.
 create or replace function svc_api.begin_device_authorization(
   device_code_hash bytea, user_code text, client_id text, address text, network text
 )
@@ -34,4 +34,4 @@ end;
 $$;
 
 comment on function svc_api.begin_device_authorization(bytea, text, text, text, text) is
-  'Stores that a device asks to be signed in; throttled by network.';
+  'Begins the sign-in of a device; throttled by network.';

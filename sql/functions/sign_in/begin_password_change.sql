@@ -1,6 +1,6 @@
--- Makes a link by which whoever is signed in sets a password, after the present one was verified; false, and nothing is done, where the
+-- Makes a link by which the signed-in user sets a password, after the current one was verified; false, without any change, if the
 -- session has ended or the password is no longer the one that was verified.
--- Raises nothing. Locks the user's row and, against being set meanwhile, the password.
+-- Raises nothing. Locks the user's row and the password, so that it is not changed meanwhile.
 create or replace function svc_api.begin_password_change(session_hash bytea, password_hash text, link_hash bytea)
 returns boolean
 language plpgsql
@@ -27,4 +27,4 @@ end;
 $$;
 
 comment on function svc_api.begin_password_change(bytea, text, bytea) is
-  'Makes a link by which whoever is signed in sets a password, once the present one was verified.';
+  'Makes a link by which the signed-in user sets a password, once the current one was verified.';

@@ -1,7 +1,7 @@
--- First half of a sign-in: charges one attempt, then tells whose password is to be verified: {waitSeconds, userId, passwordHash}. Five
--- attempts for each e-mail from one network address, one comes back every minute; and a hundred from the address, whatever the e-mail, one
--- comes back every second, so that nobody keeps everybody else waiting with passwords to verify. waitSeconds says how long until the next,
--- and is null where there was one. An unknown e-mail and a user without a password are charged alike and answered with nulls.
+-- First half of a sign-in: charges one attempt, then answers whose password to verify: {waitSeconds, userId, passwordHash}. Each pair of
+-- e-mail and network address has five attempts, of which one comes back every minute; and each network address has a hundred, one of which
+-- comes back every second, so that a client cannot block others with passwords to verify. waitSeconds is the time until the next attempt,
+-- null if one was available. An unknown e-mail and a user without a password are charged alike and answered with nulls.
 -- Raises nothing. Locks the buckets' rows.
 create or replace function svc_api.begin_sign_in(email text, address text)
 returns json

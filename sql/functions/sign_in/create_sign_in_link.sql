@@ -1,5 +1,5 @@
--- Makes a link by which whoever signed a client in signs a browser in, too: {email, expiresAt}; null for a token that is not of a sign-in
--- by this client, or is good no more. A headless token makes none: it may be good for less than the browser then is.
+-- Makes a link by which the user of a signed-in client also signs a browser in: {email, expiresAt}; null for a token that is not from a
+-- sign-in by this client, or no longer valid. Not for headless tokens, which may have fewer permissions than the browser would get.
 -- Raises nothing. Locks the user's link.
 create or replace function svc_api.create_sign_in_link(token_hash bytea, client_id text, link_hash bytea)
 returns json
@@ -18,4 +18,4 @@ as $$
 $$;
 
 comment on function svc_api.create_sign_in_link(bytea, text, bytea) is
-  'Makes a link by which whoever signed a client in signs a browser in.';
+  'Makes a link by which the user of a signed-in client signs a browser in.';

@@ -1,4 +1,4 @@
--- Who is signed in with a browser's session: {userId, email}, or null for a session that is unknown, expired or ended.
+-- The user of a browser session: {userId, email}, or null if the session is unknown, expired or ended.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.current_session(session_hash bytea)
 returns json
@@ -14,4 +14,4 @@ as $$
     and s.expires_at > now()
 $$;
 
-comment on function svc_api.current_session(bytea) is 'The user who is signed in with a browser session, or null.';
+comment on function svc_api.current_session(bytea) is 'The user of a browser session, or null.';

@@ -1,6 +1,6 @@
--- Approves or denies what asks under a user code, for the user of the session: {status: "approved" | "denied"}. The first decision
--- stands: a second one by the same user is answered with it. Otherwise what iam.look_up_device refuses with. No organization is concerned,
--- so no audit log has it.
+-- Approves or denies the device with a user code, for the user of the session: {status: "approved" | "denied"}. The first decision
+-- is final: a second one by the same user is answered with it. Otherwise answers the refusal of iam.look_up_device. No organization is
+-- concerned, so it is not in any audit log.
 -- Raises nothing. Locks what iam.look_up_device locks.
 create or replace function svc_api.decide_device_authorization(session_hash bytea, user_code text, approve boolean)
 returns json

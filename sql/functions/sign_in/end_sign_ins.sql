@@ -1,5 +1,6 @@
--- Whoever is signed in as a user no longer is: browsers, command lines, and devices that were approved and have not fetched their token;
--- open links that set its password or sign it in stop. Headless tokens stay: they are the organization's. The caller holds the user's row.
+-- Signs a user out everywhere: browsers, command lines, and approved devices that have not fetched their token; open links that set the
+-- user's password or sign it in become invalid. Headless tokens stay: they belong to the organization. The caller has locked the user's
+-- row.
 -- Raises nothing. Locks the user's links, sessions, tokens and devices.
 create or replace function iam.end_sign_ins(user_id text)
 returns void
@@ -16,4 +17,4 @@ as $$
   update iam.device_authorizations as d set status = 'denied' where d.user_id = end_sign_ins.user_id and d.status = 'approved';
 $$;
 
-comment on function iam.end_sign_ins(text) is 'Signs a user out everywhere and stops its open password links.';
+comment on function iam.end_sign_ins(text) is 'Signs a user out everywhere and invalidates its open links.';

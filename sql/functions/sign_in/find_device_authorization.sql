@@ -1,5 +1,5 @@
--- What a user is shown before deciding: {status: "pending", clientId, address, createdAt}. Where this user decided already, only
--- {status: "approved" | "denied"}. Otherwise what iam.look_up_device refuses with.
+-- What a user is shown before deciding: {status: "pending", clientId, address, createdAt}. If this user has already decided, only
+-- {status: "approved" | "denied"}. Otherwise answers the refusal of iam.look_up_device.
 -- Raises nothing. Locks what iam.look_up_device locks.
 create or replace function svc_api.find_device_authorization(session_hash bytea, user_code text)
 returns json
@@ -23,4 +23,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.find_device_authorization(bytea, text) is 'What asks to be signed in under a user code.';
+comment on function svc_api.find_device_authorization(bytea, text) is 'The device that asks to be signed in with a user code.';

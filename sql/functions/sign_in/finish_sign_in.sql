@@ -1,7 +1,7 @@
--- Second half of a sign-in, after the password was verified: starts the session in place of previous_hash and gives the attempts back.
--- False, and nothing is done, where the password is no longer the one that was verified: setting it ended all sessions, and this must
--- not be one that comes after.
--- Raises nothing. Locks the password against being set meanwhile.
+-- Second half of a sign-in, after the password was verified: starts the session in place of previous_hash and returns the attempts.
+-- False, without any change, if the password is no longer the one that was verified: changing it ended all sessions, and this one must
+-- not begin after that.
+-- Raises nothing. Locks the password, so that it is not changed meanwhile.
 create or replace function svc_api.finish_sign_in(
   email text, address text, user_id text, password_hash text, session_hash bytea, previous_hash bytea
 )
@@ -29,4 +29,4 @@ end;
 $$;
 
 comment on function svc_api.finish_sign_in(text, text, text, text, bytea, bytea) is
-  'Starts the session of a user whose password was verified, unless it was set anew meanwhile.';
+  'Starts the session of a user whose password was verified, unless it was changed meanwhile.';

@@ -1,5 +1,5 @@
--- The invitation behind a link, for whoever holds the link: {status, organization, email, role, invitedBy, isUser, isMember}, or null for
--- a link that never was. isUser: there is a user of that address, who has to sign in; isMember: it is in the organization already.
+-- The invitation of a link, for the holder of the link: {status, organization, email, role, invitedBy, isUser, isMember}, or null if the
+-- link never existed. isUser: a user with that address exists and has to sign in; isMember: this user already belongs to the organization.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.invitation_of_link(link_hash bytea)
 returns json
@@ -24,4 +24,4 @@ as $$
   where i.link_hash = invitation_of_link.link_hash or i.mailed_hash = invitation_of_link.link_hash
 $$;
 
-comment on function svc_api.invitation_of_link(bytea) is 'The invitation behind a link, or null.';
+comment on function svc_api.invitation_of_link(bytea) is 'The invitation of a link, or null.';

@@ -1,4 +1,4 @@
--- Where an invitation stands: open, accepted, revoked or expired.
+-- The status of an invitation: open, accepted, revoked or expired.
 -- Raises nothing, locks nothing.
 create or replace function iam.invitation_status(invitation iam.invitations)
 returns text
@@ -14,4 +14,4 @@ as $$
   end
 $$;
 
-comment on function iam.invitation_status(iam.invitations) is 'Where an invitation stands: open, accepted, revoked or expired.';
+comment on function iam.invitation_status(iam.invitations) is 'The status of an invitation: open, accepted, revoked or expired.';

@@ -1,7 +1,7 @@
--- The device that a user code stands for, and the user who is signed in with a browser session. A device that another user decided about,
--- or whose time is over, is not found. `refusal` says why there is none: {status: "signed_out" | "unknown"} or {status: "throttled",
--- retryAfter}; null otherwise. Each user has 10 guesses and gets one back a minute. A code that is found was no guess.
--- Raises nothing. Locks the session, so that it does not end before what is done with it; the throttle of the user; the row of the device.
+-- The device with a user code, and the user who is signed in with a browser session. A device that another user decided about,
+-- or that has expired, is not found. `refusal` says why there is none: {status: "signed_out" | "unknown"} or {status: "throttled",
+-- retryAfter}; null otherwise. Each user has 10 guesses and gets one back per minute. A code that is found does not count as a guess.
+-- Raises nothing. Locks the session, so that it does not end before the caller's work; the throttle of the user; the row of the device.
 create or replace function iam.look_up_device(
   session_hash bytea, user_code text, out user_id text, out device iam.device_authorizations, out refusal json
 )
@@ -24,7 +24,7 @@ begin
     return;
   end if;
 
-  -- Charged before the look, so that many guesses at once are no more than as many one by one.
+  -- Charged before the look-up, so that concurrent guesses are no more than sequential ones.
   _bucket := 'user code by ' || look_up_device.user_id;
   _wait := iam.take_attempt(_bucket, 10, _refill);
   if _wait is not null then
@@ -48,4 +48,4 @@ begin
 end;
 $$;
 
-comment on function iam.look_up_device(bytea, text) is 'The device behind a user code, for a signed-in user; guesses are throttled.';
+comment on function iam.look_up_device(bytea, text) is 'The device with a user code, for a signed-in user; guesses are throttled.';

@@ -1,4 +1,4 @@
--- Keeps a link by which a user signs a browser in, good once and for five minutes, in place of the one before.
+-- Stores a link by which a user signs a browser in, valid once and for five minutes, in place of the previous one.
 -- Answers {email, expiresAt}.
 -- Raises nothing. Locks the user's link.
 create or replace function iam.make_sign_in_link(user_id text, link_hash bytea)
@@ -16,4 +16,4 @@ as $$
   )
 $$;
 
-comment on function iam.make_sign_in_link(text, bytea) is 'Keeps a link by which a user signs a browser in.';
+comment on function iam.make_sign_in_link(text, bytea) is 'Stores a link by which a user signs a browser in.';

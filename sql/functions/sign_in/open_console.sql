@@ -1,6 +1,6 @@
--- What stands around a page of the console: {email, organizations: [slug], organization: {id, slug, role, timeZone}, projects: [{slug,
--- name}], project, environment, activeVersion, operations: [what the user may do there]}. Without an organization the first of the user's,
--- one with projects before others; without a project its first one. organization and project are null where there is none.
+-- The frame of a page of the console: {email, organizations: [slug], organization: {id, slug, role, timeZone}, projects: [{slug,
+-- name}], project, environment, activeVersion, operations: [those that the user may perform]}. organization defaults to the user's first
+-- one, preferably with projects; project to the first one. organization and project are null if there is none.
 -- Raises SV001 INVALID_SESSION, SV004 ORGANIZATION_NOT_FOUND and PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.open_console(
   session_hash bytea, organization_slug text, project_slug text, environment_name text
@@ -92,4 +92,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.open_console(bytea, text, text, text) is 'What stands around a page of the console.';
+comment on function svc_api.open_console(bytea, text, text, text) is 'The frame of a page of the console.';

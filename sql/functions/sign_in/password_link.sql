@@ -1,4 +1,4 @@
--- The link by which a user sets a password: {status, email}, the status open, used or expired; null for a link that never was.
+-- The link by which a user sets a password: {status, email}, the status open, used or expired; null if the link never existed.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.password_link(link_hash bytea)
 returns json
@@ -16,4 +16,4 @@ as $$
   where l.link_hash = password_link.link_hash or l.mailed_hash = password_link.link_hash
 $$;
 
-comment on function svc_api.password_link(bytea) is 'The user whose password a link sets, and whether it still does; or null.';
+comment on function svc_api.password_link(bytea) is 'The user and the status of a link that sets a password; or null.';

@@ -1,8 +1,8 @@
 -- Answers a device that polls: {status: "authorization_pending" | "slow_down" | "access_denied" | "expired_token" | "invalid_grant"}, or
--- {status: "granted", expiresIn} once, when the user approved: the token of the given hash is good from then on, in all organizations of
--- the user. However many redeem a code at once, one of them is granted. Who polls too early has to wait 5 seconds longer from then on;
--- that is answered, not raised, so that it is kept.
--- Raises 23505 for a token that is in use. Locks the user who approved, against a password that is set anew meanwhile, then the code's row.
+-- {status: "granted", expiresIn} once, when the user approved: the token with the given hash is valid from then on, in all organizations of
+-- the user. Of concurrent calls with the same code only one is granted. A device that polls too early must wait 5 seconds longer from
+-- then on; that is answered, not raised, so that it is stored.
+-- Raises 23505 if the token is in use. Locks the user who approved, against a password change meanwhile, then the code's row.
 create or replace function svc_api.redeem_device_code(device_code_hash bytea, client_id text, token_hash bytea)
 returns json
 language plpgsql
@@ -18,7 +18,7 @@ declare
   _is_early boolean;
   _is_user_locked boolean;
 begin
-  -- The user first, as in svc_api.set_password, which ends all tokens of the user: it must see this one, or this must see what it did.
+  -- The user first, as in svc_api.set_password, which ends all tokens of the user: either it sees this token, or this sees its changes.
   perform
   from iam.device_authorizations as d
   join iam.users as u on u.user_id = d.user_id
@@ -31,7 +31,7 @@ begin
   where d.device_code_hash = redeem_device_code.device_code_hash
     and d.client_id = redeem_device_code.client_id
   for update;
-  -- After the lock: who waited for it began before the one who had it.
+  -- After the lock: a transaction that waited for it may have begun before the one that held it.
   _at := clock_timestamp();
 
   if _device.device_code_hash is null then
@@ -52,7 +52,7 @@ begin
     return json_build_object('status', 'granted', 'expiresIn', extract(epoch from _lifetime)::integer);
   end if;
 
-  -- Also where it was approved this very moment: the next poll finds it so.
+  -- Also if it was approved at this very moment: the next poll will see that.
   _is_early := coalesce(_at < _device.last_polled_at + make_interval(secs => _device.interval_seconds), false);
   update iam.device_authorizations as d
   set
@@ -67,4 +67,4 @@ end;
 $$;
 
 comment on function svc_api.redeem_device_code(bytea, text, bytea) is
-  'Answers a polling device; makes its token once the user approved.';
+  'Answers a polling device; stores its token once the user approved.';

@@ -1,6 +1,6 @@
--- Revokes a token that a client was given (RFC 7009), at once: {revoked} tells whether it is revoked now, also where it was before, and
--- for a token that nobody has. False for one that was made for somebody else, which stays good. No organization is concerned, so no audit
--- log has it.
+-- Revokes a token of a client (RFC 7009), at once: {revoked} is true if it is revoked now, also if it was before, and
+-- for an unknown token. False for a token of another client, which stays valid. No organization is concerned, so it is not in any audit
+-- log.
 -- Raises nothing. Locks the row of the token.
 create or replace function svc_api.revoke_session_token(token_hash bytea, client_id text)
 returns json
@@ -26,4 +26,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.revoke_session_token(bytea, text) is 'Revokes a token that was made for a client.';
+comment on function svc_api.revoke_session_token(bytea, text) is 'Revokes a token of a client.';

@@ -1,8 +1,8 @@
 -- Sets a user's password by a link, which is used up with all others of the user, and signs the user out everywhere (iam.end_sign_ins). The
--- address counts as verified where the link was mailed there or the operator made it, and no more where who made the link may have used it.
--- False, and nothing is done, where the link is not open.
--- Raises nothing. Locks the user, its links, password, sessions, tokens and devices; a sign-in under way waits, and then finds that the
--- password is another.
+-- address counts as verified if the link was mailed there or the operator made it, but not if the maker of the link may have used it.
+-- False, without any change, if the link is not open.
+-- Raises nothing. Locks the user, its links, password, sessions, tokens and devices; a concurrent sign-in waits, and then finds that the
+-- password has changed.
 create or replace function svc_api.set_password(link_hash bytea, password_hash text)
 returns boolean
 language plpgsql
@@ -14,7 +14,7 @@ declare
   _user_id text;
   _is_verified boolean;
 begin
-  -- The user first: two links of one user at once would wait for each other.
+  -- The user first: two links of the same user would deadlock otherwise.
   select u.user_id into _user_id
   from iam.password_links as l
   join iam.users as u on u.user_id = l.user_id

@@ -1,4 +1,4 @@
--- The user whom a link signs in: {email}; null for a link that never was, was used, replaced or has expired.
+-- The user whom a link signs in: {email}; null if the link never existed, was used, replaced or has expired.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.sign_in_link(link_hash bytea)
 returns json

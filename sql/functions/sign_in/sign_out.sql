@@ -1,4 +1,4 @@
--- Ends a session of a browser; one that has ended already stays so.
+-- Ends a browser session; does nothing if it has already ended.
 -- Raises nothing. Locks the session.
 create or replace function svc_api.sign_out(session_hash bytea)
 returns void

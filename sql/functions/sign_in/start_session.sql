@@ -1,5 +1,5 @@
--- Starts a session of a browser, for 12 hours, in place of the one that the browser had, if any: whoever knew that one is not signed in.
--- Raises 23505 for a hash that is in use, which only a fault of ours can bring. Locks the session that ends.
+-- Starts a browser session, for 12 hours, in place of the browser's previous one, if any: a client that knew that one is not signed in.
+-- Raises 23505 for a hash that is in use, which would be a bug. Locks the session that ends.
 create or replace function iam.start_session(user_id text, session_hash bytea, previous_hash bytea)
 returns void
 language sql
@@ -11,4 +11,4 @@ as $$
   values (start_session.session_hash, start_session.user_id, now() + interval '12 hours');
 $$;
 
-comment on function iam.start_session(text, bytea, bytea) is 'Starts a session of a browser and ends the one it had.';
+comment on function iam.start_session(text, bytea, bytea) is 'Starts a browser session and ends the previous one.';

@@ -1,7 +1,7 @@
--- Deletes what signing in leaves behind: sessions and links to sign in that have expired; device authorizations an hour later, so that a
--- device that still polls learns that its code expired; links 30 days after they expired; access tokens 90 days after they expired;
+-- Deletes what sign-ins leave behind: expired sessions and sign-in links; device authorizations an hour after they expired, so that a
+-- device that still polls learns of it; other links 30 days after they expired; access tokens 90 days after they expired;
 -- throttles that are full again. Answers how many rows it deleted.
--- Raises nothing. Locks the rows it deletes; leaves those that others hold for the next time.
+-- Raises nothing. Locks the rows it deletes; leaves rows locked by others for the next time.
 create or replace function svc_api.sweep_iam()
 returns bigint
 language plpgsql
@@ -70,4 +70,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.sweep_iam() is 'Deletes sessions, links, tokens and throttles that are over.';
+comment on function svc_api.sweep_iam() is 'Deletes expired sessions, links and tokens, and full throttles.';

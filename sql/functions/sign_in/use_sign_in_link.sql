@@ -1,5 +1,5 @@
--- Signs a browser in by a link, which is used up; the session replaces the one that the browser had. False, and nothing is done, where the
--- link is not good any more.
+-- Signs a browser in by a link, which is used up; the session replaces the browser's previous one. False, without any change, if the
+-- link is no longer valid.
 -- Raises nothing. Locks the link.
 create or replace function svc_api.use_sign_in_link(link_hash bytea, session_hash bytea, previous_hash bytea)
 returns boolean
