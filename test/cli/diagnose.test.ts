@@ -15,7 +15,7 @@ function violations(list: object[]): Finding {
     code: "SCHEMA_VIOLATIONS",
     severity: "warning",
     message: "Accepted operations violate the schema of the active version v4 in 1 way.",
-    fix: "Correct what sends them, or declare in the model what they hold and deploy it.",
+    fix: "Correct the sender, or declare these values in the model and deploy it.",
     count: list.length,
     details: { operations: 1_200, violations: list },
   };
@@ -24,7 +24,7 @@ function violations(list: object[]): Finding {
 const FINDINGS: Finding[] = [
   {
     ...{ code: "CUSTOMERS_SET_ASIDE", severity: "problem", count: 1 },
-    message: "1 customer is set aside because evaluation failed; what was sent of them waits.",
+    message: "1 customer is set aside because evaluation failed; their operations wait.",
     fix: "See why: svc customers list --set-aside --env test.",
     details: { customers: [{ customerId: "cus_1", at: "2026-03-14T09:30:00.000Z", error: "Error: no" }] },
   },
@@ -63,7 +63,7 @@ test("each finding is told with what to do about it, and is no failure; with --j
   const { code, stdout, stderr } = await diagnose(FINDINGS);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatchInlineSnapshot(`
-    "problem CUSTOMERS_SET_ASIDE 1 customer is set aside because evaluation failed; what was sent of them waits.
+    "problem CUSTOMERS_SET_ASIDE 1 customer is set aside because evaluation failed; their operations wait.
       fix: See why: \`svc customers list --set-aside --env test --project shop\`.
 
     Customer id  At              Error
@@ -73,7 +73,7 @@ test("each finding is told with what to do about it, and is no failure; with --j
       fix: Check that a worker runs.
 
     warning SCHEMA_VIOLATIONS Accepted operations violate the schema of the active version v4 in 1 way.
-      fix: Correct what sends them, or declare in the model what they hold and deploy it.
+      fix: Correct the sender, or declare these values in the model and deploy it.
 
     Event  Code                   Path               Operations  First seen at  Last seen at    Last event id         Last customer id
     order  INVALID_PROPERTY_TYPE  properties.amount       1,200  13 days ago    30 minutes ago  evt_0000000000000400  cus_42

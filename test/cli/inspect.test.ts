@@ -94,7 +94,7 @@ test("what waits for a customer's evaluation is told after its state, and with t
   expect(stdout.slice(stdout.indexOf("Set aside"))).toMatchInlineSnapshot(`
     "Set aside since 2026-03-14 10:00:00 +01:00, 1 operation waiting:
       Error: no such thing
-    Once the cause is mended, release it: svc customers release --customer x --project shop
+    Once the cause is fixed, release it: svc customers release --customer x --project shop
     "
   `);
   const list = { data: [{ ...CUSTOMER, setAside }], nextCursor: null };

@@ -165,9 +165,9 @@ describe("svc recompute", () => {
   });
 
   test("one that is given up is a failure, which says once what is done and how to go on", async () => {
-    const told = "2 of 3 customers are done and stay as recomputed, the others are as they were.";
+    const told = "2 of 3 customers are done and stay as recomputed, the others are unchanged.";
     // The service gives the advice, too, without the environment.
-    const error = `The run failed: division by zero. ${told} When the cause is mended: svc recompute retry rec_1`;
+    const error = `The run failed: division by zero. ${told} When the cause is fixed: svc recompute retry rec_1`;
     const [shown, id] = await Promise.all([recompute(["--all", "--yes"]), fails(error)]);
     expect(shown).toMatchObject({ code: 1, stdout: "" });
     expect(shown.stderr).toContain(
@@ -337,7 +337,7 @@ describe("svc recompute status, list and retry", () => {
     expect((await recompute(["retry", id])).stderr).toContain("error [RECOMPUTE_NOT_DEAD]");
     await fails("It failed.");
     const told = await recompute(["status", id]);
-    expect(told.stdout).toContain("Once the cause is mended: svc recompute retry rec_<id> --env test --project <slug>");
+    expect(told.stdout).toContain("Once the cause is fixed: svc recompute retry rec_<id> --env test --project <slug>");
     const { stdout } = await completed(["retry", id, "--yes"], DIFFERENCES, TOTALS);
     expect(stdout).toContain("Recompute rec_<id> of all customers in test");
     expect(stdout).toContain("1 customer moved");

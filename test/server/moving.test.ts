@@ -367,7 +367,7 @@ describe("an import is refused", () => {
     const environment = await smallEnvironment();
     await exportTo(from, environment, fileOf("versions"));
     await expect(importFrom(to, fileOf("versions"), "versions")).rejects.toThrow(
-      "The version v1 of this project is not that of the file. Name another project by --project",
+      "The version v1 of this project differs from that in the file. Name another project with --project",
     );
   });
 
@@ -395,7 +395,7 @@ describe("an import is refused", () => {
 
   it("where the project cannot be called so", async () => {
     await expect(importFrom(to, fileOf("filled"), "Not a slug")).rejects.toThrow(
-      '"Not a slug" is no slug of a project. Name it by',
+      '"Not a slug" is not a valid project slug. Use',
     );
   });
 

@@ -65,9 +65,9 @@ it("is no address that invitations would refuse", async () => {
 
 const isThere = (email: string) =>
   refused(
-    `There is a user "${email}" already, in the organizations: evil (developer). Whoever set its password may be somebody else. ` +
-      "Ask the user. To end its password and all that is signed in as it, add --reset-user; then " +
-      `\`svc-server users link --email ${email}\` makes the link for a new one.`,
+    `A user "${email}" already exists, in the organizations: evil (developer). Its password may have been set by someone else. ` +
+      "Ask the user. To remove its password and sign it out everywhere, add --reset-user; then " +
+      `\`svc-server users link --email ${email}\` makes a link to set a new one.`,
   );
 
 describe("whoever invited an address and opened the link itself", () => {

@@ -174,7 +174,7 @@ describe("svc-server plans says what is wrong:", () => {
     await plans("assign", "taker", "taken");
     expect(await plans("remove", "taken")).toEqual(
       refused(
-        'The plan "taken" is that of 1 organization(s). Give each another plan first: `svc-server plans assign taker <plan>`.',
+        'The plan "taken" is used by 1 organization(s). Give each another plan first: `svc-server plans assign taker <plan>`.',
       ),
     );
   });

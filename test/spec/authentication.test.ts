@@ -127,7 +127,7 @@ describe("4. Administrative API: `Authorization: Bearer <CLI_SESSION>` plus head
         code: "FORBIDDEN",
         message: `Your role "${role}" may not do this.`,
         reason: `It needs the role "${needed}" or a higher one.`,
-        fix: "Ask an owner of the organization for that role, or somebody who has it to do it.",
+        fix: "Ask an owner of the organization for that role, or ask someone who has it to do this.",
       });
     }
   });

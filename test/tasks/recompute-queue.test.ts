@@ -232,7 +232,7 @@ describe("interruptions", () => {
     expect(await first.claim(3)).toBeNull();
     const job = await jobOf(db.sql, id);
     expect(job).toMatchObject({ status: "dead_letter", attempt: 3, failures: 3, customers_done: 0 });
-    expect(job.error).toContain("The worker ended 3 times without getting further");
+    expect(job.error).toContain("The worker ended 3 times without progress");
     expect(job.error).toContain("0 of 3 customers are done");
   });
 
@@ -255,7 +255,7 @@ describe("interruptions", () => {
     const third = new JobRunner(db);
     onTestFinished(() => third.end());
     expect(await third.claim(2), "nothing else is to be done").toBeNull();
-    expect(await jobOf(db.sql, stuck)).toMatchObject({ status: "retrying", error: "It cannot be given up: refused" });
+    expect(await jobOf(db.sql, stuck)).toMatchObject({ status: "retrying", error: "Giving it up failed: refused" });
   });
 
   it("one whose worker dies each time after some customers never is", async () => {

@@ -124,13 +124,13 @@ it("jobs of a worker that was silent for 30 seconds are unlocked, those of other
   expect((await jobs()).map((job) => job.locked_by)).toEqual([null, null]);
 });
 
-it("the service is unready while no worker has shown a sign of life for 30 seconds", async () => {
+it("the service is unready while no worker has sent a heartbeat for 30 seconds", async () => {
   const reasons = () => db.sql`select svc_api.failed_checks('{}', '{}') as reasons`;
   await tick(db.sql, "w", SETTLE);
   expect(await reasons()).toEqual([{ reasons: [] }]);
   await db.sql`update svc.workers set seen_at = ${ago(31)}::text::timestamptz`;
   expect(await reasons()).toEqual([
-    { reasons: [{ name: "worker", message: "No worker has shown a sign of life for 30 seconds." }] },
+    { reasons: [{ name: "worker", message: "No worker has sent a heartbeat for 30 seconds." }] },
   ]);
 });
 

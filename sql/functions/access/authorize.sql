@@ -53,7 +53,7 @@ begin
       detail = jsonb_build_object(
         'message', format('Your role "%s" may not do this.', _actor.role),
         'reason', format('It needs the role "%s"%s.', _required, case when _required <> 'owner' then ' or a higher one' end),
-        'fix', 'Ask an owner of the organization for that role, or somebody who has it to do it.'
+        'fix', 'Ask an owner of the organization for that role, or ask someone who has it to do this.'
       )::text;
   end if;
   if not _entitled then

@@ -22,7 +22,7 @@ begin
   if not found then
     perform svc.raise_not_found(
       'VERSION_NOT_FOUND', 'configuration version', find_version.version_name, 'in this project',
-      'Versions are called v1, v2 and so on; the list of configuration versions shows what there is.'
+      'Versions are called v1, v2 and so on; the list of configuration versions shows all of them.'
     );
   end if;
   return _version;

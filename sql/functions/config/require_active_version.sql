@@ -20,7 +20,7 @@ begin
         ),
         'field', 'expected',
         'value', 'v' || nullif(require_active_version.expected, 0),
-        'reason', 'Somebody activated another version meanwhile.',
+        'reason', 'Another version was activated meanwhile.',
         'fix', 'Compare the two versions, then send the request again and expect the one that is active now.'
       )::text;
   end if;

@@ -13,7 +13,7 @@ as $$
     'EVENT_REMOVED',
     format(
       'The event "%s" is removed, and %s stored; the strict schema refuses it from now on.',
-      o.key, svc.counted(n.amount, 'event of it is', 'events of it are')
+      o.key, svc.counted(n.amount, 'such event is', 'such events are')
     ),
     svc.member_path('events', o.key)
   from json_each(stranded_events.active -> 'events') as o

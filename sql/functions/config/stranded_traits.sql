@@ -12,7 +12,7 @@ as $$
     format(
       case
         when f.retyped then 'The trait "%s" changes its type, and the value of %s does not fit it.'
-        else 'The trait "%s" takes fewer values, and the value of %s is none of them.'
+        else 'The trait "%s" allows fewer values, and the value of %s is none of them.'
       end,
       f.name, svc.counted(n.amount, 'customer', 'customers')
     ),

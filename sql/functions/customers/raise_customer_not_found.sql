@@ -10,7 +10,7 @@ begin
   perform svc.raise_not_found(
     'CUSTOMER_NOT_FOUND', 'customer', raise_customer_not_found.customer_id, 'in this environment',
     'Check the id, which is case-sensitive, and the environment; GET /projects/:project/customers lists all of them.',
-    jsonb_build_object('reason', 'A customer exists from the evaluation of its first operation on.')
+    jsonb_build_object('reason', 'A customer exists once its first operation has been evaluated.')
   );
 end;
 $$;

@@ -52,7 +52,7 @@ as $$
   )
   select
     'operations_belong_to_a_call', b.environment_id,
-    format('%s events and %s trait updates of the call %s, which is not there', b.events, b.updates, b.batch_seq)
+    format('%s events and %s trait updates of the call %s, which does not exist', b.events, b.updates, b.batch_seq)
   from batches as b
   where b.accepted_as is null
   union all

@@ -51,7 +51,7 @@ as $$
   union all
   select
     'deliveries_have_their_emission', d.environment_id,
-    format('the webhook %s has a delivery of %s, which is not there', d.webhook_id, svc.emission_id(d.emission_seq))
+    format('the webhook %s has a delivery of %s, which does not exist', d.webhook_id, svc.emission_id(d.emission_seq))
   from svc.deliveries as d
   left join svc.emissions as m on m.environment_id = d.environment_id and m.emission_seq = d.emission_seq
   where m.emission_seq is null

@@ -42,8 +42,8 @@ as $$
   select
     'emissions_are_told', p.environment_id,
     format(
-      'of the emissions from %s on %s are told of; there are %s, up to the position %s', svc.emission_id(p.evaluation_seq << 16), p.told,
-      p.stored, p.last_position
+      'of the emissions from %s on, %s are in the outbox; there are %s, up to the position %s', svc.emission_id(p.evaluation_seq << 16),
+      p.told, p.stored, p.last_position
     )
   from pairs as p
   where p.stored > p.told or p.last_position >= p.told

@@ -19,9 +19,9 @@ as $$
   select
     'what_is_put_off_is_due_in_time', i.environment_id,
     case
-      when c.customer_id is null then format('the operation %s is put off for the customer "%s", who is not there', i.seq, i.customer_id)
+      when c.customer_id is null then format('the operation %s is deferred for the customer "%s", who does not exist', i.seq, i.customer_id)
       when i.not_before = 'infinity' then
-        format('the operation %s is put off for ever, although the customer "%s" is not set aside', i.seq, i.customer_id)
+        format('the operation %s is deferred forever, although the customer "%s" is not set aside', i.seq, i.customer_id)
       else format(
         'the operation %s of the customer "%s" waits until %s, the customer until %s', i.seq, i.customer_id, svc.iso(i.not_before),
         coalesce(svc.iso(c.next_due_at), 'an operation comes')

@@ -23,7 +23,7 @@ as $$
   union all
   select
     'keys_have_their_event', k.environment_id,
-    format('the key "%s" belongs to the event %s, which is not there', k.idempotency_key, svc.event_id(k.event_seq))
+    format('the key "%s" belongs to the event %s, which does not exist', k.idempotency_key, svc.event_id(k.event_seq))
   from svc.idempotency_keys as k
   left join svc.events as e
     on e.environment_id = k.environment_id and e.event_seq = k.event_seq and e.idempotency_key = k.idempotency_key
@@ -39,7 +39,7 @@ as $$
     'retired_keys_are_known', r.environment_id,
     format(
       'the key "%s" of the removed event %s %s', r.idempotency_key, svc.event_id(r.event_seq),
-      case when e.event_seq is null then 'is not known' else 'stands as retired, but the event is there' end
+      case when e.event_seq is null then 'is not known' else 'is marked as retired, but the event exists' end
     )
   from svc.retired_keys as r
   left join svc.idempotency_keys as k

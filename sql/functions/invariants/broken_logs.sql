@@ -48,14 +48,14 @@ as $$
   )
   select
     'logs_are_of_known_generations', g.environment_id,
-    format('%s has the generation %s of the customer "%s", who is at %s', g.log, g.generation, g.customer_id, c.generation)
+    format('%s has the generation %s of the customer "%s", who is at generation %s', g.log, g.generation, g.customer_id, c.generation)
   from generations as g
   join svc.customers as c on c.environment_id = g.environment_id and c.customer_id = g.customer_id
   where g.generation > c.generation
   union all
   select
     'superseded_logs_are_queued_for_removal', g.environment_id,
-    format('%s has the generation %s of the customer "%s", who is at %s', g.log, g.generation, g.customer_id, c.generation)
+    format('%s has the generation %s of the customer "%s", who is at generation %s', g.log, g.generation, g.customer_id, c.generation)
   from generations as g
   join svc.customers as c on c.environment_id = g.environment_id and c.customer_id = g.customer_id
   left join queued as q on q.environment_id = g.environment_id and q.customer_id = g.customer_id

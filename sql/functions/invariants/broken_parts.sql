@@ -67,7 +67,7 @@ as $$
     union
     select 'svc.recompute_customers', r.environment_id, r.customer_id from svc.recompute_customers as r
   )
-  select 'rows_belong_to_a_customer', n.environment_id, format('%s has rows of "%s", who is no customer', n.kind, n.customer_id)
+  select 'rows_belong_to_a_customer', n.environment_id, format('%s has rows of "%s", who does not exist', n.kind, n.customer_id)
   from named as n
   left join svc.customers as c on c.environment_id = n.environment_id and c.customer_id = n.customer_id
   where c.customer_id is null

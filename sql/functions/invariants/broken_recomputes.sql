@@ -13,7 +13,7 @@ as $$
   )
   select
     'recomputes_are_consistent', r.environment_id,
-    format('%s is %s and keeps %s emissions that nobody was told of', r.recompute_id, r.status, r.outbox_emissions)
+    format('%s is %s and keeps %s emissions that were not delivered', r.recompute_id, r.status, r.outbox_emissions)
   from svc.recomputes as r
   where (r.outbox_seq is null) <> (r.outbox_emissions = 0) or (r.outbox_seq is not null and r.finished_at is not null)
   union all
@@ -34,7 +34,7 @@ as $$
   union all
   select
     'recomputes_run_one_at_a_time', r.environment_id,
-    format('these run beside each other: %s', string_agg(r.recompute_id, ', ' order by r.recompute_seq))
+    format('these run at the same time: %s', string_agg(r.recompute_id, ', ' order by r.recompute_seq))
   from svc.recomputes as r
   where r.status = 'running'
   group by r.environment_id, svc.lane_of_recompute(r.kind)

@@ -10,7 +10,7 @@ begin atomic
     'CONFIGURATION_MISSING',
     'problem',
     format(
-      'No configuration is deployed in %s: any event and any trait is taken, and nothing is derived of them.',
+      'No configuration is deployed in %s: any event and any trait is accepted, and nothing is derived from them.',
       check_configuration.environment_name
     ),
     format('Deploy a model: svc deploy --env %s', check_configuration.environment_name),

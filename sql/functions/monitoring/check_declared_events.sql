@@ -22,9 +22,9 @@ begin
       svc.counted(count(*), 'event that the active version declares was', 'events that the active version declares were')
         || case
           when _days is null then ' never received.'
-          else format(' not received in the last %s, which the plan keeps.', svc.counted(_days, 'day', 'days'))
+          else format(' not received in the last %s, as long as the plan keeps events.', svc.counted(_days, 'day', 'days'))
         end,
-      'Send it where it happens, or take it out of the model. A misspelt name shows among the events that are not declared.',
+      'Send it when it happens, or remove it from the model. A misspelt name is listed among the undeclared events.',
       count(*),
       json_build_object('events', json_agg(d.event order by d.event) filter (where d.turn <= 50))
     )

@@ -11,7 +11,7 @@ as $$
     'warning',
     svc.counted(count(*), 'webhook is', 'webhooks are') || ' disabled: nothing is delivered there.',
     format(
-      'Correct the receiver and enable the webhook: svc webhooks update <webhookId> --enable --env %1$s. One that is not needed: '
+      'Correct the receiver and enable the webhook: svc webhooks update <webhookId> --enable --env %1$s. To remove it instead: '
       'svc webhooks delete <webhookId> --env %1$s',
       check_disabled_webhooks.environment_name
     ),

@@ -16,7 +16,7 @@ begin atomic
       else 'no API key of this environment was ever used: nothing was sent to it.'
     end,
     case
-      when bool_or(k.used) then 'Revoke what nobody needs: a key that is not used is one more to lose.'
+      when bool_or(k.used) then 'Revoke keys that nobody needs: an unused key can still leak.'
       else format(
         'Send an event with a key of %1$s: svc events send <event> --customer <id> --env %1$s', check_keys.environment_name
       )

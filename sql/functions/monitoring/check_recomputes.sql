@@ -28,9 +28,9 @@ as $$
     'RECOMPUTES_GIVEN_UP',
     'problem',
     svc.counted(count(*), 'recompute was', 'recomputes were')
-      || ' given up after failing too often: customers that were not reached stand where they stood.',
+      || ' given up after failing too often: customers that were not reached are unchanged.',
     format(
-      'See why: svc recompute status <recompute> --env %1$s. Once the cause is mended, go on where it ended: '
+      'See why: svc recompute status <recompute> --env %1$s. Once the cause is fixed, resume it: '
       'svc recompute retry <recompute> --env %1$s',
       check_recomputes.environment_name
     ),

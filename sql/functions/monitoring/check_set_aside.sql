@@ -9,9 +9,9 @@ as $$
   select svc.finding(
     'CUSTOMERS_SET_ASIDE',
     'problem',
-    svc.counted(n.customers, 'customer is', 'customers are') || ' set aside because evaluation failed; what was sent of them waits.',
+    svc.counted(n.customers, 'customer is', 'customers are') || ' set aside because evaluation failed; their operations wait.',
     format(
-      'See why: svc customers list --set-aside --env %1$s. Once the cause is mended, release them: svc customers release --all --env %1$s',
+      'See why: svc customers list --set-aside --env %1$s. Once the cause is fixed, release them: svc customers release --all --env %1$s',
       check_set_aside.environment_name
     ),
     n.customers,

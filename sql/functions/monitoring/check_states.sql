@@ -27,7 +27,7 @@ begin
       'info',
       svc.counted(count(*), 'lifecycle state was', 'lifecycle states were') || ' never reached by any customer.',
       format(
-        'Where that is not to be expected, look at the conditions of the transitions that lead there. What one customer lacks: '
+        'If you did not expect that, check the conditions of the transitions that lead there. What one customer lacks: '
         'svc customers inspect <customerId> --env %s',
         check_states.environment_name
       ),

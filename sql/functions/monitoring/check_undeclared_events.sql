@@ -61,10 +61,10 @@ begin
       'warning',
       svc.counted(count(*), 'event', 'events')
         || format(
-          ' came in whose name the active version v%s does not declare; nothing is derived of them.',
+          ' came in whose name the active version v%s does not declare; nothing is derived from them.',
           check_undeclared_events.active_version
         ),
-      'Correct the name in what sends them, or declare the event in the model and deploy it.',
+      'Correct the name in the sender, or declare the event in the model and deploy it.',
       count(*),
       json_build_object('events', json_agg(
         json_build_object(

@@ -46,7 +46,7 @@ as $$
     ),
     format(
       'Their next event or timer brings them up to the active version; what was derived before stays. '
-      'To derive all of it anew: svc recompute --all --env %s',
+      'To derive everything again: svc recompute --all --env %s',
       check_versions.environment_name
     ),
     sum(o.customers)::bigint,

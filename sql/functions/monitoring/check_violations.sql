@@ -14,7 +14,7 @@ as $$
       'accepted operations violate the schema of the active version v%s in %s.',
       check_violations.active_version, svc.counted(max(k.kinds), 'way', 'ways')
     ),
-    'Correct what sends them, or declare in the model what they hold and deploy it. A strict schema (strictSchema: true) refuses them.',
+    'Correct the sender, or declare these values in the model and deploy it. A strict schema (strictSchema: true) refuses them.',
     max(k.kinds),
     json_build_object(
       'operations', sum(k.operations),

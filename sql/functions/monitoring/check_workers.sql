@@ -9,7 +9,7 @@ begin atomic
   select svc.finding(
     'WORKER_MISSING',
     'problem',
-    'no worker has shown a sign of life for 30 seconds: nothing is evaluated and nothing is delivered.',
+    'no worker has sent a heartbeat for 30 seconds: nothing is evaluated and nothing is delivered.',
     'Ask the operator of the service to start one: svc-server start --role worker, or all',
     1,
     json_build_object('lastSeenAt', svc.iso((select max(w.seen_at) from svc.workers as w)))

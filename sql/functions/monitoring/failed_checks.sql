@@ -22,7 +22,7 @@ as $$
     where not exists (select from graphile_migrate.migrations as m where m.hash = k.hash)
     having count(*) > 0
     union all
-    select 3, 'worker', 'No worker has shown a sign of life for 30 seconds.'
+    select 3, 'worker', 'No worker has sent a heartbeat for 30 seconds.'
     where not exists (select from svc.workers as w where w.seen_at > now() - interval '30 seconds')
   ) as c (place, name, message);
 $$;

@@ -56,11 +56,11 @@ begin
         message = 'USER_NOT_VERIFIED',
         detail = jsonb_build_object(
           'message', format(
-            'There is a user "%s" already, in the organizations: %s. Whoever set its password may be somebody else.', _email, _organizations
+            'A user "%s" already exists, in the organizations: %s. Its password may have been set by someone else.', _email, _organizations
           ),
           'fix', format(
-            'Ask the user. To end its password and all that is signed in as it, add --reset-user; then `svc-server users link --email %s` '
-            'makes the link for a new one.',
+            'Ask the user. To remove its password and sign it out everywhere, add --reset-user; then `svc-server users link --email %s` '
+            'makes a link to set a new one.',
             _email
           )
         )::text;

@@ -19,7 +19,7 @@ begin
       errcode = 'SV005',
       message = 'ENVIRONMENT_NOT_FROZEN',
       detail = jsonb_build_object(
-        'message', 'The environment is frozen no more: somebody let it go on.', 'fix', 'Export it again where it is to move.'
+        'message', 'The environment is no longer frozen: it was unfrozen meanwhile.', 'fix', 'Export it again if it is to be moved.'
       )::text;
   end if;
   perform svc.require_finished(_id);

@@ -38,8 +38,8 @@ begin
   end if;
   if operator_begin_import.project_slug !~ '^[a-z0-9][a-z0-9-]{0,62}$' then
     perform svc.refuse_import(
-      format('"%s" is no slug of a project.', left(operator_begin_import.project_slug, 256)),
-      'Name it by 1 to 63 lower-case letters, digits and hyphens.'
+      format('"%s" is not a valid project slug.', left(operator_begin_import.project_slug, 256)),
+      'Use 1 to 63 lower-case letters, digits and hyphens.'
     );
   end if;
 
@@ -96,7 +96,7 @@ begin
           'The environment %s of the project "%s" is not empty: svc.%s has rows of it.', _name, operator_begin_import.project_slug,
           _table.name
         ),
-        'Name another project by --project; one that is not there is made.'
+        'Name another project with --project; a missing one is created.'
       );
     end if;
   end loop;

@@ -40,8 +40,10 @@ begin
           'fix', 'Export it first, which freezes it.'
         )
         else jsonb_build_object(
-          'message', format('Transactions from before the environment was frozen are not over, of the server''s processes %s.', _pids),
-          'fix', 'Wait until they are, then repeat.'
+          'message', format(
+            'Transactions that began before the environment was frozen are still running, in the server processes %s.', _pids
+          ),
+          'fix', 'Wait until they have ended, then repeat.'
         )
       end::text;
   end if;

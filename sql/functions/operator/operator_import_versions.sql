@@ -19,8 +19,8 @@ begin
   where v.hash <> i.hash;
   if _other is not null then
     perform svc.refuse_import(
-      format('The version v%s of this project is not that of the file.', _other),
-      'Name another project by --project; one that is not there is made.'
+      format('The version v%s of this project differs from that in the file.', _other),
+      'Name another project with --project; a missing one is created.'
     );
   end if;
 

@@ -31,7 +31,7 @@ begin
         errcode = 'SV005',
         message = 'PLAN_IN_USE',
         detail = jsonb_build_object(
-          'message', format('The plan "%s" is that of %s organization(s).', _plan.plan_id, _document ->> 'organizationCount'),
+          'message', format('The plan "%s" is used by %s organization(s).', _plan.plan_id, _document ->> 'organizationCount'),
           'fix', format('Give each another plan first: `svc-server plans assign %s <plan>`.', _organization)
         )::text;
   end;

@@ -43,7 +43,7 @@ begin
     message = 'QUOTA_EXCEEDED',
     detail = jsonb_build_object(
       'message', format('The plan allows %s %s.', _limit, _what),
-      'reason', 'There are as many already.',
+      'reason', 'That many already exist.',
       'fix', coalesce(_room || ', or ' || _larger, initcap(left(_larger, 1)) || substr(_larger, 2))
     )::text;
 end;

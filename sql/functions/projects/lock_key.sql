@@ -16,7 +16,7 @@ begin
   if not found then
     perform svc.raise_not_found(
       'KEY_NOT_FOUND', 'key', lock_key.key_id, 'in this environment',
-      'Check the id and the environment; the list of keys shows what there is.'
+      'Check the id and the environment; the list of keys shows all of them.'
     );
   end if;
   return _key;

@@ -13,7 +13,7 @@ begin
     message = 'SERVICE_UNAVAILABLE',
     detail = jsonb_build_object(
       'message', 'The environment is frozen: it moves to another database.',
-      'reason', 'What is changed here now would be missing there.',
+      'reason', 'A change made here now would be missing there.',
       'fix', 'Send the same request again after the number of seconds in Retry-After; the operator says where the environment moves to.'
     )::text;
 end;

@@ -29,7 +29,7 @@ begin
         errcode = 'SV004',
         message = 'VERSION_NOT_FOUND',
         detail = jsonb_build_object(
-          'message', 'No version is active in this environment, so there is no model to look at.',
+          'message', 'No version is active in this environment, so there is no model to test.',
           'fix', 'Deploy one, or send version or snapshot.'
         )::text;
     end if;

@@ -71,13 +71,13 @@ begin
         return svc.start_recompute(_job, _failures);
       end if;
       begin
-        perform svc.end_failed_recompute(_job, _failures, format('The worker ended %s times without getting further.', _failures));
+        perform svc.end_failed_recompute(_job, _failures, format('The worker ended %s times without progress.', _failures));
       exception when others then
         -- A job that cannot even be given up waits and is tried again, without blocking the jobs of others.
         update svc.recomputes as r
         set
           status = 'retrying', failures = _failures, next_attempt_at = now() + interval '1 minute',
-          error = left('It cannot be given up: ' || sqlerrm, 2000)
+          error = left('Giving it up failed: ' || sqlerrm, 2000)
         where r.environment_id = _job.environment_id and r.recompute_id = _job.recompute_id;
       end;
     end if;

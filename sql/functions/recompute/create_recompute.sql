@@ -34,9 +34,9 @@ begin
         errcode = 'SV005',
         message = 'RECOMPUTE_NOT_A_DRY_RUN',
         detail = jsonb_build_object(
-          'message', format('The recompute "%s" is no dry run.', _from.recompute_id),
+          'message', format('The recompute "%s" is not a dry run.', _from.recompute_id),
           'field', 'from',
-          'reason', 'What is pinned is taken over from a dry run only; a recompute has done what it was pinned to.',
+          'reason', 'Only the version and instant of a dry run can be reused; a recompute has already applied its own.',
           'fix', 'Name a dry run, or queue a new recompute of one customer or of all.'
         )::text;
     end if;

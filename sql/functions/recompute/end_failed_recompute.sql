@@ -13,10 +13,10 @@ declare
     left(end_failed_recompute.error, 2000), end_failed_recompute.failures, _job.customers_done, _job.customers_total,
     case _job.kind
       when 'recompute' then format(
-        ' and stay as recomputed, the others are as they were. When the cause is mended: svc recompute retry %s', _job.recompute_id
+        ' and stay as recomputed, the others are unchanged. When the cause is fixed: svc recompute retry %s', _job.recompute_id
       )
-      when 'dry_run' then format('; nothing was changed. When the cause is mended: svc recompute retry %s', _job.recompute_id)
-      else format('; nothing was changed. When the cause is mended, ask for the %s again.', _job.kind)
+      when 'dry_run' then format('; nothing was changed. When the cause is fixed: svc recompute retry %s', _job.recompute_id)
+      else format('; nothing was changed. When the cause is fixed, ask for the %s again.', _job.kind)
     end
   );
 begin

@@ -33,10 +33,10 @@ begin
       message = 'RECOMPUTE_NOT_DEAD',
       detail = jsonb_build_object(
         'message', format('The recompute "%s" is %s, so there is nothing to retry.', _recompute.recompute_id, _recompute.status),
-        'reason', 'Only one that was given up, which is dead_letter, can be put back into the queue.',
+        'reason', 'Only one that was given up (dead_letter) can be put back into the queue.',
         'fix', case
-          when _recompute.status = 'completed' then 'Queue a new recompute where another is needed.'
-          else 'Wait for it: what fails is tried again by itself.'
+          when _recompute.status = 'completed' then 'Queue a new recompute if you need another one.'
+          else 'Wait for it: failed attempts are retried automatically.'
         end
       )::text;
   end if;

@@ -30,7 +30,7 @@ begin atomic
         when emission_text.event_type = 'segment.entered' then format('%s entered segment %s', c.customer, d.segment)
         when emission_text.event_type = 'segment.exited' then format('%s left segment %s', c.customer, d.segment)
         when emission_text.source = 'health' and d.new_band is null then
-          format('%s: health was %s, and nothing of it is known any more', c.customer, d.previous_band)
+          format('%s: health was %s and is now unknown', c.customer, d.previous_band)
         when emission_text.source = 'health' and d.previous_band is null then
           format('%s: health is %s (%s)', c.customer, d.new_band, round(d.overall))
         when emission_text.source = 'health' then

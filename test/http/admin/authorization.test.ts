@@ -60,7 +60,7 @@ async function tryRole(route: string, asked: Asked, by: Actor, role: Role, least
   const { status, body } = await ask(route, asked, by);
   const forbidden = envelope("FORBIDDEN", `Your role "${role}" may not do this.`, {
     reason: `It needs the role "${least}"${least === "owner" ? "" : " or a higher one"}.`,
-    fix: "Ask an owner of the organization for that role, or somebody who has it to do it.",
+    fix: "Ask an owner of the organization for that role, or ask someone who has it to do this.",
   });
   const may = ROLES.indexOf(role) >= ROLES.indexOf(least);
   expect({ status, body }, `${role} at ${asked.path}`).toEqual(may ? expected : { status: 403, body: forbidden });

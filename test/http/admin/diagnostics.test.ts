@@ -50,7 +50,7 @@ beforeEach(async () => {
 it("of a new project it tells that there is no configuration and that nothing is sent", async () => {
   const key = { id: expect.stringMatching(/^key_/) as string, name: "default", hint: TEXT, createdAt: INSTANT };
   const missing =
-    "No configuration is deployed in test: any event and any trait is taken, and nothing is derived of them.";
+    "No configuration is deployed in test: any event and any trait is accepted, and nothing is derived from them.";
   expect(await diagnose()).toEqual([
     {
       ...{ code: "CONFIGURATION_MISSING", severity: "problem", count: 1, details: {} },
@@ -94,7 +94,7 @@ it("tells who was set aside, and counts no further than ten thousand", async () 
   const finding = await find("CUSTOMERS_SET_ASIDE");
   expect(finding).toMatchObject({
     severity: "problem",
-    message: "More than 10,000 customers are set aside because evaluation failed; what was sent of them waits.",
+    message: "More than 10,000 customers are set aside because evaluation failed; their operations wait.",
     count: 10_000,
   });
   const { customers } = finding!.details as { customers: object[] };
@@ -116,7 +116,7 @@ it("tells of events that are not in the schema, and of schema violations, each o
     severity: "warning",
     count: 1,
     details: { events: [event] },
-    message: "1 event came in whose name the active version v1 does not declare; nothing is derived of them.",
+    message: "1 event came in whose name the active version v1 does not declare; nothing is derived from them.",
   });
   const kind = { event: "login", code: "INVALID_PROPERTY_TYPE", path: "properties.seats", operations: 2 };
   const violation = { ...kind, firstSeenAt: INSTANT, lastSeenAt: INSTANT, lastEventId, lastCustomerId: "ann" };
@@ -222,7 +222,7 @@ it("tells of webhooks that do not take what is delivered, and of those that are 
     severity: "problem",
     count: 1,
     details: { webhooks: [failing] },
-    message: "1 webhook does not take what is delivered.",
+    message: "1 webhook does not accept deliveries.",
   });
   const why = { disabledAt: "2026-03-01T00:00:00.000Z", reason: "The endpoint answered 410 Gone." };
   const disabled = { webhookId: "whk_gone", url: "https://c.example/…", ...why };
@@ -270,10 +270,9 @@ it("tells of recomputes that were given up, until a later one went through their
     severity: "problem",
     count: 1,
     details: { recomputes: [recompute] },
-    message:
-      "1 recompute was given up after failing too often: customers that were not reached stand where they stood.",
+    message: "1 recompute was given up after failing too often: customers that were not reached are unchanged.",
     fix:
-      "See why: svc recompute status <recompute> --env test. Once the cause is mended, go on where it ended: " +
+      "See why: svc recompute status <recompute> --env test. Once the cause is fixed, resume it: " +
       "svc recompute retry <recompute> --env test",
   });
 
@@ -304,7 +303,7 @@ it("tells of rules that end in error, with the last one of each", async () => {
   const last = { lastError: "the last", lastExecutedAt: INSTANT, configVersion: "v2" };
   expect(await find("RULES_FAILING")).toMatchObject({
     severity: "problem",
-    message: "2 runs of rules ended in error in the last seven days.",
+    message: "2 rule executions ended in error in the last seven days.",
     count: 2,
     details: { rules: [{ ruleId: "welcome", errors: 2, ...last }] },
   });

@@ -12,7 +12,7 @@ afterEach(() => api.sql.unsafe(`update iam.plans set ${QUOTAS.map((quota) => `${
 const full = (what: string, room?: string) =>
   refused(429, "QUOTA_EXCEEDED", {
     message: `The plan allows ${what}.`,
-    reason: "There are as many already.",
+    reason: "That many already exist.",
     fix: `${room === undefined ? "Ask" : `${room}, or ask`} the operator of this service for a larger plan.`,
   });
 const TAKEN = { status: expect.toSatisfy((status: number) => status >= 200 && status < 300) as number };

@@ -89,7 +89,7 @@ describe("POST /projects/:project/recomputes", () => {
     expect(run).toMatchObject({ dry_run: false, customerId: "globex", pins: dry.pins });
     expect(id).not.toBe(dry.id);
     expect(await queue({ from: dry.id, dryRun: true })).toMatchObject({ dry_run: true, pins: dry.pins });
-    const message = `The recompute "${id}" is no dry run.`;
+    const message = `The recompute "${id}" is not a dry run.`;
     const expected = refused(409, "RECOMPUTE_NOT_A_DRY_RUN", { field: "from", message });
     expect(await post("/recomputes", { from: id })).toMatchObject(expected);
     for (const [from, query] of [
@@ -219,14 +219,14 @@ describe("POST /projects/:project/recomputes/:recompute/retry", () => {
 
   it("is for none that was not given up", async () => {
     const { id } = await queue({ all: true });
-    const wait = "Wait for it: what fails is tried again by itself.";
+    const wait = "Wait for it: failed attempts are retried automatically.";
     for (const [status, fix, columns] of [
       ["queued", wait, { next_attempt_at: null }],
       ["running", wait, { next_attempt_at: null }],
       ["retrying", wait, { next_attempt_at: new Date() }],
       [
         "completed",
-        "Queue a new recompute where another is needed.",
+        "Queue a new recompute if you need another one.",
         { next_attempt_at: null, finished_at: new Date() },
       ],
     ] as const) {

@@ -177,7 +177,7 @@ it("each part that is removed or narrowed is told of, with how many customers or
     ofTrait(
       "VALUES_REMOVED",
       "tier",
-      'The trait "tier" takes fewer values, and the value of 1 customer is none of them.',
+      'The trait "tier" allows fewer values, and the value of 1 customer is none of them.',
     ),
     [
       "PROPERTY_TYPE_CHANGED",
@@ -218,7 +218,7 @@ it.each<[what: string, setup: () => Promise<unknown>, changes: Partial<Snapshot>
 describe("an event that is removed", () => {
   it("is warned of under a strict schema, where some are stored", async () => {
     await events("left", {}, 2);
-    const stored = "2 events of it are stored; the strict schema refuses it from now on.";
+    const stored = "2 such events are stored; the strict schema refuses it from now on.";
     const warning: Warning = ["EVENT_REMOVED", "events.left", `The event "left" is removed, and ${stored}`];
     const without = { login: full.events.login };
     await strands(deploy({ ...full, events: without }), warning);

@@ -124,7 +124,7 @@ describe("Shared options: `--json` (machine-readable output; command errors also
       {
         code: "CUSTOMER_NOT_FOUND",
         message: 'There is no customer "nobody" in this environment.',
-        reason: "A customer exists from the evaluation of its first operation on.",
+        reason: "A customer exists once its first operation has been evaluated.",
         fix: "check the id and --env; `svc customers list` shows whom there is",
         docs: "https://docs.example.com/api#CUSTOMER_NOT_FOUND",
       },
@@ -401,7 +401,7 @@ describe("| `svc diagnose` | checks configuration and data for common problems |
       code: "CONFIGURATION_MISSING",
       severity: "problem",
       message:
-        "No configuration is deployed in live: any event and any trait is taken, and nothing is derived of them.",
+        "No configuration is deployed in live: any event and any trait is accepted, and nothing is derived from them.",
       fix: "Deploy a model: svc deploy --env live",
       count: 1,
       details: {},

@@ -16,7 +16,7 @@ import { startWorker } from "../../support/worker-role.js";
 const logger = runLog();
 const SECRET = "a secret of the tests of the specification";
 const OK = { status: 200, body: { status: "ok" } };
-const IDLE = "No worker has shown a sign of life for 30 seconds.";
+const IDLE = "No worker has sent a heartbeat for 30 seconds.";
 
 const db = await useDatabase();
 let http: OpenHttp;

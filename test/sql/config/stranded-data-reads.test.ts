@@ -87,7 +87,7 @@ it("reads events by index, and no more than the newest ten thousand of each", as
   };
   const { found, read } = await warnings({ ...active, events });
   expect(found).toEqual([
-    'EVENT_REMOVED: The event "feature_used" is removed, and more than 10,000 events of it are stored; the strict schema refuses it from now on.',
+    'EVENT_REMOVED: The event "feature_used" is removed, and more than 10,000 such events are stored; the strict schema refuses it from now on.',
     'PROPERTY_TYPE_CHANGED: The property "seconds" of "login" changes its type, and its value does not fit in 10,000 events of the newest 10,000.',
   ]);
   const { sequential, fetched } = read.find(({ table }) => table === "events")!;

@@ -91,7 +91,7 @@ const CASES = casesOf(`
 an event is lost
   delete from svc.events where idempotency_key = 'k1'
   - acknowledged_events_are_stored (1): # events were acknowledged and neither erased nor removed because of their age; there are #
-  - keys_have_their_event (1): the key "k1" belongs to the event evt, which is not there
+  - keys_have_their_event (1): the key "k1" belongs to the event evt, which does not exist
 an event is stored twice
   insert into svc.events select environment_id, event_seq + 500, customer_id, event, properties, occurred_at, accepted_at, null
   from svc.events where idempotency_key = 'k1'
@@ -100,7 +100,7 @@ an event is stored twice
 a call is lost
   delete from svc.ingest_batches where batch_seq = (select max(batch_seq) from svc.ingest_batches)
   - acknowledged_events_are_stored (1): # events were acknowledged and neither erased nor removed because of their age; there are #
-  - operations_belong_to_a_call (1): 2 events and 1 trait updates of the call 4, which is not there
+  - operations_belong_to_a_call (1): 2 events and 1 trait updates of the call 4, which does not exist
   - usage_is_what_was_stored (1): in month the keys count # events; # were stored
 an operation is released and stays in quarantine
   insert into svc.quarantined_operations
@@ -124,7 +124,7 @@ a call of no environment
   delete from svc.ingest_batches where tracked + identified = 3 and environment_id <> 7777
   - acknowledged_events_are_stored (1): # events were acknowledged and neither erased nor removed because of their age; there are #
   - acknowledged_events_are_stored (1): 5 events were acknowledged and neither erased nor removed because of their age; there are 0
-  - operations_belong_to_a_call (2): 2 events and 1 trait updates of the call 4, which is not there; 3 events and 0 trait updates of the call 3, which is not there
+  - operations_belong_to_a_call (2): 2 events and 1 trait updates of the call 4, which does not exist; 3 events and 0 trait updates of the call 3, which does not exist
   - usage_is_what_was_stored (1): in month the keys count # events; # were stored
   - rows_belong_to_an_environment (2): the call 3; the call 4
 a key is lost
@@ -133,13 +133,13 @@ a key is lost
 a key leads elsewhere
   update svc.idempotency_keys set event_seq = event_seq + 1 where idempotency_key = 'k1'
   - events_have_their_key (1): the event evt has the key "k1", which belongs to evt
-  - keys_have_their_event (1): the key "k1" belongs to the event evt, which is not there
+  - keys_have_their_event (1): the key "k1" belongs to the event evt, which does not exist
 a retired key is not known
   delete from svc.idempotency_keys where idempotency_key = 'old'
   - retired_keys_are_known (1): the key "old" of the removed event evt is not known
 a key of a removed event is not retired
   delete from svc.retired_keys
-  - keys_have_their_event (1): the key "old" belongs to the event evt, which is not there
+  - keys_have_their_event (1): the key "old" belongs to the event evt, which does not exist
 a trait update that waits is lost
   delete from svc.trait_updates where operation_seq in (select seq from svc.inbox)
   - what_waits_is_stored (1): the operation # of the customer "c024" waits and is not stored
@@ -149,7 +149,7 @@ somebody else's operation waits
   - operations_wait_or_are_evaluated (1): the latest event of the customer "c023" that does not wait occurred at T; the customer knows of none after T
 an event ahead is put off for ever
   update svc.inbox set not_before = 'infinity' where customer_id = 'c021'
-  - what_is_put_off_is_due_in_time (1): the operation # is put off for ever, although the customer "c021" is not set aside
+  - what_is_put_off_is_due_in_time (1): the operation # is deferred forever, although the customer "c021" is not set aside
 an event ahead is not due
   update svc.customers set next_due_at = null where customer_id = 'c021'
   - what_is_put_off_is_due_in_time (1): the operation # of the customer "c021" waits until T, the customer until an operation comes
@@ -159,7 +159,7 @@ an event ahead is due late
 an event ahead has no customer
   update svc.inbox set customer_id = 'nobody', not_before = now() where customer_id = 'c024'
   - what_waits_is_stored (1): the operation # of the customer "nobody" waits and is not stored
-  - what_is_put_off_is_due_in_time (1): the operation # is put off for the customer "nobody", who is not there
+  - what_is_put_off_is_due_in_time (1): the operation # is deferred for the customer "nobody", who does not exist
 a new event waits no more
   delete from svc.inbox where customer_id = 'c023'
   - operations_wait_or_are_evaluated (1): the latest event of the customer "c023" that does not wait occurred at T; the customer knows of none after T
@@ -210,10 +210,10 @@ an event ran a rule twice
   - events_trigger_a_rule_once (1): the rule "pick" ran 2 times for the event evt of the customer "c020"
 a log is ahead
   update svc.rule_executions set generation = 5 where customer_id = 'c020' and generation = 1
-  - logs_are_of_known_generations (1): svc.rule_executions has the generation 5 of the customer "c020", who is at 1
+  - logs_are_of_known_generations (1): svc.rule_executions has the generation 5 of the customer "c020", who is at generation 1
 a superseded log is not queued
   delete from svc.superseded_logs where customer_id = 'c005'
-  - superseded_logs_are_queued_for_removal (3): svc.health_scores has the generation 0 of the customer "c005", who is at 1; svc.lifecycle_transitions has the generation 0 of the customer "c005", who is at 1; svc.rule_executions has the generation 0 of the customer "c005", who is at 1
+  - superseded_logs_are_queued_for_removal (3): svc.health_scores has the generation 0 of the customer "c005", who is at generation 1; svc.lifecycle_transitions has the generation 0 of the customer "c005", who is at generation 1; svc.rule_executions has the generation 0 of the customer "c005", who is at generation 1
 a run emitted what is not there
   update svc.rule_executions set emission_seq = 1 where (execution_seq, result) = (
     select max(execution_seq), 'pass' from svc.rule_executions where customer_id = 'c020' and result = 'pass'
@@ -221,7 +221,7 @@ a run emitted what is not there
   - runs_lead_to_what_they_emitted (1): the run # of the rule "pick" for the customer "c020" emitted 1
 a queued generation is ahead
   update svc.superseded_logs set generation = 3 where customer_id = 'c005'
-  - logs_are_of_known_generations (1): svc.superseded_logs has the generation 3 of the customer "c005", who is at 1
+  - logs_are_of_known_generations (1): svc.superseded_logs has the generation 3 of the customer "c005", who is at generation 1
 a membership is lost
   delete from svc.segment_memberships where customer_id = 'c020' and segment_id = 'picked'
   - tables_show_what_the_state_says (1): the customer "c020", segment "picked": entered by the state, nothing by the table
@@ -251,13 +251,13 @@ two runs of a journey are active
 a customer is lost
   delete from svc.customers where customer_id = 'c007'
   - operations_wait_or_are_evaluated (1): 6 operations of "c007" do not wait, and there is no such customer
-  - rows_belong_to_a_customer (9): svc.emissions has rows of "c007", who is no customer; svc.health_scores has rows of "c007", who is no customer; svc.journey_runs has rows of "c007", who is no customer; svc.lifecycle_transitions has rows of "c007", who is no customer; svc.recompute_customers has rows of "c007", who is no customer
+  - rows_belong_to_a_customer (9): svc.emissions has rows of "c007", who does not exist; svc.health_scores has rows of "c007", who does not exist; svc.journey_runs has rows of "c007", who does not exist; svc.lifecycle_transitions has rows of "c007", who does not exist; svc.recompute_customers has rows of "c007", who does not exist
 something is left of a stranger
   insert into svc.blocked_transitions select environment_id, 'gone', 'a', 'b', now() from svc.webhooks
-  - rows_belong_to_a_customer (1): svc.blocked_transitions has rows of "gone", who is no customer
+  - rows_belong_to_a_customer (1): svc.blocked_transitions has rows of "gone", who does not exist
 a result of a stranger
   update svc.recompute_customers set customer_id = 'gone' where customer_id = 'c020'
-  - rows_belong_to_a_customer (1): svc.recompute_customers has rows of "gone", who is no customer
+  - rows_belong_to_a_customer (1): svc.recompute_customers has rows of "gone", who does not exist
 a customer of no environment
   insert into svc.customers (environment_id, customer_id, created_at) values (7777, 'c', now())
   - rows_belong_to_an_environment (1): the customer "c"
@@ -273,7 +273,7 @@ another version is active
 an emission is lost
   delete from svc.emissions where emission_seq = (select max(emission_seq) from svc.emissions)
   - emissions_are_stored (1): # emissions were written and not erased; there are #
-  - deliveries_have_their_emission (1): the webhook whk has a delivery of emi, which is not there
+  - deliveries_have_their_emission (1): the webhook whk has a delivery of emi, which does not exist
 an emission was not told of
   delete from svc.emission_batches where evaluation_seq = (select max(evaluation_seq) from svc.emission_batches)
   - emissions_are_stored (1): # emissions were written and not erased; there are #
@@ -282,7 +282,7 @@ an emission is too many
   insert into svc.emissions select environment_id, emission_seq + 60000, customer_id, event_type, source, metadata, emitted_at, cause_type
   from svc.emissions order by emission_seq desc limit 1
   - emissions_are_stored (1): # emissions were written and not erased; there are #
-  - emissions_are_told (1): of the emissions from emi on 2 are told of; there are 3, up to the position #
+  - emissions_are_told (1): of the emissions from emi on, 2 are in the outbox; there are 3, up to the position #
   - webhooks_are_told_what_they_want (1): the webhook whk has no delivery of emi (signal.raised)
 emissions of no environment
   insert into svc.emission_batches values (7777, 1, 1)
@@ -293,7 +293,7 @@ a delivery is lost
   - webhooks_are_told_what_they_want (1): the webhook whk has no delivery of emi (signal.raised)
 a delivery of nothing
   insert into svc.deliveries (environment_id, webhook_id, emission_seq) select environment_id, webhook_id, 5 from svc.webhooks
-  - deliveries_have_their_emission (1): the webhook whk has a delivery of emi, which is not there
+  - deliveries_have_their_emission (1): the webhook whk has a delivery of emi, which does not exist
 a body of no delivery
   insert into svc.delivery_bodies select environment_id, webhook_id, 5, '{}' from svc.webhooks
   - bodies_have_their_delivery (1): a body is kept of emi for the webhook whk, which has no such delivery
@@ -309,10 +309,10 @@ an attempt without a delivery
 a completed recompute with something to tell
   update svc.recomputes set outbox_seq = 1000000, outbox_emissions = 2
   - emissions_are_stored (1): # emissions were written and not erased; there are #
-  - recomputes_are_consistent (1): rec is completed and keeps 2 emissions that nobody was told of
+  - recomputes_are_consistent (1): rec is completed and keeps 2 emissions that were not delivered
 a recompute with an empty outbox
   update svc.recomputes set outbox_emissions = 2
-  - recomputes_are_consistent (1): rec is completed and keeps 2 emissions that nobody was told of
+  - recomputes_are_consistent (1): rec is completed and keeps 2 emissions that were not delivered
 a completed recompute that did not do all
   update svc.recomputes set customers_done = customers_done - 1
   - recomputes_are_consistent (1): rec is completed, with 39 of 40 customers
@@ -326,7 +326,7 @@ two recomputes at once
   insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by)
   select environment_id, 'rec_' || n, case n when 1 then 'dry_run' when 2 then 'recompute' else 'preview' end, now(), 'running', 'x'
   from svc.webhooks, generate_series(1, 2) as n
-  - recomputes_run_one_at_a_time (1): these run beside each other: rec, rec
+  - recomputes_run_one_at_a_time (1): these run at the same time: rec, rec
 a recompute of no environment
   insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, requested_by) values (7777, 'rec_1', 'dry_run', now(), 'x')
   - rows_belong_to_an_environment (1): the recompute rec

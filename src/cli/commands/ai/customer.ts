@@ -88,7 +88,7 @@ export function findingsOf({ state, backlog, explanation, snapshot, events, rule
   const waiting = plural(pending, "operation");
   const found = [
     setAside !== null &&
-      `Its evaluation failed at ${setAside.at}, and it was set aside: ${waiting} wait until the cause is mended and it is released (svc customers release).`,
+      `Its evaluation failed at ${setAside.at}, and it was set aside: ${waiting} wait until the cause is fixed and it is released (svc customers release).`,
     setAside === null &&
       pending > ahead &&
       `${plural(pending - ahead, "operation")} of it are not evaluated yet: the state is not the last word.`,

@@ -50,7 +50,7 @@ function waiting(out: Out, customerId: string, { pending, ahead, setAside }: Bac
     return [
       `${out.style.red("Set aside")} since ${out.at(setAside.at)}, ${operations} waiting:`,
       `  ${printable(setAside.error ?? "unknown")}`,
-      `Once the cause is mended, release it: ${out.typed(`svc customers release --customer ${shellWord(customerId)}`)}`,
+      `Once the cause is fixed, release it: ${out.typed(`svc customers release --customer ${shellWord(customerId)}`)}`,
     ].join("\n");
   }
   if (pending === 0) return "";

@@ -6,7 +6,7 @@ import { printable } from "../../../words/text.js";
 
 /** Why a job was given up or failed, without the service's advice to retry it: the command line gives that itself, with `--env`. */
 export function jobFailure({ error }: Pick<RecomputeOrPreview, "error">): string | null {
-  return error?.replace(/ When the cause is mended: svc recompute retry \S+$/, "") ?? null;
+  return error?.replace(/ When the cause is (?:fixed|mended): svc recompute retry \S+$/, "") ?? null;
 }
 
 /** `Recompute` or `Dry run`. */

@@ -46,7 +46,7 @@ export async function printRecomputeJob(
 }
 
 function nextStep(context: Context, job: RecomputeOrPreview): string[] {
-  if (job.status === "dead_letter") return [`Once the cause is mended: ${commandFor(context, "retry", job)}`];
+  if (job.status === "dead_letter") return [`Once the cause is fixed: ${commandFor(context, "retry", job)}`];
   if (job.status !== "completed" || !job.dry_run) return [];
   if (job.result.customersChanged === 0 && job.result.rulesRemoved === 0) return ["Nothing would change."];
   return [`Nothing was written. To do exactly this: ${commandFor(context, "--from", job)}`];

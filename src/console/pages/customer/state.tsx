@@ -10,7 +10,7 @@ export function BacklogNote({ backlog: { pending, ahead, setAside } }: { backlog
     return (
       <p class="error" role="alert">
         Set aside since <At iso={setAside.at} />, because its evaluation failed, with {plural(pending, "operation")}{" "}
-        waiting: {printable(setAside.error ?? "unknown")}. Once the cause is mended, it can be released.
+        waiting: {printable(setAside.error ?? "unknown")}. Once the cause is fixed, it can be released.
       </p>
     );
   }

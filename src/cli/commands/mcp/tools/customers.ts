@@ -133,7 +133,7 @@ export const releaseCustomer = defineTool({
   name: "release_customer",
   title: "Release a customer",
   description:
-    "Evaluate a customer again that was set aside because its evaluation failed. Only once the cause is mended; otherwise it is set aside again.",
+    "Evaluate a customer again that was set aside because its evaluation failed. Only once the cause is fixed; otherwise it is set aside again.",
   effect: "changes",
   input: { customer: customerInput },
   output: { released: Type.Integer({ description: "1, or 0 where it was not set aside." }) },
