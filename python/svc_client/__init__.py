@@ -1,8 +1,8 @@
-"""The client of svc's ingestion API, in one file that needs nothing but Python 3.8.
+"""The client of svc's ingestion API: one file that needs only Python 3.8.
 
-What it took it sends from a thread of its own, one batch after the other, and each again until it is answered:
-nothing is lost but what was not sent when the process ended, nothing is counted twice, and the order is kept.
-The guide is docs/client.md of svc. Make one client a process, after it forked, and close() it at the end.
+A thread sends the queued operations in batches, one after the other, and each batch again until it is answered:
+the order is kept, nothing is counted twice, and only what was not sent when the process ended is lost.
+The guide is docs/client.md of svc. Create one client for each process, after forking, and close() it at the end.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ _log = logging.getLogger("svc")
 
 
 class SvcError(Exception):
-    """Why operations were not taken. `code` is the service's, or QUEUE_FULL, CLOSED, TIMEOUT, UNEXPECTED_ANSWER or
-    BATCH_REFUSED, and `refused` then has (index, error) for each operation that was not accepted."""
+    """Why operations were not accepted. `code` is one of the service, or QUEUE_FULL, CLOSED, TIMEOUT,
+    UNEXPECTED_ANSWER or BATCH_REFUSED; with this last one, `refused` has (index, error) for each refused operation."""
 
     def __init__(
         self,
@@ -32,19 +32,19 @@ class SvcError(Exception):
 
 
 class Client:
-    # Bounds of what waits and of one request, and times in seconds: Client(url, api_key, flush_interval=5).
+    # Options, with limits of the queue and of one request, and times in seconds: Client(url, api_key, flush_interval=5).
     queue_operations, queue_bytes, batch_operations, batch_bytes = 50_000, 64 * 1024 * 1024, 1_000, 900_000
     flush_interval, timeout, retry_first, retry_longest = 1.0, 60.0, 1.0, 60.0
 
     def __init__(
         self, url: str, api_key: str, on_error: Callable[[SvcError], object] | None = None, **options: float
     ) -> None:
-        """`on_error` is told of each operation that was refused or not queued (error.operation), and once of what
-        keeps the service from taking any. It is called from the client's thread, which it must not wait for by batch()
-        or flush(); unless given, it is logged."""
+        """`on_error` is called for each operation that was refused or not queued (error.operation), and once when the
+        service accepts nothing of this client; by default, the errors are logged. It runs in the client's thread, so
+        it must not call batch() or flush(), which wait for that thread."""
         is_address = re.fullmatch(r"https?://([\w.-]+|\[[\w:]+\])(:\d{1,5})?(/[!$->A-~]*)?", url or "", re.A)
         if not is_address or re.fullmatch(r"/v1/*", urllib.parse.urlsplit(url).path) or not re.fullmatch(r"[!-~]+", api_key or ""):
-            raise ValueError("url must be the service's address without /v1, and api_key an API key of it")
+            raise ValueError("url must be the service's address without /v1, and api_key one of its API keys")
         for name, value in options.items():
             known = getattr(Client, name, None)
             if not isinstance(known, (int, float)) or not type(known)(value) > 0:
@@ -56,12 +56,12 @@ class Client:
         self._on_error = on_error or (lambda error: _log.error("%s", error))
         self._changed, self._end = threading.Condition(), threading.Event()
         self._thread: threading.Thread | None = None
-        self._line: list[_Entry] = []  # What is not answered yet, the oldest first.
+        self._line: list[_Entry] = []  # The operations that are not answered yet, the oldest first.
         self._groups: list[_Group] = []
         self._last = self._due = self._held = self._held_bytes = 0
         self._at_most, self._closing = self.batch_operations, False
         self._stopped: SvcError | None = None
-        self._told: str | None = None
+        self._reported: str | None = None  # The code of the error that stopped the client, once reported.
 
     def track(
         self,
@@ -71,19 +71,19 @@ class Client:
         timestamp: str | datetime.datetime | None = None,
         idempotency_key: str | None = None,
     ) -> bool:
-        """Something happened. Queues it and returns at once; False where there is no room. Raises TypeError for what
-        cannot be sent. The key identifies the event in your system; give the timestamp with it."""
+        """Queues an event and returns at once; False if the queue is full or the client closed. Raises TypeError for an
+        operation that cannot be sent. The key identifies the event in your system; pass its timestamp, too."""
         named = {"properties": properties, "timestamp": timestamp, "idempotencyKey": idempotency_key}
         named = {name: value for name, value in named.items() if value is not None}
         return self._enqueue({"type": "track", "customerId": customer_id, "event": event, **named})
 
     def identify(self, customer_id: str, traits: dict[str, Any]) -> bool:
-        """Something is known. Traits are merged into those that are there; None removes one."""
+        """Queues traits of a customer, like track(). They are merged into the existing ones; None removes one."""
         return self._enqueue({"type": "identify", "customerId": customer_id, "traits": traits})
 
     def batch(self, operations: Iterable[Mapping[str, Any]]) -> list[str]:
-        """Sends dicts with the API's names, after what waits. Returns the events' ids once all are accepted; raises
-        SvcError where some were refused (the others were accepted), or the service takes none."""
+        """Sends dicts with the API's names, after the queue. Returns the events' ids once all are accepted. Raises
+        SvcError if some were refused (the others were accepted), or if the service accepts nothing of this client."""
         entries = [_entry({"type": "track", **operation}) for operation in operations]
         group = _Group(missing=len(entries))
         with self._changed:
@@ -102,7 +102,7 @@ class Client:
         return group.ids
 
     def flush(self, timeout: float | None = None) -> None:
-        """Returns once all that was queued is answered. Raises SvcError where none is taken, or not in time."""
+        """Sends the queue and returns once it is answered. Raises SvcError if nothing is accepted, or on timeout."""
         timeout = _bound(timeout)
         with self._changed:
             last = self._last
@@ -113,7 +113,7 @@ class Client:
                 raise self._stopped or SvcError("TIMEOUT", "not everything was answered in time")
 
     def close(self, timeout: float | None = 10.0) -> list[dict[str, Any]]:
-        """Sends what waits, and takes nothing more. Returns what is left, which batch() takes as it is."""
+        """Takes no more operations and sends the queue. Returns the operations that are left, as dicts for batch()."""
         timeout = _bound(timeout)
         self._closing = True
         try:
@@ -154,18 +154,18 @@ class Client:
         self._changed.notify_all()
 
     def _abandon(self, error: SvcError) -> None:
-        """Whoever waits hears it. What is part of a batch() is the caller's again."""
+        """Ends all calls of batch() with the error, and removes their operations from the line."""
         self._line = [entry for entry in self._line if entry.group is None]
         for group in self._groups:
             group.error = error
         self._changed.notify_all()
 
     def _is_full(self) -> bool:
-        """What waits gathers no longer then: nothing could be added to it."""
+        """The queue is then sent at once, since no more can be gathered."""
         return self._held >= self.queue_operations
 
     def _due_in(self) -> float | None:
-        """Seconds until something is to be sent; None where nothing is in sight."""
+        """Seconds until the next batch is due; None if there is nothing to send."""
         if not self._line or self._stopped:
             return None
         is_due = self._line[0].number <= self._due or len(self._line) >= self._at_most or self._is_full()
@@ -183,7 +183,7 @@ class Client:
             self._settle(batch, self._exchange(batch))
 
     def _exchange(self, batch: list[_Entry]) -> _Answer:
-        """Sends a batch, to the byte the same, until the answer is no longer one that may pass."""
+        """Sends a batch, each time byte for byte the same, until the answer is not a temporary failure."""
         body = f'{{"events":[{",".join(entry.text for entry in batch)}]}}'.encode()
         for tries in range(1_000_000):
             answer = _read(*self._post(body), batch)
@@ -191,16 +191,16 @@ class Client:
                 break
             level = logging.WARNING if tries == 4 else logging.DEBUG
             _log.log(level, "sent again after try %d: %s", tries + 1, answer.error)
-            # Random, so that senders that were refused together do not come back together.
+            # Random, so that senders that failed together do not retry together.
             doubled = min(self.retry_longest, self.retry_first * 2 ** min(tries, 30))
             self._end.wait(answer.asked + random.random() * (self.retry_first if answer.asked else doubled))
         return answer
 
     def _post(self, body: bytes) -> tuple[int, str, int]:
-        """The status (0 where no answer came), its text, and the seconds that it asks to wait."""
+        """The answer's status (0 if there was none), its text, and the seconds of its Retry-After."""
         headers = {"Authorization": f"Bearer {self._api_key}", "Content-Type": "application/json"}
         connection = self._connection(self._address.netloc, timeout=self.timeout)
-        # The socket's own timeout begins anew with each byte: an answer that drips would never end.
+        # The socket's timeout starts anew with each byte, so it does not limit an answer that arrives slowly.
         end = threading.Timer(self.timeout, lambda: _cut(sock))
         end.daemon = True
         try:
@@ -219,7 +219,7 @@ class Client:
             connection.close()
 
     def _settle(self, batch: list[_Entry], answer: _Answer) -> None:
-        kind, refused, told = answer.kind, answer.refused, []
+        kind, refused, errors = answer.kind, answer.refused, []
         with self._changed:
             if kind == "divide" and len(batch) == 1:
                 refused = {0: answer.error}
@@ -242,16 +242,16 @@ class Client:
                     group.refused += [(entry.index, error)] if error else []
                 else:
                     self._held, self._held_bytes = self._held - 1, self._held_bytes - entry.size
-                    told += [error] if error else []
+                    errors += [error] if error else []
             self._line = [entry for entry in self._line if entry.number not in answered]
             self._due = max(self._due, batch[-1].number)
             if kind == "stop":
-                told += [answer.error] if answer.error.code != self._told else []
+                errors += [answer.error] if answer.error.code != self._reported else []
                 self._stopped = answer.error
                 self._abandon(answer.error)
-            self._told = answer.error.code if kind == "stop" else None
+            self._reported = answer.error.code if kind == "stop" else None
             self._changed.notify_all()
-        for error in told:
+        for error in errors:
             self._tell(error)
 
     def _tell(self, error: SvcError) -> None:
@@ -273,7 +273,7 @@ class _Group:
 
 @dataclasses.dataclass
 class _Entry:
-    """An operation that waits: its JSON, and its place in a batch() and among all."""
+    """An unanswered operation: its JSON, its index in a batch(), and its number among all operations."""
 
     text: str
     size: int
@@ -285,8 +285,8 @@ class _Entry:
 
 
 class _Answer(NamedTuple):
-    """What an answer means: accepted, with the events' ids; refused, by the places in the batch; divide; again, after
-    the seconds asked; or stop."""
+    """What an answer means: accepted, with the events' ids; refused, with errors by index in the batch; divide: send
+    smaller batches; again, after `asked` seconds; or stop."""
 
     kind: str
     error: SvcError
@@ -299,12 +299,12 @@ def _cut(sock: socket.socket) -> None:
     try:
         sock.shutdown(socket.SHUT_RDWR)
     except OSError:
-        pass  # It has ended by itself.
+        pass  # The connection has ended by itself.
 
 
 def _entry(operation: dict[str, Any]) -> _Entry:
-    """An operation as it is kept and sent. Its key is made here, once, and with it the present instant. A key that was
-    given stands for an event that another run may send again, whose present would be another: it is left alone."""
+    """Checks an operation and makes its JSON. An event without a key gets one, and the present instant unless it has a
+    timestamp. One with a key gets no timestamp: another run may send it again, at another instant, which would conflict."""
     kind, made = operation["type"], dict(operation)
     if kind == "track" and "idempotencyKey" not in made:
         made.setdefault("timestamp", datetime.datetime.now(datetime.timezone.utc))
@@ -312,9 +312,9 @@ def _entry(operation: dict[str, Any]) -> _Entry:
     at = made.get("timestamp", "")
     offset = at.utcoffset() if isinstance(at, datetime.datetime) else None
     if offset is not None:
-        # Before 1900 a zone may be off by seconds, which ISO 8601 does not say.
-        whole = offset % datetime.timedelta(minutes=1) == datetime.timedelta(0)
-        made["timestamp"] = (at if whole else at.astimezone(datetime.timezone.utc)).isoformat()
+        # Before 1900, the offset of a zone may include seconds, which ISO 8601 cannot express.
+        has_minutes_only = offset % datetime.timedelta(minutes=1) == datetime.timedelta(0)
+        made["timestamp"] = (at if has_minutes_only else at.astimezone(datetime.timezone.utc)).isoformat()
     elif not isinstance(at, str):
         raise TypeError(f"timestamp must be a text in ISO 8601 or a datetime, with a timezone, not {at!r}")
     names, content = (["event", "idempotencyKey"], "properties") if kind == "track" else ([], "traits")
@@ -334,7 +334,7 @@ def _entry(operation: dict[str, Any]) -> _Entry:
 
 
 def _bound(timeout: float | None) -> float | None:
-    """How long to wait. What is more than a lock can wait for, as infinity, is as long as it takes: None."""
+    """The timeout of a lock: None (no timeout) for infinity and whatever else exceeds a lock's maximum."""
     if timeout is None or not math.isnan(timeout):
         return None if timeout is None or timeout > threading.TIMEOUT_MAX else timeout
     raise ValueError(f"timeout must be a number of seconds, or None, not {timeout!r}")
@@ -345,8 +345,8 @@ def _json(value: object) -> str:
 
 
 def _read(status: int, text: str, asked: int, batch: list[_Entry]) -> _Answer:
-    """Only the service's own words stop the client or cost an operation: whatever else answers is an outage like any
-    other. But for 413: proxies say that, too."""
+    """Interprets the answer to a batch. Only an answer of the service itself stops the client or drops an operation; any
+    other is treated as an outage, except 413, which proxies send, too."""
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):
@@ -364,15 +364,15 @@ def _read(status: int, text: str, asked: int, batch: list[_Entry]) -> _Answer:
     if status == 413:
         return _Answer("divide", error)
     if status in (408, 429) or status >= 500 or not code:
-        # A monthly quota that is used up says to come back next month: nobody waits for that in place.
+        # The Retry-After of a used-up monthly quota is the beginning of next month: stop instead of waiting that long.
         return _Answer("stop" if asked > 600 else "again", error, asked=asked)
     if status not in (400, 409, 422):
         return _Answer("stop", error)
     refused: dict[int, SvcError] = {}
-    for found in [{"path": field, "code": code, "message": message}, *(listed if isinstance(listed, list) else [])]:
-        path = found.get("path") if isinstance(found, dict) else None
+    for problem in [{"path": field, "code": code, "message": message}, *(listed if isinstance(listed, list) else [])]:
+        path = problem.get("path") if isinstance(problem, dict) else None
         place = re.match(r"events\[(\d{1,4})\]\.?(.*)", path, re.S) if isinstance(path, str) else None
         if place and int(place[1]) < len(batch):
-            said = str(found.get("message")).replace(f"events[{place[1]}].", "")
-            refused.setdefault(int(place[1]), SvcError(found.get("code"), said, status, place[2]))
+            detail = str(problem.get("message")).replace(f"events[{place[1]}].", "")
+            refused.setdefault(int(place[1]), SvcError(problem.get("code"), detail, status, place[2]))
     return _Answer("refused" if refused else "divide", error, refused=refused)

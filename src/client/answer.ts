@@ -1,32 +1,33 @@
 import { ClientError, type Diagnostic } from "./errors.js";
 import { isTemporary, retryAfterMs } from "./retry.js";
 
-/** An answer of the service, or of whatever stands in its place. */
+/** An HTTP response of the service, or of a proxy in front of it. */
 export interface Answer {
   status: number;
   text: string;
   retryAfter: string | null;
 }
 
-/** What a batch's answer means. */
+/** What the answer to a batch means. */
 export type AnswerOutcome =
   | { kind: "accepted"; eventIds: readonly string[] }
-  /** It may pass: the same again, not before `waitMs` where the service named a time. */
+  /** A temporary failure: send the same batch again, after at least `waitMs` if the service named a time. */
   | { kind: "again"; error: ClientError; waitMs: number | null }
-  /** These operations, by their place in the batch, keep the whole of it from being taken. */
+  /** The batch was refused because of these operations, by their index in it. */
   | { kind: "refused"; errors: ReadonlyMap<number, ClientError> }
-  /** Something of it cannot be taken, but not which: fewer at once. */
+  /** The batch was refused, but the answer does not say because of which operations: send smaller batches. */
   | { kind: "divide"; error: ClientError; isTooLarge: boolean }
-  /** Nothing of ours will be taken: the key, the plan, the quota. After `waitMs` it may be, where the service named a time. */
+  /** The service accepts nothing of this client, because of the key, the plan or the quota. Try again after `waitMs`, if the service named a time. */
   | { kind: "stop"; error: ClientError; waitMs: number | null };
 
-/** What is waited for in place. A quota that is used up says to come back next month. */
+/** A longer `Retry-After` stops the client. That of a monthly quota that is used up is the beginning of the next month. */
 const WAIT_MS_MAX = 600_000;
 
 /**
- * Reads the answer to a batch of so many operations, of which so many are tracks, at an instant in milliseconds. Only the service's own words stop the
- * client, or cost an operation: whatever else answers, a proxy or a page of some network, is an outage like any other. But for 413, which proxies say,
- * too, and where smaller batches help.
+ * Interprets the answer to a batch. Only an answer of the service itself stops the client or drops an operation: any other, from a proxy or a captive portal,
+ * is treated as an outage. The exception is 413, which proxies send, too, and where smaller batches help.
+ *
+ * @param operations how many the batch has @param tracks how many of these are tracks @param now in milliseconds since the epoch
  */
 export function readAnswer(answer: Answer, operations: number, tracks: number, now: number): AnswerOutcome {
   const { status, text } = answer;
@@ -41,8 +42,8 @@ export function readAnswer(answer: Answer, operations: number, tracks: number, n
     return { kind: (waitMs ?? 0) > WAIT_MS_MAX ? "stop" : "again", error, waitMs };
   }
   if (status === 413) {
-    const said = envelope && errorOf(envelope, status);
-    const error = said ?? new ClientError("PAYLOAD_TOO_LARGE", "the request is too large", { status });
+    const reported = envelope && errorOf(envelope, status);
+    const error = reported ?? new ClientError("PAYLOAD_TOO_LARGE", "the request is too large", { status });
     return { kind: "divide", error, isTooLarge: true };
   }
   if (envelope === null) return unexpected(answer);
@@ -52,12 +53,12 @@ export function readAnswer(answer: Answer, operations: number, tracks: number, n
   return errors.size === 0 ? { kind: "divide", error, isTooLarge: false } : { kind: "refused", errors };
 }
 
-/** The ids of a batch's events from the answer to it: an accepted batch is accepted whole, with an id for each event. Null from anything else. */
+/** The ids of a batch's events, from the answer to it. A batch is accepted as a whole, with an id for each event; null for any other answer. */
 export function acceptedIds(text: string, operations: number, tracks: number): string[] | null {
   const answer = parsed(text) as { accepted?: unknown; rejected?: unknown; eventIds?: unknown } | null;
   const ids = answer?.eventIds;
-  const isWhole = answer?.accepted === operations && answer.rejected === 0;
-  return isWhole && Array.isArray(ids) && ids.length === tracks && ids.every((id) => typeof id === "string")
+  const isComplete = answer?.accepted === operations && answer.rejected === 0;
+  return isComplete && Array.isArray(ids) && ids.length === tracks && ids.every((id) => typeof id === "string")
     ? ids
     : null;
 }
@@ -72,7 +73,7 @@ export interface Envelope {
   diagnostics: readonly Diagnostic[];
 }
 
-/** The error envelope that a text is; null for what the service did not write: it always gives a code. */
+/** Parses an error envelope. Null for a text that is not from the service, whose errors always have a code. */
 export function readEnvelope(text: string): Envelope | null {
   const error = (parsed(text) as { error?: Record<string, unknown> | null } | null)?.error;
   const read = (name: string): string | null => (typeof error?.[name] === "string" ? error[name] : null);
@@ -95,21 +96,24 @@ function isDiagnostic(value: unknown): value is Diagnostic {
   return [code, message, path].every((part) => typeof part === "string");
 }
 
-/** An error for each operation that the service names: of a schema and of idempotency keys all that are wrong, of anything else the first. */
+/** The error of each operation that the service names: all that violate the schema or have a conflicting idempotency key, otherwise the first wrong one. */
 function refusedOperations(envelope: Envelope, status: number, operations: number): Map<number, ClientError> {
   const { field, diagnostics } = envelope;
   const own = new Map<number, Diagnostic[]>();
   for (const each of diagnostics) {
     const place = placeOf(each.path, operations);
     if (place === null) continue;
-    const found = own.get(place.index) ?? [];
-    own.set(place.index, [...found, { ...each, path: place.within, message: ownWords(each.message, place.index) }]);
+    const earlier = own.get(place.index) ?? [];
+    own.set(place.index, [
+      ...earlier,
+      { ...each, path: place.within, message: withoutPlace(each.message, place.index) },
+    ]);
   }
   const errors = new Map<number, ClientError>();
   const first = field === null ? null : placeOf(field, operations);
   if (first !== null) {
     const diagnostics = own.get(first.index) ?? [];
-    const message = envelope.message === null ? null : ownWords(envelope.message, first.index);
+    const message = envelope.message === null ? null : withoutPlace(envelope.message, first.index);
     errors.set(first.index, errorOf({ ...envelope, message, field: first.within, diagnostics }, status));
   }
   for (const [index, [diagnostic, ...others]] of own) {
@@ -121,12 +125,12 @@ function refusedOperations(envelope: Envelope, status: number, operations: numbe
   return errors;
 }
 
-/** Whoever made one operation knows nothing of the batch, and of its place there. */
-function ownWords(message: string, index: number): string {
+/** A message without the operation's place in the batch, which the code that made the operation does not know. */
+function withoutPlace(message: string, index: number): string {
   return message.replaceAll(`events[${index}].`, "");
 }
 
-/** Of `events[3].properties.amount`: 3, and `properties.amount`. */
+/** Splits `events[3].properties.amount` into 3 and `properties.amount`; null for a path outside of the batch's operations. */
 function placeOf(path: string, operations: number): { index: number; within: string } | null {
   const [, digits, within = ""] = /^events\[(\d+)\]\.?(.*)$/s.exec(path) ?? [];
   return digits === undefined || Number(digits) >= operations ? null : { index: Number(digits), within };
@@ -138,11 +142,11 @@ function errorOf({ code, message, ...details }: Envelope, status: number): Clien
 }
 
 function unexpected({ status, text }: Answer): { kind: "again"; error: ClientError; waitMs: null } {
-  const message = `the answer is not one of the service (${status}): ${text.slice(0, 200)}`;
+  const message = `the answer is not from the service (${status}): ${text.slice(0, 200)}`;
   return { kind: "again", error: new ClientError("UNEXPECTED_ANSWER", message, { status }), waitMs: null };
 }
 
-/** Null for what is no JSON: the answer of a proxy, or of nothing at all. */
+/** Null for a text that is not JSON, such as a proxy's page or an empty answer. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

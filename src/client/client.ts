@@ -6,49 +6,50 @@ import { readOptions, shown, type ClientOptions, type ClientSettings } from "./o
 import { Sender, TIMER_MS_MAX } from "./sender.js";
 import type { AnySchema, BatchResult, EventName, Identify, Operation, Schema, SentOperation, Track } from "./types.js";
 
-/** What a client has done since it was made, in operations. */
+/** Counts of operations since the client was created. */
 export interface Stats {
-  /** Queued or under way; without those of `batch()`. */
+  /** Queued or being sent, without those of `batch()`. */
   waiting: number;
   waitingBytes: number;
   accepted: number;
-  /** By the service: each was told to `onError`, or is in the rejection of its `batch()`. */
+  /** Refused by the service. Each was passed to `onError`, or is listed in the rejection of its `batch()`. */
   refused: number;
-  /** Not queued, because there was no room or the client was closed. */
+  /** Not queued, because the queue was full or the client closed. */
   dropped: number;
+  /** Requests that were sent again. */
   retries: number;
 }
 
-/** Waits until everything up to an operation is answered, or until there is room again. */
+/** A pending `flush()` or `ready()`: waits until all operations up to one are answered, or until there is room again. */
 interface Waiter {
   isDone(): boolean;
   resolve(): void;
   reject(error: ClientError): void;
 }
 
-/** The largest operation: what there must be room for to say that there is room. */
+/** The size of the largest operation. There is room in the queue as long as this fits in. */
 const OPERATION_BYTES_MAX = 80 * 1024;
 
 /**
- * A client of the ingestion API. What it took it sends, in its order, until the service has answered: nothing is lost but what the process had not sent when
- * it was killed, and nothing is counted twice.
+ * A client of the ingestion API. It sends the operations that it took in their order, and each again until the service has answered: nothing is counted twice,
+ * and nothing is lost, except what was not sent yet when the process was killed.
  */
 export class Client<S extends Schema = AnySchema> {
   readonly #settings: ClientSettings;
   readonly #sender: Sender;
   readonly #waiters = new Set<Waiter>();
   readonly #groups = new Set<Group>();
-  /** Let in by `ready()`, and expected to queue an operation in this turn of the event loop. */
+  /** Callers that `ready()` let continue, each of which is expected to queue an operation in this turn of the event loop. */
   #expected = 0;
   readonly #stats = { waiting: 0, waitingBytes: 0, accepted: 0, refused: 0, dropped: 0, retries: 0 };
-  /** Why nothing is taken, once it was told; null since something was. */
-  #told: string | null = null;
+  /** The code of the error that stopped the client, once `onError` got it; null after the next answer to an operation. */
+  #reportedStop: string | null = null;
   #closing: Promise<{ left: SentOperation<S>[] }> | null = null;
 
-  /** @throws {TypeError} for options that cannot be */
+  /** @throws {TypeError} for an unknown or invalid option */
   constructor(options: ClientOptions<S>);
-  /** With options that know no schema. */
-  // oxlint-disable-next-line typescript/unified-signatures -- of a union the compiler would not infer what onError is told
+  /** With options that are not typed by a schema. */
+  // oxlint-disable-next-line typescript/unified-signatures -- from a union, the compiler would not infer the parameter of onError
   constructor(options: ClientOptions);
   constructor(options: ClientOptions) {
     this.#settings = readOptions(options);
@@ -62,32 +63,33 @@ export class Client<S extends Schema = AnySchema> {
     });
   }
 
+  /** Counts of operations since the client was created. */
   get stats(): Stats {
     return { ...this.#stats };
   }
 
   /**
-   * Something happened. Queues it and returns at once: true where it will be sent, false where the queue was full or the client closed, which `onError` is told,
-   * too. Never throws because of the network.
+   * Queues an event and returns at once: true if it will be sent, false if the queue is full or the client closed, in which case `onError` is called, too.
+   * Never throws because of the network.
    *
-   * @throws {InvalidOperationError} for what the service would refuse
+   * @throws {InvalidOperationError} for an operation that the service would refuse
    */
   track<Name extends EventName<S>>(operation: Track<S, Name>): boolean {
     return this.#enqueue(trackEntry(operation));
   }
 
-  /** Something is known. Queued like `track`, in one order with it. @throws {InvalidOperationError} for what the service would refuse */
+  /** Queues traits of a customer, in one order with the events of `track`. @throws {InvalidOperationError} for an operation that the service would refuse */
   identify(operation: Identify<S>): boolean {
     return this.#enqueue(identifyEntry(operation));
   }
 
   /**
-   * Sends operations now, after those that wait, in as many requests as they need, and resolves once all are accepted. They do not count for the queue's bounds:
-   * whoever has many waits for one call before the next.
+   * Sends operations now, after those in the queue, in as many requests as necessary, and resolves once all are accepted. They do not count towards the limits
+   * of the queue: with many operations, await one call before the next.
    *
-   * @throws {InvalidOperationError} where one cannot be sent; then none is
-   * @throws {BatchRefusedError} once all are answered, where the service refused some; the others were accepted
-   * @throws {ClientError} where the service takes nothing of ours, or the client was closed; then some may have been accepted
+   * @throws {InvalidOperationError} if one of them cannot be sent; then none is
+   * @throws {BatchRefusedError} once all are answered, if the service refused some; the others were accepted
+   * @throws {ClientError} if the service accepts nothing of this client, or the client was closed; some operations may have been accepted before
    */
   async batch(operations: readonly Operation<S>[]): Promise<BatchResult> {
     if (!Array.isArray(operations))
@@ -107,9 +109,9 @@ export class Client<S extends Schema = AnySchema> {
   }
 
   /**
-   * Resolves once everything that was queued before has been answered: accepted, or refused and told to `onError`.
-   * @throws {ClientError} where the service takes nothing of ours, which stays queued; `TIMEOUT` after `timeoutMs` milliseconds, if they are given
-   * @throws {TypeError} for a `timeoutMs` that is no number
+   * Sends the queue now, and resolves once everything that was queued before the call has been answered: accepted, or refused and passed to `onError`.
+   * @throws {ClientError} if the service accepts nothing of this client; the operations stay queued. `TIMEOUT` after `timeoutMs` milliseconds, if given
+   * @throws {TypeError} for a `timeoutMs` that is not a number
    */
   async flush({ timeoutMs }: { timeoutMs?: number } = {}): Promise<void> {
     checkTimeout(timeoutMs);
@@ -121,10 +123,10 @@ export class Client<S extends Schema = AnySchema> {
   }
 
   /**
-   * Resolves once there is room in the queue for any operation, and keeps it for the caller until the end of this turn of the event loop: the back pressure of
-   * whatever makes more than the service takes, however many wait at once.
+   * Resolves once the queue has room for any operation, and reserves it for the caller until the end of this turn of the event loop. This is the back pressure
+   * for code that produces operations faster than the service accepts them; any number of callers can wait at once.
    *
-   * @throws {ClientError} where the service takes nothing of ours, or the client was closed
+   * @throws {ClientError} if the service accepts nothing of this client, or the client was closed
    */
   async ready(): Promise<void> {
     if (this.#closing !== null) throw closed();
@@ -133,7 +135,7 @@ export class Client<S extends Schema = AnySchema> {
       if (stopped !== null) throw stopped;
       await this.#until(() => this.#hasRoom());
     }
-    // Who was let in and queued nothing keeps nobody out.
+    // A reservation that was not used ends with this turn of the event loop.
     if (this.#expected++ > 0) return;
     setImmediate(() => {
       this.#expected = 0;
@@ -148,10 +150,10 @@ export class Client<S extends Schema = AnySchema> {
   }
 
   /**
-   * Takes no more operations, sends those that wait for as long as `timeoutMs` (10 seconds unless given), and answers what was left: of those it is not known
-   * whether they were accepted, and they may be sent again as they are. Must be called before the process ends; safe to call twice.
+   * Takes no more operations, sends the queue for at most `timeoutMs` (10 seconds by default), and resolves with the operations that are left. It is unknown
+   * whether these were accepted; they can be sent again unchanged. Must be called before the process ends; can be called twice.
    *
-   * @throws {TypeError} for a `timeoutMs` that is no number; then nothing was closed
+   * @throws {TypeError} for a `timeoutMs` that is not a number; the client is then still open
    */
   async close({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<{ left: SentOperation<S>[] }> {
     checkTimeout(timeoutMs);
@@ -186,14 +188,14 @@ export class Client<S extends Schema = AnySchema> {
     this.#stats.waiting++;
     this.#stats.waitingBytes += entry.bytes;
     this.#sender.add(entry);
-    // Nothing could be added to what gathers.
+    // Nothing more can be gathered: send now.
     if (!this.#hasRoom()) this.#sender.hurry();
     return true;
   }
 
   #answered(entry: Waiting, error: ClientError | null): void {
     this.#stats[error === null ? "accepted" : "refused"]++;
-    this.#told = null;
+    this.#reportedStop = null;
     if (entry.of === null) {
       this.#stats.waiting--;
       this.#stats.waitingBytes -= entry.bytes;
@@ -206,13 +208,13 @@ export class Client<S extends Schema = AnySchema> {
     for (const waiter of this.#waiters) if (waiter.isDone()) waiter.resolve();
   }
 
-  /** Whoever waits hears it. What was queued stays; what is part of a call of `batch()` is the caller's again. */
+  /** Rejects all pending calls. Queued operations stay; those of a `batch()` are removed, since its caller gets the error. */
   #stopped(error: ClientError): void {
     this.#sender.line.remove(({ of }) => of !== null);
     for (const waiter of this.#waiters) waiter.reject(error);
     for (const group of this.#groups) group.abandon(error);
-    if (this.#told !== error.code) this.#settings.onError(error);
-    this.#told = error.code;
+    if (this.#reportedStop !== error.code) this.#settings.onError(error);
+    this.#reportedStop = error.code;
   }
 
   async #until(isDone: () => boolean, timeoutMs?: number): Promise<void> {
@@ -224,7 +226,7 @@ export class Client<S extends Schema = AnySchema> {
         waiter = { isDone, resolve, reject };
         this.#waiters.add(waiter);
         this.#keepProcess();
-        // A timer of more than it can wait ends at once: those, and Infinity, are as long as it takes.
+        // A timer that exceeds the maximum of Node.js would end at once: such a timeout, and Infinity, mean no timeout.
         if (timeoutMs === undefined || timeoutMs > TIMER_MS_MAX) return;
         const error = new ClientError("TIMEOUT", `not everything was answered within ${timeoutMs} ms`);
         timer = setTimeout(() => reject(error), timeoutMs);
@@ -236,7 +238,7 @@ export class Client<S extends Schema = AnySchema> {
     }
   }
 
-  /** A pause keeps the process running only where somebody waits for its end. */
+  /** A pause keeps the process running only while a call is pending. */
   #keepProcess(): void {
     this.#sender.keepProcess(this.#waiters.size + this.#groups.size > 0);
   }

@@ -3,25 +3,25 @@ import { InvalidOperationError } from "./errors.js";
 import { checkText, described, objectText } from "./json.js";
 import type { Schema, SentOperation } from "./types.js";
 
-/** An operation as it is kept and sent: its text never changes, so a repetition is the same to the byte. */
+/** An operation as it is queued and sent. Its text never changes, so that a retry is the same byte for byte. */
 export interface Entry {
   type: "track" | "identify";
   json: string;
-  /** Of the text, in UTF-8. */
+  /** The length of `json` in UTF-8. */
   bytes: number;
 }
 
 const CHARACTERS_MAX = 256;
 const TRACK_FIELDS = ["type", "customerId", "event", "properties", "timestamp", "idempotencyKey"];
 const IDENTIFY_FIELDS = ["type", "customerId", "traits"];
-/** What has a date, a time and a zone; whether there is such an instant is for the service to say. */
+/** A text with a date, a time and a zone. Whether such an instant exists is checked by the service. */
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)$/i;
 
 /**
- * A track operation from what a caller gave. Its idempotency key is made here, once, unless it was given. With a key that is made here goes the present
- * instant, where no timestamp was given: the event keeps the time at which it happened, however late it is sent. A key that was given stands for an event
- * that another run may send again, whose present is another: a timestamp of ours would make the two conflict.
- * @param at where the operation is in what was given, for messages: empty, or `operations[3].` @throws {InvalidOperationError}
+ * Checks a track operation, and gives it an idempotency key unless it has one. An operation without key and timestamp also gets the present instant, so that
+ * the event keeps the time at which it happened, however late it is sent. An operation with a key of the caller's gets no timestamp: another run may send the
+ * same event again, at another instant, and the two would conflict.
+ * @param at the operation's place in the argument, for messages: empty, or `operations[3].` @throws {InvalidOperationError}
  */
 export function trackEntry(given: unknown, at = ""): Entry {
   const operation = checkedFields(given, "track", TRACK_FIELDS, at);
@@ -35,7 +35,7 @@ export function trackEntry(given: unknown, at = ""): Entry {
   return entry("track", members);
 }
 
-/** An identify operation from what a caller gave. @throws {InvalidOperationError} */
+/** Checks an identify operation. @throws {InvalidOperationError} */
 export function identifyEntry(given: unknown, at = ""): Entry {
   const operation = checkedFields(given, "identify", IDENTIFY_FIELDS, at);
   return entry("identify", [
@@ -45,7 +45,7 @@ export function identifyEntry(given: unknown, at = ""): Entry {
   ]);
 }
 
-/** Of a batch: what says that it is an identify operation, or else a track operation. @throws {InvalidOperationError} */
+/** Checks an operation of a batch: without the type `identify` it is a track operation. @throws {InvalidOperationError} */
 export function operationEntry(given: unknown, at: string): Entry {
   const type = (given as { type?: unknown } | null | undefined)?.type;
   return type === "identify" ? identifyEntry(given, at) : trackEntry(given, at);
@@ -70,7 +70,7 @@ function checkedFields(
     throw new InvalidOperationError(at.slice(0, -1) || "the operation", `must be an object, not ${described(given)}`);
   for (const [name, value] of Object.entries(given) as [string, unknown][]) {
     if (value !== undefined && !fields.includes(name)) {
-      const problem = `is no field of ${type === "identify" ? "an" : "a"} ${type} operation; they are ${fields.join(", ")}`;
+      const problem = `is not a field of ${type === "identify" ? "an" : "a"} ${type} operation; they are ${fields.join(", ")}`;
       throw new InvalidOperationError(`${at}${name}`, problem);
     }
     if (name === "type" && value !== undefined && value !== type)
@@ -88,7 +88,8 @@ function idText(value: unknown, path: string): string {
 }
 
 function timestampText(value: unknown, path: string): string {
-  if (value instanceof Date && Number.isNaN(value.getTime())) throw new InvalidOperationError(path, "is no date");
+  if (value instanceof Date && Number.isNaN(value.getTime()))
+    throw new InvalidOperationError(path, "is an invalid date");
   const text = value instanceof Date ? value.toISOString() : value;
   if (typeof text !== "string" || !TIMESTAMP.test(text))
     throw new InvalidOperationError(

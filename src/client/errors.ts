@@ -1,21 +1,21 @@
 import type { SentOperation } from "./types.js";
 
-/** What was found wrong with an operation, as the service lists it. */
+/** One problem of an operation, as reported by the service. */
 export interface Diagnostic {
   code: string;
   message: string;
   path: string;
 }
 
-/** What an error says besides its code and its message. */
+/** What an error has besides its code and message. */
 export interface Details {
-  /** Of the answer; null where there was none. */
+  /** The HTTP status of the answer; null if there was none. */
   status?: number | null;
-  /** Where in the operation the mistake is, as `properties.amount`; null where the service does not say. */
+  /** The path of the mistake in the operation, such as `properties.amount`; null if the service does not name one. */
   field?: string | null;
-  /** What to do about it, in the service's words. */
+  /** How to correct it, as the service suggests. */
   fix?: string | null;
-  /** By which the service's log has it. */
+  /** The id of the request in the service's log. */
   requestId?: string | null;
   diagnostics?: readonly Diagnostic[];
   operation?: SentOperation | null;
@@ -23,18 +23,22 @@ export interface Details {
 }
 
 /**
- * What kept operations from being taken. `code` is the service's (`IDEMPOTENCY_CONFLICT`, `UNKNOWN_EVENT`, `INVALID_API_KEY`), or one of the client's own:
- * `QUEUE_FULL`, `CLOSED`, `TIMEOUT`, `BATCH_REFUSED`; of failures that pass, `UNREACHABLE` and `UNEXPECTED_ANSWER`.
+ * Why operations were not accepted. `code` is one of the service (`IDEMPOTENCY_CONFLICT`, `UNKNOWN_EVENT`, `INVALID_API_KEY`), or one of the client:
+ * `QUEUE_FULL`, `CLOSED`, `TIMEOUT`, `BATCH_REFUSED`, and for requests that are retried `UNREACHABLE` and `UNEXPECTED_ANSWER`.
  */
 export class ClientError extends Error {
   override readonly name: string = "ClientError";
   readonly code: string;
+  /** The HTTP status of the answer; null if there was none. */
   readonly status: number | null;
+  /** The path of the mistake in the operation, such as `properties.amount`; null if the service does not name one. */
   readonly field: string | null;
+  /** How to correct it, as the service suggests. */
   readonly fix: string | null;
+  /** The id of the request in the service's log. */
   readonly requestId: string | null;
   readonly diagnostics: readonly Diagnostic[];
-  /** The operation that was not taken; null where the error is about none in particular. */
+  /** The operation that was not accepted; null if the error does not concern a single operation. */
   readonly operation: SentOperation | null;
 
   constructor(code: string, message: string, details: Details = {}) {
@@ -48,19 +52,21 @@ export class ClientError extends Error {
     this.operation = details.operation ?? null;
   }
 
+  /** A copy of this error that names the operation. */
   about(operation: SentOperation): ClientError {
     const { code, message, status, field, fix, requestId, diagnostics } = this;
     return new ClientError(code, message, { status, field, fix, requestId, diagnostics, operation });
   }
 }
 
-/** Some operations of `batch()` were refused, each as its error says; all others were accepted. */
+/** Some operations of a `batch()` were refused, for the reasons in `refused`; all others were accepted. */
 export class BatchRefusedError extends ClientError {
   override readonly name = "BatchRefusedError";
 
   constructor(
+    /** The number of operations that were accepted. */
     readonly accepted: number,
-    /** One for each operation that was refused, with its place in the array that was given. */
+    /** The error of each refused operation, with the operation's index in the array that was passed to `batch()`. */
     readonly refused: readonly { index: number; error: ClientError }[],
   ) {
     const [first] = refused;
@@ -69,13 +75,13 @@ export class BatchRefusedError extends ClientError {
   }
 }
 
-/** What was given is no operation that the service would take. Nothing of the call was queued. */
+/** An argument is not an operation that the service could accept. Nothing of the call was queued. */
 export class InvalidOperationError extends TypeError {
   override readonly name = "InvalidOperationError";
   readonly code = "INVALID_OPERATION";
 
   constructor(
-    /** Where: `properties.lines[2].amount`. */
+    /** The place of the invalid value: `properties.lines[2].amount`. */
     readonly path: string,
     problem: string,
   ) {

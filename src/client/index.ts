@@ -1,4 +1,4 @@
-/** The client of the ingestion API for Node.js: `import { createClient } from "svc-success-client"`. It needs nothing else. */
+/** The client of the ingestion API for Node.js, without dependencies: `import { createClient } from "svc-success-client"`. */
 import { Client } from "./client.js";
 import type { ClientOptions } from "./options.js";
 import type { AnySchema, Schema } from "./types.js";
@@ -11,14 +11,14 @@ export type { Attempt, ClientOptions } from "./options.js";
 export type { AnySchema, BatchResult, EventName, Identify, Operation, Schema, SentOperation, Track } from "./types.js";
 
 /**
- * A client of the service at `options.url`, for the project and environment of `options.apiKey`. One is enough for a process. With the types that `svc types`
- * writes, `createClient<Schema>(…)`, a misspelt event or property is an error of the compiler.
+ * Creates a client of the service at `options.url`, for the project and environment of `options.apiKey`. One client is enough for a process. With the types
+ * that `svc types` writes, `createClient<Schema>(…)`, a misspelt event or property is a compile error.
  *
- * @throws {TypeError} for options that cannot be
+ * @throws {TypeError} for an unknown or invalid option
  */
 export function createClient<S extends Schema = AnySchema>(options: ClientOptions<S>): Client<S>;
-/** With options that know no schema. */
-// oxlint-disable-next-line typescript/unified-signatures -- of a union the compiler would not infer what onError is told
+/** With options that are not typed by a schema. */
+// oxlint-disable-next-line typescript/unified-signatures -- from a union, the compiler would not infer the parameter of onError
 export function createClient<S extends Schema = AnySchema>(options: ClientOptions): Client<S>;
 export function createClient<S extends Schema>(options: ClientOptions): Client<S> {
   return new Client<S>(options);

@@ -1,19 +1,19 @@
 import { InvalidOperationError } from "./errors.js";
 
-/** The service's limits of `properties` and `traits`, each. */
+/** The service's limits for `properties` and for `traits`. */
 const BYTES_MAX = 64 * 1024;
 const LEVELS_MAX = 100;
 
-/** U+0000, and halves of surrogate pairs: PostgreSQL keeps neither. */
+/** U+0000, and halves of surrogate pairs: PostgreSQL can store neither. */
 // oxlint-disable-next-line no-control-regex
 const NO_TEXT = /[\u0000\p{Cs}]/u;
-/** Of these JSON.stringify writes `{}`, or a part: a promise is an `await` that is missing. */
+/** JSON.stringify would write these as `{}`, or only a part of them. A promise here is a missing `await`. */
 const NO_JSON = [Map, Set, WeakMap, WeakSet, Promise, Error, RegExp, ArrayBuffer, Number, String, Boolean];
 const PLAIN_NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
- * The JSON of an object as it is now, so that later changes of it do not matter. As JSON.stringify writes it, but that nothing gets lost: what JSON does not
- * know is refused, and only members that are undefined are left out. @throws {InvalidOperationError} with the path of what cannot be sent
+ * The JSON of an object as it is now, so that later changes to the object have no effect. Like JSON.stringify, but nothing gets lost: values that JSON cannot
+ * represent are refused, and only members that are undefined are omitted. @throws {InvalidOperationError} with the path of the value that cannot be sent
  */
 export function objectText(value: unknown, path: string): string {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
@@ -25,15 +25,15 @@ export function objectText(value: unknown, path: string): string {
   return text;
 }
 
-/** Refuses what no text of the service may have. */
+/** Refuses characters that the service cannot store. */
 export function checkText(text: string, path: string): void {
   if (NO_TEXT.test(text)) throw new InvalidOperationError(path, "has the character U+0000 or half a surrogate pair");
 }
 
 class Writer {
-  /** Objects that the present one is in: a value among its own parents is a circle. */
+  /** The objects that contain the current one: a value among its own parents is a circular reference. */
   readonly #parents = new Set<object>();
-  /** Of all texts that were written: an object that is there a million times is found too large before it is written. */
+  /** The length of all texts written so far, so that an object that is referenced a million times is found too large early. */
   #length = 0;
 
   constructor(private readonly root: string) {}
@@ -43,7 +43,8 @@ class Writer {
   }
 
   text(given: unknown, path: string): string {
-    if (given instanceof Date && Number.isNaN(given.getTime())) throw new InvalidOperationError(path, "is no date");
+    if (given instanceof Date && Number.isNaN(given.getTime()))
+      throw new InvalidOperationError(path, "is an invalid date");
     const value = hasToJson(given) ? given.toJSON() : given;
     if (typeof value === "object" && value !== null) return this.#nested(value, path);
     if (typeof value === "string") checkText(value, path);
@@ -58,9 +59,9 @@ class Writer {
       throw new InvalidOperationError(this.root, `is nested more than ${LEVELS_MAX} levels deep`);
     if (NO_JSON.some((type) => value instanceof type))
       throw new InvalidOperationError(path, `is ${described(value)}, which JSON does not have`);
-    // Of a generator, too, JSON.stringify writes {}.
+    // JSON.stringify would write a generator, too, as {}.
     if (!Array.isArray(value) && Symbol.iterator in value && Object.keys(value).length === 0)
-      throw new InvalidOperationError(path, "is something to iterate over, which JSON does not have; make it an array");
+      throw new InvalidOperationError(path, "is an iterable, which JSON does not have; make it an array");
     this.#parents.add(value);
     const text = Array.isArray(value)
       ? `[${Array.from(value, (item: unknown, index) => this.text(item, `${path}[${index}]`)).join()}]`
@@ -92,7 +93,7 @@ function hasToJson(value: unknown): value is { toJSON: () => unknown } {
   return typeof value === "object" && value !== null && "toJSON" in value && typeof value.toJSON === "function";
 }
 
-/** What a value is, for a message. */
+/** The kind of a value, for error messages. */
 export function described(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === "number") return Number.isFinite(value) ? "a number" : String(value);

@@ -2,14 +2,14 @@ import type { Entry } from "./entry.js";
 import { BatchRefusedError, type ClientError } from "./errors.js";
 import type { BatchResult } from "./types.js";
 
-/** The operations of one call of `batch()`, until all of them are answered. */
+/** The operations of one call of `batch()`, until all are answered. */
 export class Group {
   readonly result: Promise<BatchResult>;
   readonly #refused: { index: number; error: ClientError }[] = [];
   readonly #eventIds: string[] = [];
   #accepted = 0;
   #resolve!: (result: BatchResult) => void;
-  /** Nobody waits for the rest of them any more. */
+  /** Rejects the call: its remaining operations are not waited for. */
   abandon!: (error: ClientError) => void;
 
   constructor(private readonly size: number) {
@@ -19,7 +19,7 @@ export class Group {
     });
   }
 
-  /** They are answered in their order. @param eventId null for an identify operation */
+  /** Must be called in the order of the operations. @param eventId null for an identify operation */
   accepted(eventId: string | null): void {
     this.#accepted++;
     if (eventId !== null) this.#eventIds.push(eventId);
@@ -40,26 +40,26 @@ export class Group {
 
 /** An operation in the line. */
 export interface Waiting extends Entry {
-  /** 1 for the first that came, one more for each after it. */
+  /** The operation's place among all that were ever queued, from 1. */
   number: number;
-  /** The call of `batch()` that it is part of, and its place there; null for one that was queued. */
+  /** The call of `batch()` that it belongs to, and its index there; null for an operation of `track` or `identify`. */
   of: { group: Group; index: number } | null;
 }
 
-/** Most that goes in one request. */
+/** Limits of one request. */
 export interface BatchLimits {
   operations: number;
-  /** Of the operations' texts. One that is larger goes alone. */
+  /** The total size of the operations' texts. A larger operation is sent alone. */
   bytes: number;
 }
 
-/** Operations in the order in which they came. */
+/** Operations in the order in which they were queued. */
 export class Line {
   #entries: Waiting[] = [];
   #last = 0;
   #bytes = 0;
 
-  /** The number of the one that came last; 0 before the first. */
+  /** The number of the latest operation; 0 before the first. */
   get last(): number {
     return this.#last;
   }
@@ -73,11 +73,12 @@ export class Line {
     this.#bytes += entry.bytes;
   }
 
+  /** Whether the operations fill a batch. */
   fills({ operations, bytes }: BatchLimits): boolean {
     return this.#entries.length >= operations || this.#bytes >= bytes;
   }
 
-  /** Takes the first ones out, as many as may go at once; at least one where there is any. */
+  /** Removes and returns the operations of the next batch: as many as the limits allow, but at least one if there is any. */
   take(limits: BatchLimits): Waiting[] {
     let end = 0;
     let bytes = 0;

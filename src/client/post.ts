@@ -1,23 +1,23 @@
 import type { Answer } from "./answer.js";
 
-/** More than the service ever says of a batch: ten thousand diagnostics. What sends without end is cut off. */
+/** More than the service's longest answer to a batch, which has ten thousand diagnostics. An endless answer is cut off here. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
 export interface PostOptions {
   apiKey: string;
-  /** For the answer from beginning to end. */
+  /** The time within which the answer must be complete. */
   timeoutMs: number;
   signal: AbortSignal;
 }
 
-/** Posts a JSON text, and returns whatever was answered. Rejects where no whole answer came in time. */
+/** Posts a JSON text, and resolves with the answer, whatever it is. Rejects if there is no complete answer in time. */
 export async function post(url: string, json: string, { apiKey, timeoutMs, signal }: PostOptions): Promise<Answer> {
-  // Its own, which is gone with the request: AbortSignal.any would hang on to the client's for as long as that lives.
+  // A controller for this request only: AbortSignal.any would stay attached to the client's signal for as long as that lives.
   const abort = new AbortController();
   const end = () => abort.abort(new Error("the client was closed"));
   if (signal.aborted) end();
   signal.addEventListener("abort", end);
-  const timer = setTimeout(() => abort.abort(new Error(`no whole answer within ${timeoutMs} ms`)), timeoutMs);
+  const timer = setTimeout(() => abort.abort(new Error(`no complete answer within ${timeoutMs} ms`)), timeoutMs);
   try {
     const response = await fetch(url, {
       method: "POST",
@@ -27,7 +27,7 @@ export async function post(url: string, json: string, { apiKey, timeoutMs, signa
         "user-agent": "svc-client-node",
       },
       body: json,
-      // One would take the key to an address that nobody gave.
+      // A redirect would send the key to an address that was not configured.
       redirect: "manual",
       signal: abort.signal,
     });
@@ -50,7 +50,7 @@ async function textOf({ body }: Response): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Why there was no answer: fetch says "fetch failed", and the reason is its cause. */
+/** Why there was no answer: the message of fetch is only "fetch failed", and the reason is in its cause. */
 export function reasonOf(error: unknown): string {
   const { cause, message, code } = error as { cause?: unknown; message?: string; code?: unknown };
   if (cause !== undefined) return reasonOf(cause);

@@ -1,11 +1,11 @@
-/** The service's rules for clients: what may pass is sent again, with backoff; nothing else is. */
+/** When and after how long clients of the service retry a request: only after temporary failures, with backoff. */
 
-/** Whether a response with this status is to be tried again. */
+/** Whether a request that was answered with this status is retried. */
 export function isTemporary(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-/** The waiting time that a `Retry-After` header asks for, in whole seconds or as an HTTP date; null without one that can be read. */
+/** The delay that a `Retry-After` header asks for, in whole seconds or as an HTTP date; null without a valid one. */
 export function retryAfterMs(header: string | string[] | null | undefined, now: number): number | null {
   if (typeof header !== "string" || header.trim() === "") return null;
   const seconds = Number(header);
@@ -15,15 +15,16 @@ export function retryAfterMs(header: string | string[] | null | undefined, now: 
 }
 
 export interface Backoff {
-  /** The most that the first pause takes; it doubles from try to try. */
+  /** The upper bound of the first pause; it doubles from try to try. */
   firstMs: number;
-  /** The most that any takes. */
+  /** The upper bound of any pause. */
   longestMs: number;
 }
 
 /**
- * How long to wait after the try of that number, counted from 0. Anything up to the most that it may be (full jitter), so that senders that were refused
- * together do not come back together; where the service named a time, that one in full, and the jitter on top. `random` is from 0 up to 1.
+ * The pause after a try. It is random up to its bound (full jitter), so that senders that failed together do not retry together. If the service named a time,
+ * the pause is that time in full, plus jitter.
+ * @param tries the number of the try, from 0 @param random from 0 up to 1
  */
 export function pauseMs(
   tries: number,

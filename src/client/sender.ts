@@ -6,31 +6,32 @@ import type { ClientSettings } from "./options.js";
 import { post, reasonOf } from "./post.js";
 import { pauseMs } from "./retry.js";
 
-/** The longest that a timer of Node.js waits. */
+/** The longest delay of a timer in Node.js. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** One pause at a time, which keeps the process running only while somebody waits for what comes after it. */
+/** A timer that isKept the process running only while a caller waits for what follows it. */
 class Pause {
   #timer: NodeJS.Timeout | null = null;
   #done: (() => void) | null = null;
   #keepsProcess = false;
 
-  /** Calls back after so many milliseconds, or once it is ended. Takes the place of the pause before, which is forgotten. */
+  /** Calls back after `ms` milliseconds, or when `end` is called. Replaces an earlier pause, whose callback is then not called. */
   begin(ms: number, done: () => void): void {
-    this.forget();
+    this.cancel();
     this.#done = done;
     this.#timer = setTimeout(() => this.end(), Math.min(ms, TIMER_MS_MAX));
     this.keepProcess(this.#keepsProcess);
   }
 
-  /** Ends it early; nothing where there is none. */
+  /** Ends the pause early. Does nothing without one. */
   end(): void {
     const done = this.#done;
-    this.forget();
+    this.cancel();
     done?.();
   }
 
-  forget(): void {
+  /** Cancels the pause without its callback. */
+  cancel(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#done = null;
@@ -40,38 +41,38 @@ class Pause {
     return this.#timer !== null;
   }
 
-  keepProcess(keeps: boolean): void {
-    this.#keepsProcess = keeps;
-    if (keeps) this.#timer?.ref();
+  keepProcess(isKept: boolean): void {
+    this.#keepsProcess = isKept;
+    if (isKept) this.#timer?.ref();
     else this.#timer?.unref();
   }
 }
 
-/** Told of a batch that is tried again, and of what follows. */
+/** What the sender reports. */
 interface SenderEvents {
   onRetry: (error: ClientError, tries: number, waitMs: number) => void;
-  /** An operation was answered; with the error where it was refused. */
+  /** An operation was answered; `error` says why it was refused, and is null if it was accepted. */
   onAnswered: (entry: Waiting, error: ClientError | null) => void;
-  /** Nothing more is sent until `send`, or until the service said that it may be. */
+  /** Nothing more is sent until `send` is called, or until the time that the service named. */
   onStopped: (error: ClientError) => void;
 }
 
-/** How an exchange ends: no longer to be tried again, or broken off by `end`. */
+/** How an exchange ends: with an answer that is not retried, or aborted by `end`. */
 type Final = Exclude<AnswerOutcome, { kind: "again" }> | { kind: "ended" };
 
 /**
- * Sends a line of operations, one batch after the other: the service accepts requests that overlap in any order, and a customer's operations have one. A
- * batch that may have been accepted is sent again to the byte, so its keys and its instants are the same, and nothing newer overtakes it.
+ * Sends a line of operations, one batch after the other, because the service may process overlapping requests in any order, and the order of a customer's
+ * operations matters. A batch that may have been accepted is sent again byte for byte, with the same keys and timestamps, before any newer operation.
  */
 export class Sender {
   readonly line = new Line();
-  /** Until it is answered. */
+  /** The batch being sent, until it is answered. */
   #underWay: readonly Waiting[] = [];
-  /** Operations up to this number go now, and need not gather. */
+  /** Operations up to this number are sent without waiting for more. */
   #due = 0;
   #isRunning = false;
   #stopped: ClientError | null = null;
-  /** Fewer than `limits` after an answer that asks for smaller batches. */
+  /** Smaller than `settings.batch` after an answer that asks for smaller batches. */
   #limits: BatchLimits;
   readonly #gathering = new Pause();
   readonly #backoff = new Pause();
@@ -89,7 +90,7 @@ export class Sender {
     return this.#underWay[0] ?? this.line.first;
   }
 
-  /** Why nothing is sent at present; null where something is. */
+  /** The error because of which nothing is sent at present; null while the sender is not stopped. */
   get stopped(): ClientError | null {
     return this.#stopped;
   }
@@ -99,27 +100,27 @@ export class Sender {
     this.#go();
   }
 
-  /** Sends what is there now, and begins again where it had stopped. */
+  /** Sends all that is in the line now, also after a stop. */
   send(): void {
     this.#stopped = null;
     this.hurry();
   }
 
-  /** Lets what is there now gather no longer. */
+  /** Sends all that is in the line now, unless stopped. */
   hurry(): void {
     this.#due = this.line.last;
     this.#go();
   }
 
-  keepProcess(keeps: boolean): void {
-    this.#gathering.keepProcess(keeps);
-    this.#backoff.keepProcess(keeps);
+  keepProcess(isKept: boolean): void {
+    this.#gathering.keepProcess(isKept);
+    this.#backoff.keepProcess(isKept);
   }
 
-  /** Breaks off, and resolves with what was not answered. */
+  /** Aborts the sending, and resolves with the operations that were not answered. */
   async end(): Promise<readonly Waiting[]> {
     this.#end.abort();
-    this.#gathering.forget();
+    this.#gathering.cancel();
     this.#backoff.end();
     if (this.#isRunning) await new Promise<void>((resolve) => (this.#idle = resolve));
     return this.line.all();
@@ -128,7 +129,7 @@ export class Sender {
   #go(): void {
     if (this.#isRunning || this.#stopped !== null || this.#end.signal.aborted || this.line.first === undefined) return;
     if (this.#isDue()) {
-      this.#gathering.forget();
+      this.#gathering.cancel();
       this.#isRunning = true;
       void this.#run();
     } else if (!this.#gathering.isUnderWay) {
@@ -142,7 +143,7 @@ export class Sender {
   }
 
   async #run(): Promise<void> {
-    // So that operations of one turn of the event loop go together.
+    // Lets operations of one turn of the event loop go into one batch.
     await Promise.resolve();
     while (this.#stopped === null && !this.#end.signal.aborted && this.#isDue()) {
       const batch = this.line.take(this.#limits);
@@ -200,7 +201,7 @@ export class Sender {
     }
   }
 
-  /** The others of the batch were not taken either, and go on without these. */
+  /** The other operations of the batch were not accepted either, and are sent again without the refused ones. */
   #refuse(batch: readonly Waiting[], errors: ReadonlyMap<number, ClientError>): void {
     this.#putBack(batch.filter((_, index) => !errors.has(index)));
     for (const [index, refusal] of errors) {
@@ -211,14 +212,14 @@ export class Sender {
     }
   }
 
-  /** What is taken again has been due. */
+  /** Returns operations to the front of the line, to be sent again at once. */
   #putBack(entries: readonly Waiting[]): void {
     this.#underWay = [];
     this.line.putBack(entries);
     this.#due = Math.max(this.#due, entries.at(-1)?.number ?? 0);
   }
 
-  /** What limits the size of requests stays there; which operation is at fault is asked anew each time. */
+  /** A smaller limit of bytes stays, since the proxy's limit does, too; that of operations ends with the next batch that is accepted. */
   #divide(batch: readonly Waiting[], isTooLarge: boolean): void {
     if (isTooLarge) {
       const bytes = batch.reduce((sum, entry) => sum + entry.bytes + 1, 0);

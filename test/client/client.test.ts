@@ -432,8 +432,8 @@ describe("unless it is told otherwise", () => {
     await silent.flush();
     await vi.waitFor(() => expect(warnings).toHaveLength(2));
     expect(warnings.map(({ name, code, message }) => [name, code, message])).toEqual([
-      ["SvcClient", "UNEXPECTED_ANSWER", expect.stringMatching(/^tried 5 times, and goes on: /)],
-      ["SvcClient", "UNKNOWN_EVENT", expect.stringMatching(/^event: .*told once/)],
+      ["SvcClient", "UNEXPECTED_ANSWER", expect.stringMatching(/^tried 5 times, and continues: /)],
+      ["SvcClient", "UNKNOWN_EVENT", expect.stringMatching(/^event: .*reported once/)],
     ]);
     const clumsy: [string, () => unknown][] = [
       [

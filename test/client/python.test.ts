@@ -233,7 +233,7 @@ client.close()`;
   const [good, addresses, options] = await run("http://127.0.0.1:1", program);
   expect(good).toEqual([null, null]);
   expect(addresses).toEqual(
-    Array(12).fill("url must be the service's address without /v1, and api_key an API key of it"),
+    Array(12).fill("url must be the service's address without /v1, and api_key one of its API keys"),
   );
   const refused = (option: string) => `${option}: there is no such option, or it must be more than 0`;
   expect(options).toEqual(

@@ -102,7 +102,7 @@ describe("an operation is taken as it is now", () => {
     ["an empty customer", track({ customerId: "" }), /^customerId must have 1 to 256 characters$/],
     ["a long event", track({ event: "é".repeat(257) }), /^event must have 1 to 256 characters$/],
     ["a number as key", track({ idempotencyKey: 5 }), /^idempotencyKey must be a string, not a number$/],
-    ["an unknown field", track({ propertys: {} }), /^propertys is no field of a track operation; they are type, /],
+    ["an unknown field", track({ propertys: {} }), /^propertys is not a field of a track operation; they are type, /],
     ["another type", track({ type: "identify" }), /^type must be "track" or left out$/],
     ["properties in a list", track({ properties: [] }), /^properties must be an object, not an array$/],
     ["NaN", track({ properties: { lines: [{ amount: NaN }] } }), /^properties\.lines\[0\]\.amount is NaN, which JSON/],
@@ -111,15 +111,11 @@ describe("an operation is taken as it is now", () => {
     ["nothing in a list", track({ properties: { l: [undefined] } }), /^properties\.l\[0\] is undefined/],
     ["a Map", track({ properties: { m: new Map() } }), /^properties\.m is a Map/],
     ["a promise", track({ properties: { p: Promise.resolve(1) } }), /^properties\.p is a Promise, which JSON does not/],
-    [
-      "a generator",
-      track({ properties: { g: [1].values() } }),
-      /^properties\.g is something to iterate over, which JSON/,
-    ],
+    ["a generator", track({ properties: { g: [1].values() } }), /^properties\.g is an iterable, which JSON/],
     ["an error", track({ properties: { e: new TypeError("x") } }), /^properties\.e is a TypeError, which JSON/],
     ["null as key", track({ idempotencyKey: null }), /^idempotencyKey must be a string, not null$/],
     ["null as timestamp", track({ timestamp: null }), /^timestamp must be a Date, or a text in ISO 8601/],
-    ["no date", track({ properties: { at: new Date(NaN) } }), /^properties\.at is no date$/],
+    ["no date", track({ properties: { at: new Date(NaN) } }), /^properties\.at is an invalid date$/],
     ["a circle", track({ properties: circle }), /^properties\.list\[1\] is part of itself$/],
     ["what is too deep", track({ properties: deep(101) }), /^properties is nested more than 100 levels deep$/],
     ["what is too wide", track({ properties: wide }), /^properties is larger than 64 KiB as JSON$/],
@@ -132,7 +128,7 @@ describe("an operation is taken as it is now", () => {
     ["half a pair", track({ properties: { a: "\ud800" } }), /^properties\.a has the character U\+0000 or half/],
     ["U+0000 in a name", track({ properties: { "\0": 1 } }), /^properties\["\\u0000"\] has the character U\+0000/],
     ["no zone", track({ timestamp: "2026-03-02T10:00:00" }), /^timestamp must be a Date, or a text in ISO 8601/],
-    ["a bad date", track({ timestamp: new Date(NaN) }), /^timestamp is no date$/],
+    ["a bad date", track({ timestamp: new Date(NaN) }), /^timestamp is an invalid date$/],
   ])("but for %s", (_, given, message) => {
     const attempt = () => trackEntry(given);
     expect(attempt).toThrow(InvalidOperationError);
