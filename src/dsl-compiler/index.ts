@@ -21,27 +21,27 @@ import { TypeChecker } from "./check/checker.js";
 export type { Diagnostic } from "./diagnostics/diagnostic.js";
 
 export type CompileResult =
-  /** `recordOnly`: the events that no condition is to read, which a snapshot does not tell. */
+  /** `recordOnly`: the events marked as not for conditions, which a snapshot does not contain. */
   | { ok: true; snapshot: Snapshot; hash: string; warnings: Diagnostic[]; recordOnly: string[] }
-  /** `correctedFiles`: those in which it is certain what to write. Only a check of types knows of any. */
+  /** `correctedFiles`: the files with certain corrections. Only a check of types finds any. */
   | { ok: false; diagnostics: Diagnostic[]; correctedFiles?: CorrectedFile[] };
 
 export interface CompileOptions {
-  /** Whether types are checked as well; false unless set. It takes about a second, beside the rest, and gives exact places to what else is found. */
+  /** Whether types are checked as well; false by default. It takes about a second, in parallel with the rest, and gives other diagnostics exact places. */
   types?: boolean;
   /** How long the author's modules may take to load, in milliseconds. */
   timeLimitMs?: number;
-  /** Takes what the author's modules print; by default it goes to standard error. */
+  /** Receives what the author's modules print; by default it goes to standard error. */
   onOutput?: (text: string) => void;
-  /** Ends the check of types, and what waits for it with a failure. */
+  /** Aborts the check of types; whatever waits for it fails. */
   signal?: AbortSignal;
 }
 
 const TIME_LIMIT_MS = 10_000;
 
 /**
- * Compiles a project folder, which holds `svc.config.ts`, to a snapshot. The author's mistakes are diagnostics, all that can be found at once and each
- * once, never exceptions; an exception means that the compiler itself could not work. The same sources give the same snapshot, byte for byte.
+ * Compiles a project folder, which contains `svc.config.ts`, to a snapshot. The author's mistakes are returned as diagnostics: as many as can be found at
+ * once, each once. An exception means that the compiler itself failed. The same sources give the same snapshot, byte for byte.
  */
 export async function compileProject(directory: string, options: CompileOptions = {}): Promise<CompileResult> {
   const folder = path.resolve(directory);
@@ -50,16 +50,16 @@ export async function compileProject(directory: string, options: CompileOptions 
     const message = `there is no ${CONFIG} in ${folder}`;
     return { ok: false, diagnostics: [diagnostic("error", "CONFIG_MISSING", message, undefined, fix)] };
   }
-  // Sources are found by their real paths.
+  // esbuild and TypeScript name sources by their real paths.
   const root = realpathSync(folder);
   const types = options.types
     ? new TypeChecker(root, path.relative(root, realpathSync(path.join(root, CONFIG))))
     : undefined;
-  const given = { ...options, timeLimitMs: options.timeLimitMs ?? TIME_LIMIT_MS };
-  return endingWith(types, options.signal, () => compile(root, types, given));
+  const settings = { ...options, timeLimitMs: options.timeLimitMs ?? TIME_LIMIT_MS };
+  return endingWith(types, options.signal, () => compile(root, types, settings));
 }
 
-/** Does what needs the types, and ends their check after it; the signal ends it before, and what waits for it fails. */
+/** Does work that needs the types, and then ends their check. The signal ends it early, and whatever waits for it fails. */
 async function endingWith<T>(
   types: TypeChecker | undefined,
   signal: AbortSignal | undefined,
@@ -75,7 +75,7 @@ async function endingWith<T>(
   }
 }
 
-/** The mistakes of types in a project folder, of which nothing is run; `sealed`: no other file is read than `svc.config.ts`. */
+/** The type errors of a project folder, without running any of it. `sealed`: no other file than `svc.config.ts` is read. */
 export async function checkTypes(
   directory: string,
   { sealed, signal }: { sealed: boolean; signal?: AbortSignal },
@@ -93,20 +93,20 @@ async function compile(
   types: TypeChecker | undefined,
   options: CompileOptions & { timeLimitMs: number },
 ): Promise<CompileResult> {
-  // The validation takes long to load; meanwhile other processes bundle and run.
+  // The validation module takes long to load; meanwhile other processes bundle and run the sources.
   const validation = import("../model/validate/validate.js");
   const first = await load(root, options);
   const loaded = first.failed && types ? await loadGuarded(root, types, first, options) : first;
   const { found, snapshot } = check(loaded, (await validation).parseSnapshot);
   const mistakes = (await types?.mistakes()) ?? [];
-  const told = found.filter((one) => mistakes.length === 0 || !isConsequence(one));
-  const others = types ? await placed(told, types) : told.map((one) => ({ diagnostic: one }));
+  const reported = found.filter((one) => mistakes.length === 0 || !isConsequence(one));
+  const others = types ? await placed(reported, types) : reported.map((one) => ({ diagnostic: one }));
   const config = path.relative(root, realpathSync(path.join(root, CONFIG)));
   const all = merge(
     mistakes,
     others.filter((other) => isUseful(other, config)),
   );
-  const diagnostics = (await withSource(diagnosticsInOrder(unique(all)), root)).map(leftOutside);
+  const diagnostics = (await withSource(diagnosticsInOrder(unique(all)), root)).map(withoutOutsideEdits);
   if (snapshot === null || diagnostics.some(({ severity }) => severity === "error")) {
     const isCertain = diagnostics.some(({ edits }) => edits !== undefined);
     return { ok: false, diagnostics, ...(types && isCertain && { correctedFiles: await correct(diagnostics, types) }) };
@@ -115,14 +115,14 @@ async function compile(
   return { ok: true, snapshot, hash: hashSnapshot(snapshot), warnings: diagnostics, recordOnly };
 }
 
-/** Outside of the author's folder nothing is corrected: a link, or an import, may lead to what other projects share. */
-function leftOutside({ edits, ...told }: Diagnostic): Diagnostic {
-  if (!edits) return told;
-  if (!told.file?.startsWith("../")) return { ...told, edits };
-  return { ...told, fix: `${told.fix}; --fix does not: the file is outside of the project's folder` };
+/** Removes the edits of files outside of the author's folder: a link or an import may lead to files that other projects share. */
+function withoutOutsideEdits({ edits, ...rest }: Diagnostic): Diagnostic {
+  if (!edits) return rest;
+  if (!rest.file?.startsWith("../")) return { ...rest, edits };
+  return { ...rest, fix: `${rest.fix}; --fix does not do this: the file is outside of the project's folder` };
 }
 
-/** What of the diagnostics can be corrected for certain, file by file. */
+/** Applies the edits of diagnostics, file by file. */
 async function correct(diagnostics: readonly Diagnostic[], types: TypeChecker): Promise<CorrectedFile[]> {
   const files = diagnostics.flatMap(({ file, edits }) => (edits && file ? [file] : []));
   const names = [...new Set(files)];
@@ -133,30 +133,30 @@ async function correct(diagnostics: readonly Diagnostic[], types: TypeChecker): 
   });
 }
 
-/** Validates what the model became, as every reader of a snapshot does. Suspicions are looked for in a sound model only. */
+/** Validates the snapshot, as every reader of a snapshot does. Only a valid model is linted. */
 function check(
   { found, lowered, locate }: Load,
   parse: typeof parseSnapshot,
 ): { found: Diagnostic[]; snapshot: Snapshot | null } {
   if (!lowered || !locate) return { found, snapshot: null };
-  const told = [...found, ...loweredDiagnostics(lowered, locate, CONFIG)];
-  if (lowered.snapshot === null) return { found: told, snapshot: null };
+  const all = [...found, ...loweredDiagnostics(lowered, locate, CONFIG)];
+  if (lowered.snapshot === null) return { found: all, snapshot: null };
   const place = locationFinder(lowered, locate);
   const parsed = parse(lowered.snapshot);
-  // Where an exception left a hole, what is missing or unused is its consequence.
+  // An exception leaves holes in the model; missing or unused parts are then its consequence.
   const isIncomplete = found.some(({ severity }) => severity === "error");
   if (!parsed.ok) {
     const problems = parsed.problems.filter((problem) => !isIncomplete || !isOfHole(problem));
-    told.push(...problems.map((problem) => problemDiagnostic("error", problem, place)));
+    all.push(...problems.map((problem) => problemDiagnostic("error", problem, place)));
   }
-  if (!parsed.ok || told.some(({ severity }) => severity === "error")) return { found: told, snapshot: null };
+  if (!parsed.ok || all.some(({ severity }) => severity === "error")) return { found: all, snapshot: null };
   const warnings = lint(parsed.snapshot, lowered.recordOnly).map((warning) =>
     problemDiagnostic("warning", warning, place),
   );
-  return { found: [...told, ...warnings, ...unlistedDiagnostics(lowered, locate)], snapshot: parsed.snapshot };
+  return { found: [...all, ...warnings, ...unlistedDiagnostics(lowered, locate)], snapshot: parsed.snapshot };
 }
 
-/** Shapes that are wrong where a value could not be computed. */
+/** The messages about shapes that a value which could not be computed causes. */
 const OF_HOLE =
   /^(is missing|must not be empty|must be (an? )?(object|string|finite number|whole number|boolean|array|text\b.*))$/;
 
@@ -164,19 +164,19 @@ function isOfHole({ code, message }: Problem): boolean {
   return code === "INVALID_SHAPE" && OF_HOLE.test(message);
 }
 
-/** What is no condition at all, or lacks a part, was refused by its type already; only what types cannot tell is left to say. */
+/** The messages about shapes that the type checker reports, too: a value that is no condition at all, or lacks a part. */
 const OF_TYPES =
   /(: must be ((an )?object|a finite number|string|boolean|array)|\bis missing|is not known here|\.kind: must be one of .*)$/;
 
-/** Whether something is what an error of types becomes when it is run, and tells nothing new beside it. */
+/** Whether a diagnostic is only the consequence of a type error at run time. */
 function isConsequence({ code, message }: Diagnostic): boolean {
   if (code === "MODEL_FAILED") return /\b(Type|Reference)Error: (?!.*before initialization)/.test(message);
   return code === "INVALID_SHAPE" && OF_TYPES.test(message);
 }
 
 /**
- * What is exported and listed nowhere may be meant for another model, unless the model's own file exports it. Only the syntax, which types
- * come with, tells what is exported; a function may make parts of several models.
+ * False for a part that is not listed but may be meant for another model: one that a module other than the model's own exports, or that a function makes.
+ * Only a check of types knows what is exported.
  */
 function isUseful({ diagnostic: { code, file }, place }: PlacedDiagnostic, config: string): boolean {
   return code !== UNLISTED || place?.isExported === false || (place?.isExported === true && file === config);
@@ -185,7 +185,7 @@ function isUseful({ diagnostic: { code, file }, place }: PlacedDiagnostic, confi
 async function placed(found: readonly Diagnostic[], types: TypeChecker): Promise<PlacedDiagnostic[]> {
   const requests = found.map(({ file = "", line = 0, column = 0, endLine, message }) => ({
     location: { file, line, column },
-    // What has an end already is exact.
+    // A place with an end is exact already.
     subjects: endLine === undefined ? subjectsOf(message) : [],
     path: endLine === undefined ? pathOf(message) : undefined,
   }));

@@ -299,7 +299,7 @@ describe("svc deploy, where it would strand data,", () => {
       !   svc.config.ts:4:55
       !   4 |     export default defineModel({ events: [paid, event("unused")], segments: [segment("buyers", { when: paid.ha…
       !     |                                                       ^^^^^^^^
-      !   fix: use it in a condition, mark it with .recordOnly() if people alone read it, or remove it
+      !   fix: use it in a condition, mark it with .recordOnly() if only people read it, or remove it
       !
       ! warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
       !   segments[1]

@@ -124,7 +124,7 @@ describe("svc deploy", () => {
       !   svc.config.ts:3:47
       !   3 |   export default defineModel({ events: [event("paid")] });
       !     |                                               ^^^^^^
-      !   fix: use it in a condition, mark it with .recordOnly() if people alone read it, or remove it
+      !   fix: use it in a condition, mark it with .recordOnly() if only people read it, or remove it
       !
       {"version":"v3","hash":"0123456789abcdef","environment":"test","created":true,"warnings":[]}
     `);

@@ -131,11 +131,11 @@ const IN_WORDS: [written: string, code: string, fix: RegExp][] = [
   ["usage.where(5).happened()", "TYPE_ERROR", /^give a condition on the event's properties: \(p\) => /],
   ['usage.count("30d").atLeast(3)', "TYPE_ERROR", /^write \.count\(\)\.within\("30d"\)$/],
   ['usage.sum("amount", "30d").atLeast(3)', "TYPE_ERROR", /^write \.sum\("amount"\)\.within\("30d"\)$/],
-  ["usage.count(customer.plan.exists()).atLeast(3)", "TYPE_ERROR", /^remove what is too much$/],
+  ["usage.count(customer.plan.exists()).atLeast(3)", "TYPE_ERROR", /^remove the superfluous argument$/],
   ["usage.sum().atLeast(3)", "TYPE_ERROR", /^name the property: "amount"$/],
   ["usage.distinct().atLeast(3)", "TYPE_ERROR", /^name the property, one of ("\w+"(, |$)){3}$/],
   ["usage.count().atLeast()", "TYPE_ERROR", /^give a number$/],
-  ['inState("two").atLeast("3d")', "TYPE_ERROR", /^write inState\(\)\.atLeast\("60d"\); in which state/],
+  ['inState("two").atLeast("3d")', "TYPE_ERROR", /^write inState\(\)\.atLeast\("60d"\); to ask which state/],
   ['inState("30d").atLeast("3d")', "TYPE_ERROR", /^write inState\(\)\.atLeast\("30d"\)$/],
 ];
 
@@ -160,7 +160,7 @@ test("a comment beside an operator keeps it from being corrected, and that is sa
   expect(told.map(({ corrected }) => corrected)).toEqual(COMMENTED);
   for (const { found } of told) {
     expect(found).toHaveLength(1);
-    expect(found[0]!.fix).toMatch(/^write .*; --fix does not: the comment beside ".*" would be lost$/);
+    expect(found[0]!.fix).toMatch(/^write .*; --fix does not do this: the comment beside ".*" would be lost$/);
   }
 });
 
@@ -183,7 +183,7 @@ export default defineModel({ events: [paid], segments: [segment("payers", { when
     diagnostics: [
       {
         file: "../outside/real.ts",
-        fix: "write .moreThan(5); --fix does not: the file is outside of the project's folder",
+        fix: "write .moreThan(5); --fix does not do this: the file is outside of the project's folder",
       },
     ],
   });

@@ -72,7 +72,7 @@ test("what is told are the states, and how long it takes", () => {
   expect(circlesIn({ start: [["a", minute]], ...twoWays(inState("1h"), inState("3h")) })).toEqual([
     [
       "lifecycle.states[1].transitions[0]",
-      'time alone leads from "a" to "b" to "a", and round again: a customer of whom nothing comes is moved 1,000 times ' +
+      'time alone leads from "a" to "b" to "a", and round again: a customer who sends nothing new is moved 1,000 times ' +
         "within 84 days, and then no more",
     ],
   ]);

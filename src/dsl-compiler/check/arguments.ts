@@ -6,8 +6,8 @@ import { inWords } from "./words.js";
 const DURATION = /^\d+[mhdw]$/;
 
 /**
- * What to do about a call with too few arguments, or with too many; undefined where no more is known than how many.
- * @param place where it is marked: at the first argument that is too much, or at the name of what is called, which alone ends at `end`
+ * The fix for a call with too few or too many arguments; undefined if only their number is known to be wrong.
+ * @param place the marked node: the first superfluous argument, or the name of the called function, which alone ends at `end`
  */
 export function argumentsFix(place: ts.Node, end: number, language: Language): string | undefined {
   for (let node = place; !ts.isSourceFile(node) && !ts.isNewExpression(node.parent); node = node.parent) {
@@ -28,11 +28,11 @@ function superfluous(call: ts.CallExpression, index: number, language: Language)
   if (name.getText() === "inState") {
     const asked = `inState().atLeast(${length ?? '"60d"'})`;
     return length === undefined
-      ? `write ${asked}; in which state, is asked of the lifecycle: .is("…")`
+      ? `write ${asked}; to ask which state it is, write .is("…") of the lifecycle`
       : `write ${asked}`;
   }
   const hasWithin = language.methodsOf(language.typeOf(call)).includes("within");
-  if (length === undefined || !hasWithin) return "remove what is too much";
+  if (length === undefined || !hasWithin) return "remove the superfluous argument";
   const kept = call.arguments.slice(0, index).map((one) => one.getText());
   return `write .${name.getText()}(${kept.join(", ")}).within(${length})`;
 }
@@ -50,7 +50,7 @@ function missing(call: ts.CallExpression, language: Language): string | undefine
   return words.includes("…") ? undefined : `give ${words}`;
 }
 
-/** The properties that an object asks for, as the function that `where` takes asks for them; undefined where it is another object. */
+/** Rewrites an object of properties as the function that `where` takes; undefined for another object. */
 export function filterOf(name: ts.Node, language: Language): string | undefined {
   const object = name.parent.parent;
   if (!ts.isObjectLiteralExpression(object) || !ts.isCallExpression(object.parent)) return undefined;

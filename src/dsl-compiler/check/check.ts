@@ -8,27 +8,27 @@ import { findOperators, isCausedBy } from "./operators.js";
 import { authoredFiles, type Places } from "./program.js";
 import { namesAt, statementLine, valueAt } from "./syntax.js";
 
-/** A mistake that the type checker found, with what tells whether the model's validation found the same one. */
+/** A mistake that the type checker found, with what is needed to recognize the same mistake found by the model's validation. */
 export interface TypeMistake {
   diagnostic: Diagnostic;
   /** The line at which the statement of the module begins. */
   statement: number;
   names: string[];
-  /** Where the name of a member is marked: the place of its value. */
+  /** If the name of a member is marked: the place of its value. */
   value?: Range | undefined;
 }
 
-/** The numbers of "there is no such export": a file that cannot be read to its end may seem to export less than it does. */
+/** The codes of "no such export". They are ignored if a file has syntax errors, since it may then seem to export less than it does. */
 const MISSING_EXPORT = new Set([2305, 2459, 2460, 2614, 2724]);
 
-/** Everything that the type checker has to say about the author's files, by file and place. */
+/** All mistakes that the type checker finds in the author's files, by file and place. */
 export function findMistakes(program: ts.Program, places: Places): TypeMistake[] {
   const files = authoredFiles(program, places);
   const language = new Language(program, places.sources);
   const corrections = new Corrections(program, places, language);
   const unreadable = new Set(files.filter((file) => program.getSyntacticDiagnostics(file).length > 0));
   return files.flatMap((file) => {
-    // What follows the first error of syntax is a guess, and what types would say is one too.
+    // After the first syntax error, the rest of the file and its types are guesses.
     const [syntax] = program.getSyntacticDiagnostics(file);
     if (syntax) return [mistake(syntax, file, syntaxDiagnostic(syntax, file, places.directory))];
     const operators = findOperators(file, language, places.directory);

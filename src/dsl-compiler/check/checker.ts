@@ -18,17 +18,17 @@ export type Request =
   | { kind: "texts"; files: string[] }
   | { kind: "close" };
 
-/** The thread of the last project that was checked. It knows TypeScript and the language already, which is most of the work for the next one. */
+/** The thread of the last project that was checked. It has loaded TypeScript and the language already, which is most of the work for the next one. */
 let idle: Worker | undefined;
 
-/** In milliseconds; much more than any model takes: types can be written that never end. */
+/** In milliseconds; much more than any model takes. Some types take forever to check. */
 const TIME_LIMIT_MS = 60_000;
 
 class CheckerTimedOut extends Error {}
 
 const TIMED_OUT = `the types were not checked within ${TIME_LIMIT_MS / 1000} seconds`;
 
-/** The type checker of one project, in a thread that reads the author's files once and looks for mistakes at once. Beyond the time limit it knows nothing. */
+/** The type checker of one project, in a thread that reads the author's files once and checks them at once. After the time limit it gives no more answers. */
 export class TypeChecker {
   readonly #worker: Promise<Worker>;
   readonly #mistakes: Promise<TypeMistake[]>;
@@ -37,16 +37,16 @@ export class TypeChecker {
   #failure: Error | undefined;
   #ended = false;
 
-  /** @param sealed whether no other file is read than that of the model */
+  /** @param sealed whether only the model's own file is read */
   constructor(directory: string, config: string, sealed = false) {
     this.#worker = this.#open({ directory, config, sources: SOURCES, sealed });
     const timedOut = { diagnostic: diagnostic("error", "TYPES_TIMED_OUT", TIMED_OUT), statement: 0, names: [] };
     this.#mistakes = this.#ask<TypeMistake[]>({ kind: "mistakes" }, [timedOut]);
-    // Whoever asks gets the failure; nobody may ask.
+    // Avoid an unhandled rejection if `mistakes` is never called.
     this.#mistakes.catch(() => undefined);
   }
 
-  /** What is wrong with the author's files, by file and place. */
+  /** The mistakes in the author's files, by file and place. */
   mistakes(): Promise<TypeMistake[]> {
     return this.#mistakes;
   }
@@ -56,7 +56,7 @@ export class TypeChecker {
     return this.#ask({ kind: "guard" }, []);
   }
 
-  /** The exact places of problems, each undefined where the syntax tells nothing. */
+  /** The exact places of problems, each undefined if the syntax does not give one. */
   places(requests: PlaceRequest[]): Promise<(SourcePlace | undefined)[]> {
     return this.#ask({ kind: "places", requests }, []);
   }
@@ -89,7 +89,7 @@ export class TypeChecker {
     return worker;
   }
 
-  async #ask<Answer>(request: Request, otherwise: Answer): Promise<Answer> {
+  async #ask<Answer>(request: Request, afterTimeout: Answer): Promise<Answer> {
     const worker = await this.#worker;
     try {
       return await new Promise<Answer>((resolve, reject) => {
@@ -98,7 +98,7 @@ export class TypeChecker {
         worker.postMessage(request);
       });
     } catch (error) {
-      if (error instanceof CheckerTimedOut) return otherwise;
+      if (error instanceof CheckerTimedOut) return afterTimeout;
       throw error;
     }
   }
@@ -110,7 +110,7 @@ export class TypeChecker {
   }
 }
 
-/** For the next project of this process, if there is one: the thread keeps no process alive. */
+/** Keeps the thread for the next project of this process. It does not keep the process alive. */
 function keep(worker: Worker): void {
   worker.removeAllListeners("message").removeAllListeners("error").removeAllListeners("exit");
   const forget = () => {
@@ -123,10 +123,10 @@ function keep(worker: Worker): void {
 }
 
 async function startWorker(): Promise<Worker> {
-  // scripts/build.js makes one file of it, which requires TypeScript: importing it would read its nine megabytes twice more.
+  // scripts/build.js bundles the thread into one file, which requires TypeScript: importing it would read its nine megabytes twice more.
   if (import.meta.url.endsWith(".js")) return new Worker(new URL("./worker.cjs", import.meta.url));
   const script = fileURLToPath(new URL("./worker.ts", import.meta.url));
-  // A thread does not know how its program's sources are run, so they are made into plain JavaScript first.
+  // A thread does not inherit the loader that runs TypeScript sources, so they are compiled to JavaScript first.
   const { outputFiles } = await build({
     entryPoints: [script],
     bundle: true,

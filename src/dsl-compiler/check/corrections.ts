@@ -7,14 +7,14 @@ import { memberCorrection } from "./members.js";
 import type { Places } from "./program.js";
 import { nodeAt } from "./syntax.js";
 
-/** The numbers of "there is no such name here" and of "there is no such member". */
+/** The codes of "cannot find name" and of "property does not exist". */
 const UNKNOWN_NAME = new Set([2304, 2503, 2552, 2663, 2693, 18004]);
 const UNKNOWN_MEMBER = new Set([2339, 2550, 2551]);
-/** The numbers of "expected 1 argument, but got 2", and of a member that no object of the kind has. */
+/** The codes of "expected 1 argument, but got 2" and of an unknown member in an object literal. */
 const COUNTED = new Set([2554, 2555]);
 const UNKNOWN_KEY = new Set([2353, 2561]);
 
-/** What to do about errors of types, where more can be said than they say themselves. */
+/** Better fixes for type errors than their messages suggest. */
 export class Corrections {
   readonly #importable: Importable;
 
@@ -26,15 +26,15 @@ export class Corrections {
     this.#importable = new Importable(program, places);
   }
 
-  /** A file's errors; a name that is not known is one of them, however often it is used: `again` are its other places. */
+  /** A file's errors, with one for each unknown name however often it is used; `again` has the positions of its other uses. */
   once(errors: readonly ts.Diagnostic[], file: ts.SourceFile): { error: ts.Diagnostic; again: number[] }[] {
     const names = new Map<string, number[]>();
     return errors.flatMap((error) => {
       const { code, start = 0, length = 0 } = error;
       const name = file.text.slice(start, start + length);
-      const told = UNKNOWN_NAME.has(code) ? names.get(name) : undefined;
-      if (told) {
-        told.push(start);
+      const places = UNKNOWN_NAME.has(code) ? names.get(name) : undefined;
+      if (places) {
+        places.push(start);
         return [];
       }
       const again: number[] = [];
@@ -43,12 +43,12 @@ export class Corrections {
     });
   }
 
-  /** An error's diagnostic with a better fix, where there is one, and with the edits where that is certain. */
+  /** An error's diagnostic with a better fix, if there is one, and with edits if the fix is certain. */
   correct(
     { code, start = 0, length = 0 }: ts.Diagnostic,
     again: readonly number[],
     file: ts.SourceFile,
-    told: Diagnostic,
+    diagnostic: Diagnostic,
   ): Diagnostic {
     const name = nodeAt(file, start);
     const fix = COUNTED.has(code)
@@ -56,15 +56,16 @@ export class Corrections {
       : UNKNOWN_KEY.has(code)
         ? filterOf(name, this.language)
         : undefined;
-    if (fix !== undefined) return { ...told, fix };
-    if (!UNKNOWN_NAME.has(code) && !UNKNOWN_MEMBER.has(code)) return told;
-    if (!ts.isIdentifier(name)) return told;
-    if (UNKNOWN_MEMBER.has(code)) return { ...told, ...memberCorrection(name, this.language, this.places.directory) };
+    if (fix !== undefined) return { ...diagnostic, fix };
+    if (!UNKNOWN_NAME.has(code) && !UNKNOWN_MEMBER.has(code)) return diagnostic;
+    if (!ts.isIdentifier(name)) return diagnostic;
+    if (UNKNOWN_MEMBER.has(code))
+      return { ...diagnostic, ...memberCorrection(name, this.language, this.places.directory) };
     const uses = [name, ...again.map((position) => nodeAt(file, position))];
-    return { ...told, ...this.#importable.correction(name, uses, this.#inScope(name)) };
+    return { ...diagnostic, ...this.#importable.correction(name, uses, this.#inScope(name)) };
   }
 
-  /** What the author declared or imported, and a name could stand for. */
+  /** The names that the author declared or imported, and that are in scope at a place. */
   #inScope(name: ts.Node): string[] {
     const { checker } = this.language;
     const symbols = checker.getSymbolsInScope(name, ts.SymbolFlags.Value | ts.SymbolFlags.Alias);

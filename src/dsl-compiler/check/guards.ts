@@ -1,16 +1,16 @@
 /**
- * Sources rewritten so that they run to their end. An exception at the top of a module ends the whole load, and hides every mistake
- * behind it; so each value that a module computes is computed in a guard (src/dsl-compiler/load/runner.ts), which notes an exception and puts
- * something that can be used like any value in the place of the missing one.
+ * Rewrites sources so that they run to their end. An exception at the top level of a module ends the whole load, and hides all later
+ * mistakes. So each value that a module computes is wrapped in a guard (src/dsl-compiler/load/runner.ts), which notes an exception and
+ * returns a placeholder that can be used like any value.
  */
 import ts from "typescript";
 
-/** A rewritten file. What is inserted stays within its line, and what is removed leaves blanks, so lines are as they were. */
+/** A rewritten file. Insertions contain no line breaks, and removed text is replaced by blanks, so line numbers stay the same. */
 export interface GuardedFile {
   /** Absolute. */
   file: string;
   text: string;
-  /** Before which places of the original, lines and columns from 1, so many characters were inserted. */
+  /** The insertions: `length` characters before the place in the original, lines and columns from 1. */
   insertions: { line: number; column: number; length: number }[];
 }
 
@@ -26,7 +26,7 @@ export function guard(files: readonly ts.SourceFile[], checker: ts.TypeChecker):
   });
 }
 
-/** A name that the imported module does not export would keep the sources from being bundled. */
+/** Replaces imported names that the module does not export, with which the sources could not be bundled. */
 function replaceMissing(statement: ts.ImportDeclaration, checker: ts.TypeChecker, edits: Edits): void {
   const names = statement.importClause?.namedBindings;
   if (!names || !ts.isNamedImports(names)) return;
@@ -49,7 +49,7 @@ function guardStatement(statement: ts.Statement, checker: ts.TypeChecker, edits:
   }
 }
 
-/** Guards an expression where it may throw, and the values that it is made of. */
+/** Guards an expression that may throw, and the values inside of it. */
 function guardValue(expression: ts.Expression, checker: ts.TypeChecker, edits: Edits): void {
   if (mayThrow(expression, checker) && !awaits(expression)) edits.wrap(expression);
   visitValues(expression, (value) => guardValue(value, checker, edits));
@@ -65,7 +65,7 @@ function mayThrow(expression: ts.Expression, checker: ts.TypeChecker): boolean {
   );
 }
 
-/** The values inside an expression: arguments, members, items, and what a function without a block returns. */
+/** Visits the values inside an expression: arguments, members, items, and the result of an arrow function without a block. */
 function visitValues(node: ts.Node, visit: (value: ts.Expression) => void): void {
   ts.forEachChild(node, (child) => {
     const isCallee = ts.isCallExpression(node) && child === node.expression;
@@ -82,7 +82,7 @@ function isValue(child: ts.Node, parent: ts.Node): child is ts.Expression {
   return ts.isArrowFunction(parent) && child === parent.body && !ts.isBlock(child);
 }
 
-/** Whether an expression awaits something itself; a guard is a function, in which that has no place. */
+/** Whether an expression contains `await` or `yield`, which cannot stand in a guard, because a guard is a function. */
 function awaits(node: ts.Node): boolean {
   if (ts.isAwaitExpression(node) || ts.isYieldExpression(node)) return true;
   if (ts.isFunctionLike(node)) return false;
@@ -102,13 +102,13 @@ class Edits {
     this.#insertions.push({ position, text });
   }
 
-  /** Puts a value in a guard. */
+  /** Wraps a value in a guard. */
   wrap(node: ts.Node): void {
     this.insert(node.getStart(this.file), "__svcGuard(() => (");
     this.insert(node.getEnd(), "))");
   }
 
-  /** Overwrites a node, and the comma where one follows, with blanks. */
+  /** Overwrites a node, and a comma after it, with blanks. */
   blank(node: ts.Node): void {
     const start = node.getStart(this.file);
     const end = node.end + (/^\s*,/.exec(this.#text.slice(node.end))?.[0].length ?? 0);

@@ -1,4 +1,4 @@
-/** Names that a file uses and does not import: where they come from, and the import to write. */
+/** Corrects names that a file uses but does not import: finds the module that exports them, and writes the import. */
 import path from "node:path";
 import ts from "typescript";
 import { quote } from "../../model/snapshot/problem.js";
@@ -8,10 +8,10 @@ import type { Correction } from "./members.js";
 import { functionMeant } from "./other-names.js";
 import { authoredFiles, type Places } from "./program.js";
 
-/** What models import the language as. */
+/** The name by which models import the language. */
 const LANGUAGE = "svc-success";
 
-/** Folders below the model are looked at this far, and so many files in all: a model is small, what stands around it need not be. */
+/** Limits of the search below the model's folder: its depth, and the number of files. A model is small, but its surroundings may be large. */
 const DEPTH = 5;
 const FILES_MAX = 1_000;
 
@@ -21,10 +21,10 @@ interface Source {
   isType: boolean;
 }
 
-/** What could be imported, in a project's folder and from the language. It reads files only when a name is looked for. */
+/** The names that could be imported, from a project's folder and from the language. Reads files only when a name is looked up. */
 export class Importable {
   readonly #language: ReadonlyMap<string, boolean>;
-  readonly #made = new Set<string>();
+  readonly #written = new Set<string>();
   #files: ts.SourceFile[] | undefined;
 
   constructor(
@@ -35,7 +35,7 @@ export class Importable {
     this.#language = exportsOf(ts.createSourceFile(index, ts.sys.readFile(index) ?? "", ts.ScriptTarget.ES2023));
   }
 
-  /** What to do about a name that is not known. @param uses all its places in the file @param inScope what it could be near to */
+  /** The correction of an unknown name. @param uses all its places in the file @param inScope names that it may be a misspelling of */
   correction(name: ts.Identifier, uses: readonly ts.Node[], inScope: readonly string[]): Correction | undefined {
     const file = name.getSourceFile();
     const sources = this.#sourcesOf(name.text, file);
@@ -51,7 +51,7 @@ export class Importable {
     if (near === undefined) return undefined;
     const { directory } = this.places;
     const edits = uses.map((use) => ({ ...rangeOf(file, use.getStart(), use.end, directory), text: near }));
-    // `{ name }` is a member of that name, too.
+    // In `{ name }`, the name is also that of a member, so the edit could change the meaning.
     const isCertain = !uses.some(({ parent }) => ts.isShorthandPropertyAssignment(parent));
     return { fix: `write ${quote(near)}`, ...(isCertain ? { edits } : {}) };
   }
@@ -72,16 +72,16 @@ export class Importable {
       };
     }
     const line = `import { ${imported} } from ${JSON.stringify(module)};`;
-    const made = `${file.fileName} ${module}`;
-    // The next name of that module joins this import, when it is there.
-    if (this.#made.has(made)) return { fix: `write ${line}` };
-    this.#made.add(made);
+    const key = `${file.fileName} ${module}`;
+    // Further names of that module are added to this import by a later run, when it exists.
+    if (this.#written.has(key)) return { fix: `write ${line}` };
+    this.#written.add(key);
     const first = file.statements.find(ts.isImportDeclaration);
     const newline = file.text.includes("\r\n") ? "\r\n" : "\n";
     return { fix: `write ${line}`, edits: insert(first?.getStart(file) ?? beginOf(file), line + newline) };
   }
 
-  /** The names that the file imports from a module already, in braces and not as types only. */
+  /** The existing import of named values from a module; undefined if there is none. */
   #importOf(source: Source, file: ts.SourceFile): ts.NamedImports | undefined {
     for (const statement of file.statements) {
       if (!ts.isImportDeclaration(statement) || !ts.isStringLiteral(statement.moduleSpecifier)) continue;
@@ -99,7 +99,7 @@ export class Importable {
     return undefined;
   }
 
-  /** The module as a file names it, with the ending that its other imports have. */
+  /** The specifier by which a file imports a module, with the same ending as its other imports. */
   #specifier(target: string, file: ts.SourceFile): string {
     const between = relative(path.dirname(file.fileName), bare(target));
     const own = file.statements.flatMap((statement) =>
@@ -127,7 +127,7 @@ export class Importable {
     return sources;
   }
 
-  /** The files of the model, and those beside them that nothing imports yet. */
+  /** The files of the model, and others in its folder that nothing imports yet. */
   #modelFiles(): ts.SourceFile[] {
     if (this.#files) return this.#files;
     const { directory, config, sealed } = this.places;
@@ -151,7 +151,7 @@ export class Importable {
   }
 }
 
-/** Where the first import goes: below the line that says which program runs the file, and below directives such as "use strict". */
+/** The position of the first import: after a shebang line, and after directives such as "use strict". */
 function beginOf(file: ts.SourceFile): number {
   const statements = [...file.statements];
   const directives = statements.findIndex(
@@ -167,7 +167,7 @@ function bare(file: string): string {
   return file.replace(/\.[cm]?[jt]s$/, "");
 }
 
-/** The names that a module exports as it is written, each with whether it is a type only. */
+/** The names that a module exports by its syntax, each with whether it is only a type. */
 function exportsOf(file: ts.SourceFile): Map<string, boolean> {
   const names = new Map<string, boolean>();
   for (const statement of file.statements) {

@@ -1,7 +1,7 @@
 import path from "node:path";
 import ts from "typescript";
 
-/** What the type checker knows of the language: which values are its own, which of them are conditions, and what they can be asked. */
+/** What the type checker knows about the language: which values belong to it, which of these are conditions, and which methods they have. */
 export class Language {
   readonly checker: ts.TypeChecker;
   readonly #folder: string;
@@ -23,7 +23,7 @@ export class Language {
     return this.checker.getTypeAtLocation(node);
   }
 
-  /** Whether it is certainly a value of the language, such as an event or a trait; what may also be absent is not. */
+  /** Whether a type is certainly that of a value of the language, such as an event or a trait; a type that includes undefined is not. */
   isOwn(type: ts.Type): boolean {
     const isObject = (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) !== 0;
     return isObject && type.getProperties().some((property) => this.isDeclaredHere(property));
@@ -33,12 +33,12 @@ export class Language {
     return declarations.some((declaration) => declaration.getSourceFile().fileName.startsWith(this.#folder));
   }
 
-  /** Whether it is a condition on a customer or on the properties of an event. */
+  /** Whether a type is that of a condition on a customer or on the properties of an event. */
   isCondition(type: ts.Type): boolean {
     return this.isOwn(type) && this.#conditions.some((condition) => this.checker.isTypeAssignableTo(type, condition));
   }
 
-  /** What an own value can be asked: not what the author declared, nor what only the compiler reads, whose names are symbols. */
+  /** The methods of a value of the language, without the author's declared members and those that only the compiler reads, whose names are symbols. */
   methodsOf(type: ts.Type): string[] {
     const own = this.checker.getPropertiesOfType(type).filter((property) => this.isDeclaredHere(property));
     return own.flatMap(({ name }) => (name.startsWith("__@") ? [] : [name]));
@@ -58,7 +58,7 @@ export class Language {
     );
   }
 
-  /** Whether a name of the language may be written at a place: it means that there, or nothing yet. */
+  /** Whether a name of the language can be written at a place: it has its meaning there, or none yet. */
   isFree(name: string, place: ts.Node): boolean {
     const found = this.checker.getSymbolsInScope(place, ts.SymbolFlags.Value | ts.SymbolFlags.Alias);
     const symbol = found.find((one) => one.name === name);

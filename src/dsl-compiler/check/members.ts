@@ -6,18 +6,18 @@ import type { Language } from "./language.js";
 import { methodMeant, wayAround } from "./other-names.js";
 import { typeName } from "./words.js";
 
-/** What to write, and the edits that write it where nothing else can be meant. */
+/** A fix, and the edits for it if nothing else can be meant. */
 export interface Correction {
   fix: string;
   edits?: Edit[];
 }
 
-/** What to do about a member that a value of the language does not have; undefined where the checker's words are as good. */
+/** The correction of an unknown member of a value of the language; undefined if the checker's own message is as good. */
 export function memberCorrection(name: ts.Identifier, language: Language, directory: string): Correction | undefined {
   if (!ts.isPropertyAccessExpression(name.parent) || name.parent.name !== name) return undefined;
   const type = language.typeOf(name.parent.expression);
   const members = language.isOwn(type) ? language.methodsOf(type) : [];
-  // What the author declared may itself be what is misspelt; the language's own names are not.
+  // Only the language's own names are certainly spelled correctly: the author's declaration may be the mistake.
   if (members.length === 0 && !language.isCondition(type)) return undefined;
   const { text } = name;
   const rename = (to: string): Edit[] => [

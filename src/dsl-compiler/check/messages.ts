@@ -7,11 +7,11 @@ import { EXPECTED_VALUES } from "../diagnostics/shape-fixes.js";
 import { durationFix } from "./other-names.js";
 import { byNames, choicesOf, truncate, inWords, isFunction, typeName, withoutLazy } from "./words.js";
 
-/** What to do where a value of one type stands where one of another is expected. */
+/** Translates errors of TypeScript into the words of models, with a fix. */
 
 const TO_COMPARE = "compare it, such as with .atLeast(3)";
 
-/** What makes a condition of what is nearly one. */
+/** How to turn values that are almost conditions into conditions, by type. */
 const UNFINISHED = byNames([
   ["Sequence", 'add .within("7d"), or how long the sequence may take'],
   ["Quantity ScopedQuantity WindowedQuantity Calculated Comparisons Days", TO_COMPARE],
@@ -20,7 +20,7 @@ const UNFINISHED = byNames([
   ["SegmentModel ManualSegment", "ask about the segment, with .has()"],
 ]);
 
-/** What makes a condition of a trait, a property or a latest value, by the type of its field. */
+/** How to turn a trait, a property or a latest value into a condition, by the type of its field. */
 const UNASKED = byNames([
   ["String Text Choice", 'ask for its value, such as with .is("…")'],
   ["Number", TO_COMPARE],
@@ -29,10 +29,10 @@ const UNASKED = byNames([
   ["Array List", 'ask for an item of it, such as with .contains("…")'],
 ]);
 
-/** What a score is made of by a function, beside traits that are numbers. */
+/** Types, besides traits that are numbers, that `scale` and `steps` turn into a score. */
 const SCORED = new Set(["Quantity", "ScopedQuantity", "WindowedQuantity", "Calculated", "Days"]);
 
-/** Types of which can be said what is one. */
+/** What to give if one of these types is expected. */
 const EXPECTED = byNames<string>([
   ["Selection", EXPECTED_VALUES.of],
   ["Score", EXPECTED_VALUES.score],
@@ -41,7 +41,7 @@ const EXPECTED = byNames<string>([
   ["Measure", EXPECTED_VALUES.per],
 ]);
 
-/** What to do about a value of the type `source` where one of the type `target` is expected, as the checker prints them. */
+/** The fix for a value of the type `source` where the type `target` is expected, both as the checker prints them. */
 function remedy(source: string, target: string): string {
   const given = typeName(source) ?? "";
   const expected = typeName(withoutLazy(target)) ?? "";
@@ -56,22 +56,22 @@ function remedy(source: string, target: string): string {
   return EXPECTED.get(expected) ?? `give ${inWords(target)}`;
 }
 
-/** A mistake in words: a code of ours where one fits, the message, and what to do where that can be said. */
-interface Said {
+/** A translated error: our own code if one fits, the message, and the fix if there is one. */
+interface Translation {
   code?: string;
   message: string;
   fix?: string | undefined;
 }
 
-const FUNCTION_OF_PROPERTIES: Said = {
+const FUNCTION_OF_PROPERTIES: Translation = {
   message: "expected a function, but this is an object",
   fix: EXPECTED_VALUES.where,
 };
 
-/** "No overload matches this call": of what the call should have been, nothing is said there. */
+/** "No overload matches this call", which does not say what was expected. */
 const NO_OVERLOAD = 2769;
 
-/** An error of the type checker as a diagnostic. `file` is where it was found. */
+/** The diagnostic of a TypeScript error in `file`. */
 export function typeDiagnostic(error: ts.Diagnostic, file: ts.SourceFile, directory: string): Diagnostic {
   const start = error.start ?? 0;
   const range = rangeOf(file, start, start + (error.length ?? 0), directory);
@@ -79,30 +79,30 @@ export function typeDiagnostic(error: ts.Diagnostic, file: ts.SourceFile, direct
   return { ...diagnostic("error", code, message, range, fix), typescript: `TS${error.code}` };
 }
 
-function inPlainWords(error: ts.Diagnostic): Said {
-  if (typeof error.messageText === "string") return say(error.code, error.messageText);
+function inPlainWords(error: ts.Diagnostic): Translation {
+  if (typeof error.messageText === "string") return translate(error.code, error.messageText);
   const head = error.messageText;
-  const said = say(head.code, head.messageText);
-  // The head tells what stands there and what is expected; where that has no short name, the end of the chain tells the difference.
+  const translated = translate(head.code, head.messageText);
+  // The head names the given and the expected type. If these have no short names, the end of the chain says how they differ.
   const cause = deepest(head);
-  const isShort = said.message.length <= 100 && !/[…{]/.test(said.message);
-  const isTold = cause === head || (head.code !== NO_OVERLOAD && isShort);
-  return isTold ? said : say(cause.code, cause.messageText);
+  const isShort = translated.message.length <= 100 && !/[…{]/.test(translated.message);
+  const isClear = cause === head || (head.code !== NO_OVERLOAD && isShort);
+  return isClear ? translated : translate(cause.code, cause.messageText);
 }
 
-/** The first cause of all: of several forms of a call, that of the first. */
+/** The innermost cause; among several overloads of a call, that of the first. */
 function deepest(chain: ts.DiagnosticMessageChain): ts.DiagnosticMessageChain {
   const [next] = chain.next ?? [];
   return next ? deepest(next) : chain;
 }
 
-/** Each form of message that a model's author meets, in the words of models. The numbers are those of TypeScript. */
-function say(number: number, text: string): Said {
+/** Translates each kind of message that a model's author meets. The numbers are TypeScript's error codes. */
+function translate(number: number, text: string): Translation {
   switch (number) {
     case 2339: // Property 'x' does not exist on type 'T'.
     case 2550:
     case 2551: // … Did you mean 'y'?
-      return sayNoMember(text);
+      return unknownMember(text);
     case 2353: // Object literal may only specify known properties, and 'x' does not exist in type 'T'.
     case 2561: // … but 'x' does not exist in type 'T'. Did you mean to write 'y'?
       if (/ in type '[^]*=> PropertyCondition'/.test(text)) return FUNCTION_OF_PROPERTIES;
@@ -112,13 +112,13 @@ function say(number: number, text: string): Said {
     case 2552: // … Did you mean 'y'?
     case 2663:
     case 18004:
-      return sayUnknown(text);
+      return unknownName(text);
     case 2305: // Module '"./x.js"' has no exported member 'y'.
     case 2459:
     case 2460:
     case 2614:
     case 2724: // … Did you mean 'z'?
-      return sayNoExport(text);
+      return missingExport(text);
     case 2307: // Cannot find module 'x' or its corresponding type declarations.
       return { code: "MODULE_NOT_FOUND", message: `could not resolve ${quoted(text)}` };
     case 1117: // An object literal cannot have multiple properties with the same name.
@@ -130,27 +130,27 @@ function say(number: number, text: string): Said {
     case 2322: // Type 'S' is not assignable to type 'T'.
     case 2345: // Argument of type 'S' is not assignable to parameter of type 'T'.
     case 2820: // Type 'S' is not assignable to type 'T'. Did you mean 'y'?
-      return sayMismatch(text);
+      return mismatch(text);
     case 2741: // Property 'x' is missing in type 'S' but required in type 'T'.
-      return sayMissing(text);
+      return missingMember(text);
     case 2554: // Expected 1 arguments, but got 2.
     case 2555:
       return { message: lowerFirst(text.replace(/\.$/, "").replace(/\b1 arguments/, "1 argument")) };
     default:
       // 'string' only refers to a type, but is being used as a value here.
-      if (number === 2693 && /^'[a-z]+'/.test(text)) return sayUnknown(text);
+      if (number === 2693 && /^'[a-z]+'/.test(text)) return unknownName(text);
       return { message: truncate(lowerFirst(text.replace(/\s+/g, " ").replace(/\.$/, "").replaceAll("'", '"')), 200) };
   }
 }
 
-function sayUnknown(text: string): Said {
+function unknownName(text: string): Translation {
   return {
     message: `there is no ${quoted(text)} in this file`,
     fix: suggested(text) ?? "import it, or correct its name",
   };
 }
 
-function sayNoMember(text: string): Said {
+function unknownMember(text: string): Translation {
   const [, name = "", type = ""] = /^Property '(.*?)' does not exist on type '([^]*?)'\.(?: |$)/.exec(text) ?? [];
   const owner = typeName(type);
   const fix = suggested(text);
@@ -160,33 +160,33 @@ function sayNoMember(text: string): Said {
   return { message: `there is no ${quote(name)} on ${inWords(type)}`, fix: fix ?? "correct the name, or remove it" };
 }
 
-function sayNoExport(text: string): Said {
+function missingExport(text: string): Translation {
   const [module = "", name = ""] = [...text.matchAll(/'(?:"([^"]*)"|([^']*))'/g)].map(
     ([, file, member]) => file ?? member,
   );
   return { code: "NO_SUCH_EXPORT", message: `${quote(module)} exports no ${quote(name)}`, fix: suggested(text) };
 }
 
-function sayMismatch(text: string): Said {
+function mismatch(text: string): Translation {
   const [, source = "", target = ""] =
     /[Tt]ype '([^]*?)' is not assignable to (?:parameter of )?type '([^]*?)'\.(?: |$)/.exec(text) ?? [];
   const duration = inWords(target) === inWords("Duration") ? durationFix(unquoted(source)) : undefined;
-  if (duration !== undefined) return unlike(source, target, duration);
+  if (duration !== undefined) return wrongType(source, target, duration);
   const choices = choicesOf(target);
   const meant = choicesOf(source).length === 1 ? nearest(unquoted(source), choices.map(unquoted)) : undefined;
-  return unlike(source, target, suggested(text) ?? (meant === undefined ? undefined : write(JSON.stringify(meant))));
+  return wrongType(source, target, suggested(text) ?? (meant === undefined ? undefined : write(JSON.stringify(meant))));
 }
 
-function unlike(source: string, target: string, fix = remedy(source, target)): Said {
+function wrongType(source: string, target: string, fix = remedy(source, target)): Translation {
   const expected = isFunction(target) ? "a function" : inWords(target);
   return { message: `expected ${expected}, but this is ${inWords(source)}`, fix };
 }
 
-/** The members that tell the language's values apart have symbols for names, which no author writes. */
-function sayMissing(text: string): Said {
+/** A missing member whose name is a symbol means a value of the wrong type: such members tell the language's types apart. */
+function missingMember(text: string): Translation {
   const [, source, target] =
     /^Property '\[[^]*?\]' is missing in type '([^]*)' but required in type '([^]*)'\.$/.exec(text) ?? [];
-  if (source !== undefined && target !== undefined) return unlike(source, target);
+  if (source !== undefined && target !== undefined) return wrongType(source, target);
   return { message: `${quoted(text)} is missing`, fix: `add ${quoted(text)}` };
 }
 
@@ -199,7 +199,7 @@ function write(word: string): string {
   return `write ${word.startsWith('"') ? word : quote(word)}`;
 }
 
-/** The first part of the message that stands in single quotation marks, in double ones. */
+/** The first part of the message in single quotation marks, in double ones instead. */
 function quoted(text: string): string {
   const part = /'([^']*)'/.exec(text)?.[1] ?? "";
   return quote(part.replace(/^"(.*)"$/, "$1"));

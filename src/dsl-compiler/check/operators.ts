@@ -1,6 +1,6 @@
 /**
- * Operators of JavaScript where the language has methods. JavaScript computes them once, when the model is compiled: `a && b` is `b`, `!a` is
- * false, whoever the customer is. Types refuse only some of them, so they are looked for in the syntax.
+ * Finds JavaScript operators where the language has methods. JavaScript computes them once, when the model is compiled: `a && b` is `b`, and `!a` is
+ * false, for every customer. The type checker refuses only some of them, so they are found in the syntax.
  */
 import ts from "typescript";
 import { type Diagnostic, diagnostic, type Edit, rangeOf } from "../diagnostics/diagnostic.js";
@@ -14,7 +14,7 @@ export interface OperatorFound {
 
 type Operator = ">" | ">=" | "<" | "<=" | "===" | "==" | "!==" | "!=";
 
-/** The methods that say what an operator means; a value has one of them at most. */
+/** The methods that an operator stands for; a value has at most one of them. */
 const METHODS: Readonly<Record<Operator, readonly string[]>> = {
   ">": ["moreThan", "after"],
   ">=": ["atLeast", "onOrAfter"],
@@ -26,27 +26,27 @@ const METHODS: Readonly<Record<Operator, readonly string[]>> = {
   "!=": ["isNot", "notEquals"],
 };
 
-/** What an operator is called where its sides are exchanged. */
+/** The equivalent operator when the sides are swapped. */
 const MIRRORED: Readonly<Partial<Record<Operator, Operator>>> = { ">": "<", ">=": "<=", "<": ">", "<=": ">=" };
 
 const ARITHMETIC = new Set(["+", "-", "*", "/", "%", "**"]);
 
-/** A fix that shows more than this of the author's text is not read. */
+/** The most characters of the author's text that a fix shows. */
 const TEXT_SHOWN = 60;
 
-/** Finds the operators in a file that stand where only a method says what is meant. */
+/** Finds the operators in a file that should be methods. */
 export function findOperators(file: ts.SourceFile, language: Language, directory: string): OperatorFound[] {
   return new OperatorFinder(file, language, directory).find();
 }
 
-/** What can only be meant: the edits, and where nothing but the operator may stand for them: a comment there would be lost. */
+/** The edits of a certain correction. Between operands only the operator may stand, because a comment there would be lost. */
 interface Certain {
   operator: string;
   between: readonly { from: number; to: number }[];
   edits: Edit[];
 }
 
-/** What a comparison asks: the value of the language, what it is compared with, and the method for it, if it has one. */
+/** A comparison: the value of the language, what it is compared with, and the equivalent method, if there is one. */
 interface Question {
   subject: ts.Expression;
   value: ts.Expression;
@@ -89,13 +89,13 @@ class OperatorFinder {
     const { subject, value, method, isMirrored } = question;
     const type = this.language.typeOf(subject);
     const isOfTwo = this.language.isOwn(this.language.typeOf(value));
-    // Authors' own functions may ask whether two events, or two traits, are the same.
+    // Authors' own functions may check whether two events, or two traits, are the same.
     if (question.isEquality && (method === undefined || isOfTwo)) return;
     const message = `there is no "${operator}" on ${this.#inWords(subject)}`;
     if (method === undefined) {
       const methods = this.language.methodsOf(type).map((name) => `.${name}(…)`);
       const fix = methods.length > 0 ? `write one of ${methods.slice(0, 8).join(", ")}` : "write a condition";
-      this.#tell(node, message, fix);
+      this.#report(node, message, fix);
       return;
     }
     const isAbsence = method === "exists" || method === "missing";
@@ -105,14 +105,14 @@ class OperatorFinder {
       const isMeasure = this.language.methodsOf(type).includes("minus");
       const difference = `${this.#text(subject)}.minus(${this.#text(value)}).${method}(0), or .per(…) for a ratio`;
       const known = `.${method}(…) with a value that is known now: ${this.#inWords(value)} is not`;
-      this.#tell(node, message, `write ${isMeasure ? difference : known}`);
+      this.#report(node, message, `write ${isMeasure ? difference : known}`);
       return;
     }
     const isCertain =
       ts.isLeftHandSideExpression(subject) && (isAbsence || this.language.accepts(type, method, [value]));
     const between = [{ from: node.left.end, to: node.right.getStart(this.file) }];
     const certain = isCertain && { operator, between, edits: this.#comparisonEdits(node, question, isAbsence) };
-    this.#tell(node, message, `write ${isMirrored ? this.#text(subject) : ""}${call}`, certain);
+    this.#report(node, message, `write ${isMirrored ? this.#text(subject) : ""}${call}`, certain);
   }
 
   #comparisonEdits(node: ts.BinaryExpression, question: Question, isAbsence: boolean): Edit[] {
@@ -146,10 +146,10 @@ class OperatorFinder {
   }
 
   #logical(node: ts.BinaryExpression, operator: string): void {
-    // A chain is told once, where it is whole.
+    // A chain of one operator is reported once, at its outermost node.
     if (ts.isBinaryExpression(node.parent) && node.parent.operatorToken.kind === node.operatorToken.kind) return;
     const parts = operandsOf(node, node.operatorToken.kind);
-    // Of the last one it does not matter whether it is always true.
+    // The last operand may be a condition: an ordinary value before it may choose it, as in `flag && condition`.
     if (!parts.slice(0, -1).some((part) => this.#isCondition(part) || this.#isOwn(part))) return;
     const name = operator === "&&" ? "all" : "any";
     const isCertain = parts.every((part) => this.#isCondition(part)) && this.language.isFree(name, node);
@@ -164,7 +164,7 @@ class OperatorFinder {
     ];
     const shown = parts.map((part) => this.#text(part, TEXT_SHOWN / parts.length));
     const message = `"${operator}" does not combine conditions: JavaScript computes it once, when the model is compiled`;
-    this.#tell(node, message, `write ${name}(${shown.join(", ")})`, isCertain && { operator, between, edits });
+    this.#report(node, message, `write ${name}(${shown.join(", ")})`, isCertain && { operator, between, edits });
   }
 
   #negation(node: ts.PrefixUnaryExpression): void {
@@ -179,14 +179,14 @@ class OperatorFinder {
     const message = `"!" does not negate a condition: JavaScript computes it once, when the model is compiled`;
     const shown = this.#text(unwrapped(node.operand));
     const between = [{ from: start, to: inside }];
-    this.#tell(node, message, `write not(${shown})`, isCertain && { operator: "!", between, edits });
+    this.#report(node, message, `write not(${shown})`, isCertain && { operator: "!", between, edits });
   }
 
   #choice({ condition, questionToken }: ts.ConditionalExpression): void {
     if (!this.#isCondition(condition) && !this.#isOwn(condition)) return;
     const message = `"?" does not choose by a condition: JavaScript computes it once, when the model is compiled`;
     const shown = this.#text(condition, 30);
-    this.#tell(questionToken, message, `write any(all(${shown}, …), all(not(${shown}), …))`);
+    this.#report(questionToken, message, `write any(all(${shown}, …), all(not(${shown}), …))`);
   }
 
   #arithmetic(node: ts.BinaryExpression, operator: string): void {
@@ -197,10 +197,10 @@ class OperatorFinder {
     const isMeasure = method !== undefined && subject === node.left;
     const has = isMeasure && this.language.methodsOf(this.language.typeOf(subject)).includes(method);
     const other = "write a comparison with a number, or send the result as a property or as a trait";
-    this.#tell(node, message, has ? `write .${method}(${this.#text(node.right)}), which takes a measure` : other);
+    this.#report(node, message, has ? `write .${method}(${this.#text(node.right)}), which takes a measure` : other);
   }
 
-  /** Whether it is a condition, or will be one when its own operators are mended. */
+  /** Whether it is a condition, or will be one once its own operators are corrected. */
   #isCondition(expression: ts.Expression): boolean {
     const node = unwrapped(expression);
     if (ts.isBinaryExpression(node)) {
@@ -213,15 +213,15 @@ class OperatorFinder {
     if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken) {
       return this.#isCondition(node.operand);
     }
-    return this.language.isCondition(this.language.typeOf(node)) && this.#isThere(node);
+    return this.language.isCondition(this.language.typeOf(node)) && this.#exists(node);
   }
 
-  /** Whether it is certainly there, and a value of the language: whether an item of a list or of a record is there, may be asked. */
+  /** Whether it is a value of the language that certainly exists; items of lists and records may be missing, and may be tested for that. */
   #isOwn(expression: ts.Expression): boolean {
-    return this.language.isOwn(this.language.typeOf(expression)) && this.#isThere(unwrapped(expression));
+    return this.language.isOwn(this.language.typeOf(expression)) && this.#exists(unwrapped(expression));
   }
 
-  #isThere(node: ts.Expression): boolean {
+  #exists(node: ts.Expression): boolean {
     if (ts.isElementAccessExpression(node)) return false;
     const { checker } = this.language;
     const symbol = checker.getSymbolAtLocation(ts.isPropertyAccessExpression(node) ? node.name : node);
@@ -231,14 +231,14 @@ class OperatorFinder {
     const declaration = (isAlias ? checker.getAliasedSymbol(symbol) : symbol)?.valueDeclaration;
     if (!declaration || ts.isBindingElement(declaration)) return false;
     const initializer = ts.isVariableDeclaration(declaration) ? declaration.initializer : undefined;
-    return initializer === undefined || this.#isThere(unwrapped(initializer));
+    return initializer === undefined || this.#exists(unwrapped(initializer));
   }
 
   #inWords(node: ts.Expression): string {
     return inWords(this.language.checker.typeToString(this.language.typeOf(node)));
   }
 
-  /** The author's text, where it is short. */
+  /** The author's text, if it is short; otherwise `…`. */
   #text(node: ts.Node, longest = TEXT_SHOWN): string {
     const text = node.getText(this.file);
     return text.length > longest || text.includes("\n") ? "…" : text;
@@ -248,20 +248,20 @@ class OperatorFinder {
     return { ...rangeOf(this.file, start, end, this.directory), text };
   }
 
-  #tell(node: ts.Node, message: string, fix: string, certain: Certain | false = false): void {
+  #report(node: ts.Node, message: string, fix: string, certain: Certain | false = false): void {
     const range = rangeOf(this.file, node.getStart(this.file), node.end, this.directory);
     const isCommented =
       certain && certain.between.some(({ from, to }) => this.file.text.slice(from, to).trim() !== certain.operator);
-    const left = isCommented ? `; --fix does not: the comment beside "${certain.operator}" would be lost` : "";
-    const told = diagnostic("error", "INVALID_OPERATOR", message, range, fix + left);
-    this.#found.push({ node, diagnostic: certain && !isCommented ? { ...told, edits: certain.edits } : told });
+    const note = isCommented ? `; --fix does not do this: the comment beside "${certain.operator}" would be lost` : "";
+    const plain = diagnostic("error", "INVALID_OPERATOR", message, range, fix + note);
+    this.#found.push({ node, diagnostic: certain && !isCommented ? { ...plain, edits: certain.edits } : plain });
   }
 }
 
-/** What the checker says of an operator itself, and of what it makes where a condition is expected. */
+/** The codes of TypeScript's errors about an operator itself. */
 const OF_OPERATORS = new Set([2362, 2363, 2365, 2367]);
 
-/** Whether an error of types says the same as an operator that was found, or follows from it. */
+/** Whether a type error is about the operator that was found, or about its result where a condition is expected. */
 export function isCausedBy(operator: ts.Node, error: ts.Diagnostic, file: ts.SourceFile): boolean {
   const { start = 0, length = 0, code, messageText } = error;
   if (OF_OPERATORS.has(code)) return operator.getStart(file) <= start && start + length <= operator.end;
@@ -269,7 +269,7 @@ export function isCausedBy(operator: ts.Node, error: ts.Diagnostic, file: ts.Sou
   if (!/[Tt]ype '(?:boolean|true|false|number|string)' is not assignable to/.test(text)) return false;
   const isWithin = (node: ts.Node): boolean => node.getStart(file) <= start && start + length <= node.end;
   for (let node = operator; !ts.isSourceFile(node) && !ts.isStatement(node); node = node.parent) {
-    // Where the value of a member is wrong, its name is marked.
+    // If the value of a member is wrong, TypeScript marks its name.
     if (ts.isPropertyAssignment(node)) return isWithin(node.name) || isWithin(node.initializer);
     if (ts.isCallExpression(node)) return false;
     if (isWithin(node)) return true;

@@ -1,7 +1,7 @@
-/** What authors call the language's methods and functions who know other languages, and what they look for that it does not have. */
+/** Names of other languages for the methods and functions of this one, and for features that it does not have. */
 import { byNames } from "./words.js";
 
-/** Other names of methods: the first method that the value has is meant. */
+/** Other names of methods. The meant method is the first one that the value has. */
 const METHODS: readonly [names: string, methods: string][] = [
   ["moreThan greaterThan isGreaterThan biggerThan largerThan gt above over exceeds", "moreThan after"],
   ["atLeast greaterThanOrEqual greaterThanOrEquals greaterOrEqual gte ge min minimum notLessThan", "atLeast onOrAfter"],
@@ -31,7 +31,7 @@ const METHODS: readonly [names: string, methods: string][] = [
   ["contains includes isMember isIn is", "has"],
 ];
 
-/** The method that is meant by another name for it. */
+/** The method that another name stands for. @param has whether the value has a method of this name */
 export function methodMeant(name: string, has: (method: string) => boolean): string | undefined {
   for (const [names, methods] of METHODS) {
     if (!names.split(" ").includes(name)) continue;
@@ -41,18 +41,18 @@ export function methodMeant(name: string, has: (method: string) => boolean): str
   return undefined;
 }
 
-/** For all that asks for months, weeks or days of a calendar. */
+/** The advice for questions about months, weeks or days of a calendar. */
 const CALENDAR =
   'write .within("30d"): windows have fixed lengths, because rules of time zones change, and results must not';
 
 const OCCURRENCES = "EventModel Occurrences OpenCondition Condition PropertyCondition";
 
-/** What the language says in another way, or not at all; `types`: only of values of these. */
+/** Advice for what the language expresses in another way, or not at all; `types`: only for values of these. */
 const WAYS: readonly [names: string, way: string, types?: string][] = [
   ["within", "write .lessThan(30): it is a number of days", "Days"],
   [
     "lessThan atMost below under lt lte isLessThan",
-    'write not(….atLeast("30d")): the time in the state is only asked for what it is at least',
+    'write not(….atLeast("30d")): the time in the state can only be compared with .atLeast(…)',
     "StateTime",
   ],
   ["moreThan greaterThan above over gt gte isGreaterThan", 'write .atLeast("30d")', "StateTime"],
@@ -63,7 +63,7 @@ const WAYS: readonly [names: string, way: string, types?: string][] = [
   ],
   ["last lastTime lastAt", 'write daysSince(event) for how long ago it was, or .latest("…") for a property of it'],
   ["first firstTime firstAt", "write daysSinceFirst(event) for how long ago it was; a property of it is not kept"],
-  ["nth second third", "write .count().atLeast(n): from the nth occurrence on it holds"],
+  ["nth second third", "write .count().atLeast(n): it holds from the nth occurrence on"],
   [
     "before after followedBy precededBy then afterwards",
     'write sequence(first, then).within("7d"): one event after another',
@@ -93,7 +93,7 @@ const WAYS: readonly [names: string, way: string, types?: string][] = [
   ],
   [
     "plus add",
-    "write a count or a sum of one event that stands for both: its amounts may be negative; .minus(…) takes positive ones off",
+    "write a count or a sum of one event that stands for both: its amounts may be negative; .minus(…) subtracts positive ones",
   ],
   ["groupBy perUser byUser by", 'write .distinct("…"), which counts the values: only customers have a state'],
   [
@@ -102,13 +102,13 @@ const WAYS: readonly [names: string, way: string, types?: string][] = [
   ],
 ];
 
-/** What to write instead of something that the language does not have by any name. @param type of the value that is asked */
+/** Advice for a name that the language has no equivalent of. @param type the type of the value on which it was used */
 export function wayAround(name: string, type = ""): string | undefined {
   const has = (words: string, word: string) => words.split(" ").includes(word);
   return WAYS.find(([names, , types]) => has(names, name) && (types === undefined || has(types, type)))?.[1];
 }
 
-/** Functions of the language by other names for them. */
+/** Other names of the language's functions. */
 const FUNCTIONS = byNames([
   ["and allOf every", "all"],
   ["or anyOf some", "any"],
@@ -124,7 +124,7 @@ const FUNCTIONS = byNames([
   ["daysSinceLast", "daysSince"],
 ]);
 
-/** The function of the language that is meant by another name for it. */
+/** The function of the language that another name stands for. */
 export function functionMeant(name: string): string | undefined {
   return FUNCTIONS.get(name);
 }
@@ -133,7 +133,7 @@ const LENGTH = /^\s*(\d+)\s*(m|minutes?|mins?|h|hours?|hrs?|d|days?|w|weeks?)\s*
 /** A capital M is a month in many notations, a small one a minute in this one. */
 const MONTHS = /^\s*\d*\s*(?:M|[mM]os?|[mM]onths?|[yY]|[yY]ears?|[qQ]|[qQ]uarters?)\s*$/;
 
-/** What to write instead of a text that is no duration, where it can be said. */
+/** The fix for a text that is not a duration, if it is clear what was meant. */
 export function durationFix(text: string): string | undefined {
   if (MONTHS.test(text)) {
     return 'write "30d" or "365d": lengths are fixed, and a month is not; see "Time and order" in docs/model.md';

@@ -4,8 +4,8 @@ import path from "node:path";
 import ts from "typescript";
 
 /**
- * Declarations for what Node.js gives a model beside the language, where the author's folder has none of its own (`@types/node`).
- * Models seldom use it, so its types are left open: a model that logs, or reads a variable of its environment, is no mistake.
+ * Declarations of Node.js, for folders without `@types/node`. Models seldom use Node.js, so everything is `any`: a model that logs, or reads an
+ * environment variable, must not be an error.
  */
 
 const GLOBALS = [
@@ -21,26 +21,27 @@ const AMBIENT = [
   `interface ImportMeta { url: string; filename: string; dirname: string; }`,
 ].join("\n");
 
-/** Where the checker finds what. All are absolute. */
+/** The folders and the file that the checker reads. */
 export interface Places {
+  /** The author's folder, absolute. */
   directory: string;
-  /** The entry of the model, in that folder. */
+  /** The entry of the model, relative to that folder. */
   config: string;
-  /** The folder of this package's sources: they declare the language that authors import as "svc-success". */
+  /** The folder of this package's sources, absolute. They declare the language that authors import as "svc-success". */
   sources: string;
-  /** Whether nothing but these is read, and nothing of Node.js is declared: the entry is somebody else's, and may name any file. */
+  /** Whether only these are read, and Node.js is not declared: the entry is from an untrusted author, and could import any file. */
   sealed: boolean;
 }
 
-/** No file: the declarations that stand in for those of Node.js. */
+/** The name of a virtual file with the declarations above. */
 const AMBIENT_FILE = "/svc-ambient.d.ts";
 
 /**
- * The program of an author's sources. What the author's own tsconfig.json says is for the editor: the same sources are checked in the
- * same way everywhere, also in a folder that holds nothing but them.
+ * The program of an author's sources. The author's own tsconfig.json is only for the editor: the same sources are checked in the same
+ * way everywhere, also in a folder without one.
  *
- * Strict, but for `noImplicitAny`: a mistaken name would be followed by complaints about all that is inferred from it, and segments
- * that read each other have types that cannot be inferred. What is not inferred is checked when the model is validated.
+ * Strict, except for `noImplicitAny`: a wrong name would cause errors about everything that is inferred from it, and segments that
+ * read each other have types that cannot be inferred. The validation of the model checks what is not inferred.
  */
 export function createProgram(places: Places): ts.Program {
   const { directory, config, sources, sealed } = places;
@@ -61,14 +62,14 @@ export function createProgram(places: Places): ts.Program {
     skipLibCheck: true,
     types: hasNodeTypes ? ["node"] : [],
     ...(hasNodeTypes ? { typeRoots: [typeRoots] } : {}),
-    // Former versions called it "svc".
+    // Models of former versions import it as "svc".
     paths: Object.fromEntries(["svc-success", "svc"].map((name) => [name, [path.join(sources, "dsl", "index.ts")]])),
   };
   const roots = [path.join(directory, config), ...(hasNodeTypes || sealed ? [] : [AMBIENT_FILE])];
   return ts.createProgram(roots, options, hostOf(options, places));
 }
 
-/** What every project reads alike: TypeScript's own declarations and the language. Programs of the same options may share it, as in an editor. */
+/** The files that all projects have in common: TypeScript's own declarations and the language. Programs with the same options can share them. */
 const shared = new Map<string, ts.SourceFile | undefined>();
 
 function hostOf(options: ts.CompilerOptions, { directory, config, sources, sealed }: Places): ts.CompilerHost {
@@ -81,7 +82,7 @@ function hostOf(options: ts.CompilerOptions, { directory, config, sources, seale
   const isReadable = (file: string) => !sealed || file === entry || roots.some((root) => file.startsWith(root));
   return {
     ...host,
-    // Comments of TypeScript's own declarations are for editors, and take a tenth of the time.
+    // Parsing the doc comments of TypeScript's own declarations would take a tenth of the time, and only editors need them.
     jsDocParsingMode: ts.JSDocParsingMode.ParseForTypeErrors,
     fileExists: (file) => isAmbient(file) || (isReadable(file) && host.fileExists(file)),
     readFile: (file) => (isAmbient(file) ? AMBIENT : isReadable(file) ? host.readFile(file) : undefined),
@@ -95,7 +96,7 @@ function hostOf(options: ts.CompilerOptions, { directory, config, sources, seale
   };
 }
 
-/** The files that the author wrote: neither declarations, nor packages, nor the language. */
+/** The files that the author wrote, without declarations, packages and the language. */
 export function authoredFiles(program: ts.Program, { sources }: Places): ts.SourceFile[] {
   return program.getSourceFiles().filter(({ fileName, isDeclarationFile }) => {
     const outside = path.relative(sources, fileName).startsWith("..");

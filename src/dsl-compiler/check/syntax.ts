@@ -1,4 +1,4 @@
-/** What the syntax tells of a place: which call stands there, which names it is about, and which argument a path in the model leads to. */
+/** Reads the syntax at a place: the call there, the names that it concerns, and the argument that a path in the model leads to. */
 import ts from "typescript";
 import { type Location, type Range, rangeOf } from "../diagnostics/diagnostic.js";
 
@@ -6,14 +6,14 @@ import { type Location, type Range, rangeOf } from "../diagnostics/diagnostic.js
 const STEP = /([A-Za-z_$][A-Za-z0-9_$]*)|\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]/g;
 
 /**
- * The value that the end of a path leads to, as far as it is written out in the call: of `segments[1]` the second in the list that is
- * `segments` there. What a call stands for may also be a value beside the member, in the same object.
+ * The value at the end of a path, if it is written out in the call: for `segments[1]` the second item of the list `segments`. The call itself
+ * may be the value of a member; then the value may also stand beside it, in the same object.
  */
 function memberOfCall(call: ts.CallExpression, path: string): ts.Expression | undefined {
   const steps = [...path.matchAll(STEP)].map(([, name, quoted, index]) => name ?? quoted ?? Number(index));
   for (let from = 0; from < steps.length; from += 1) {
     for (const argument of call.arguments) {
-      // The position of the part itself says nothing of what the call was given.
+      // A number here is the position of the part itself, not of a member of the argument.
       if (typeof steps[from] === "number" && ts.isObjectLiteralExpression(argument)) continue;
       const found = valueOf(argument, steps.slice(from));
       if (found) return found;
@@ -26,7 +26,7 @@ function memberOfCall(call: ts.CallExpression, path: string): ts.Expression | un
   return valueOf(holder.parent, [last]);
 }
 
-/** The value at the end of steps that begin in an object or a list. */
+/** The value at the end of a path that begins in an object or a list. */
 function valueOf(node: ts.Node, steps: readonly (string | number)[]): ts.Expression | undefined {
   const [step, ...rest] = steps;
   const member = step === undefined ? undefined : memberOf(node, step);
@@ -35,10 +35,10 @@ function valueOf(node: ts.Node, steps: readonly (string | number)[]): ts.Express
 }
 
 function memberOf(node: ts.Node, step: string | number): ts.Expression | undefined {
-  if (ts.isArrayLiteralExpression(node)) return typeof step === "number" ? written(node.elements, step) : undefined;
+  if (ts.isArrayLiteralExpression(node)) return typeof step === "number" ? itemAt(node.elements, step) : undefined;
   if (!ts.isObjectLiteralExpression(node)) return undefined;
-  // Parts that authors write by name, such as the components of the health, are a list in the snapshot.
-  if (typeof step === "number") return initializerOf(written(node.properties, step));
+  // Parts that authors write as members of an object, such as the components of the health, are a list in the snapshot.
+  if (typeof step === "number") return initializerOf(itemAt(node.properties, step));
   return initializerOf(
     node.properties.find(({ name }) => name && !ts.isComputedPropertyName(name) && name.text === step),
   );
@@ -49,29 +49,29 @@ function initializerOf(property: ts.ObjectLiteralElementLike | undefined): ts.Ex
   return property && ts.isShorthandPropertyAssignment(property) ? property.name : undefined;
 }
 
-/** An item of a list; what a list is spread from has items that are not written here. */
-function written<Item extends ts.Node>(items: readonly Item[], index: number): Item | undefined {
+/** An item of a list; undefined if a spread before it makes its position unknown. */
+function itemAt<Item extends ts.Node>(items: readonly Item[], index: number): Item | undefined {
   const isSpread = (item: ts.Node) => ts.isSpreadElement(item) || ts.isSpreadAssignment(item);
   return items.slice(0, index + 1).some(isSpread) ? undefined : items[index];
 }
 
-/** Where a problem of the model is: the call that made the part, and the names that the message speaks of, the first one first. */
+/** A problem of the model whose place is wanted: the call that made the part, and the names in the message, in their order. */
 export interface PlaceRequest {
   location: Location;
   subjects: string[];
-  /** The path in the model of the part that is wrong, where it is known. */
+  /** The path of the wrong part in the model, if known. */
   path?: string | undefined;
 }
 
-/** A place with its end, and the line of the statement at the top of the module that it belongs to. */
+/** A place with its end, and the line of the top-level statement that contains it. */
 export interface SourcePlace {
   range: Range;
   statement: number;
-  /** Whether the module exports what the statement makes; undefined where a function makes it. */
+  /** Whether the module exports the value of the statement; undefined if the place is inside of a function. */
   isExported: boolean | undefined;
 }
 
-/** The text that a problem is about: the name or the value that it speaks of where the call holds it, otherwise the call. */
+/** The place of a problem: the name or value that it concerns, if the call contains it, otherwise the call. */
 export function sourcePlaceOf(
   file: ts.SourceFile,
   { location, subjects, path }: PlaceRequest,
@@ -84,15 +84,15 @@ export function sourcePlaceOf(
   if (!call) return undefined;
   const statement = { statement: statementLine(file, position), isExported: isExported(file, call) };
   const member = path === undefined ? undefined : memberOfCall(call, path);
-  const told = member ?? subjects.map((subject) => findNamed(call, subject)).find((named) => named !== undefined);
-  if (told) return { range: rangeOf(file, told.getStart(file), told.end, directory), ...statement };
+  const marked = member ?? subjects.map((subject) => findNamed(call, subject)).find((named) => named !== undefined);
+  if (marked) return { range: rangeOf(file, marked.getStart(file), marked.end, directory), ...statement };
   const name = nameOfCallee(call.expression);
   const start = name.getStart(file);
   const range = rangeOf(file, start, call.end, directory);
   return { range: range.endLine === range.line ? range : rangeOf(file, start, name.end, directory), ...statement };
 }
 
-/** The line, from 1, at which the statement of a module that holds a position begins. */
+/** The line, from 1, at which the top-level statement that contains a position begins. */
 export function statementLine(file: ts.SourceFile, position: number): number {
   return file.getLineAndCharacterOfPosition(statementAt(file, position)?.getStart(file) ?? position).line + 1;
 }
@@ -116,7 +116,7 @@ function statementAt(file: ts.SourceFile, position: number): ts.Statement | unde
   return file.statements.find(({ pos, end }) => pos <= position && position < end);
 }
 
-/** The names that a place is about: the text there, and the members that hold it, up to the nearest call. */
+/** The names that a place concerns: the text there, and the members that contain it, up to the nearest call. */
 export function namesAt(file: ts.SourceFile, start: number, end: number): string[] {
   const names = [unquoted(file.text.slice(start, end))];
   let node = nodeAt(file, start);
@@ -126,10 +126,10 @@ export function namesAt(file: ts.SourceFile, start: number, end: number): string
   return names;
 }
 
-/** The place of a member's value, where its name stands at a position. */
+/** The place of a member's value, if its name is at the position. */
 export function valueAt(file: ts.SourceFile, position: number, directory: string): Range | undefined {
   const name = nodeAt(file, position);
-  // Of what a comment says, such as a reference to a file, there is no node within the file.
+  // A position in a comment, such as a reference to a file, has no node of its own.
   if (ts.isSourceFile(name) || !ts.isPropertyAssignment(name.parent) || name.parent.name !== name) return undefined;
   const { initializer } = name.parent;
   return rangeOf(file, initializer.getStart(file), initializer.end, directory);
@@ -144,7 +144,7 @@ export function nodeAt(file: ts.SourceFile, position: number): ts.Node {
   return within(file);
 }
 
-/** The call whose function is named at a position: stack traces give the place of that name. */
+/** The call whose function name is at the position, which is the place that stack traces give. */
 function callAt(file: ts.SourceFile, position: number): ts.CallExpression | undefined {
   for (let node = nodeAt(file, position); !ts.isSourceFile(node); node = node.parent) {
     if (!ts.isCallExpression(node)) continue;
@@ -162,7 +162,7 @@ function nameOfCallee(callee: ts.Expression): ts.Node {
   return ts.isPropertyAccessExpression(callee) ? callee.name : callee;
 }
 
-/** The text, number or member name in the arguments of a call that is the subject: the outermost, which declares it, and the first. */
+/** Finds the subject in the arguments of a call, as a text, number or member name: the outermost one, which declares it, and the first of these. */
 function findNamed(call: ts.CallExpression, subject: string): ts.Node | undefined {
   const isNamed = (node: ts.Node): boolean => {
     const isName = ts.isIdentifier(node) && ts.isPropertyAssignment(node.parent) && node.parent.name === node;

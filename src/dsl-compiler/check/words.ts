@@ -1,14 +1,13 @@
-/** Types in words, as far as an author's mistake can be told by them. */
+/** Describes types in words that an author understands. */
 
-/** A table by names, of which several in one text have the same in it. */
+/** Makes a map from a table whose keys are lists of names, separated by spaces. */
 export function byNames<Value>(table: readonly (readonly [names: string, value: Value])[]): ReadonlyMap<string, Value> {
   return new Map(table.flatMap(([names, value]) => names.split(" ").map((name) => [name, value] as const)));
 }
 
-/** A length of time. */
 const DURATION = 'a duration such as "15m", "12h", "7d" or "4w"';
 
-/** The language's own types and those of every model, by the name that the type checker prints. */
+/** Descriptions of TypeScript's basic types and the language's types, by the name that the type checker prints. */
 const NOUNS = byNames([
   ["string", "a text"],
   ["number", "a number"],
@@ -45,7 +44,7 @@ const NOUNS = byNames([
   ["Model", "a model"],
 ]);
 
-/** What a trait or a property is, by the type of its field. */
+/** Descriptions of a trait's or property's value, by the type of its field. */
 const VALUES = byNames([
   ["String Text Choice", "a text"],
   ["Number", "a number"],
@@ -54,10 +53,10 @@ const VALUES = byNames([
   ["Array List", "a list"],
 ]);
 
-/** What is longer than this is no longer read. */
+/** The length from which texts are shortened. */
 const LONGEST = 80;
 
-/** A type as the checker prints it, in words where there are some, and shortened. */
+/** Describes a type that the checker printed: in words if possible, otherwise shortened. */
 export function inWords(printed: string): string {
   const type = withoutLazy(printed.replace(/ \| undefined$/, ""));
   if (/`\$\{number\}[mhdw]`/.test(type)) return DURATION;
@@ -72,7 +71,7 @@ export function inWords(printed: string): string {
   return noun ?? truncate(withoutDetails(type).replace(/^\w+<…>\[\]$/, "a list […]"));
 }
 
-/** What a value is that may also be a function which returns it: `Score` of `Lazy<Score>`. */
+/** The type of a value that may also be given as a function: `Score` of `Lazy<Score>`. */
 export function withoutLazy(type: string): string {
   return /^Lazy<([^]*)>$/.exec(type)?.[1] ?? type;
 }
@@ -92,11 +91,11 @@ export function choicesOf(type: string): string[] {
   return members.every((member) => /^("(?:[^"\\]|\\.)*"|-?\d+(\.\d+)?)$/.test(member)) ? members : [];
 }
 
-/** Leaves out what stands in the braces and brackets of a type. */
+/** Replaces the contents of a type's braces and angle brackets by `…`. */
 function withoutDetails(type: string): string {
   let shown = "";
   let depth = 0;
-  // An arrow closes nothing.
+  // `=>` is split off as a whole, since its `>` closes nothing.
   for (const part of type.split(/(=>|[{}<>])/)) {
     if (part === "}" || part === ">") depth -= 1;
     if (depth === 0) shown += part;
@@ -108,7 +107,7 @@ function withoutDetails(type: string): string {
   return shown;
 }
 
-/** Shortens a text that nobody would read to its end. */
+/** Shortens a long text. */
 export function truncate(text: string, longest = LONGEST): string {
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }

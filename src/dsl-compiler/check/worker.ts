@@ -1,4 +1,4 @@
-/** The thread of the type checker: TypeScript takes its time, during which the model is bundled and run. It serves one project after the other. */
+/** The thread of the type checker. TypeScript is slow; meanwhile the model is bundled and run. It serves one project after the other. */
 import { parentPort } from "node:worker_threads";
 
 import { relative } from "../diagnostics/diagnostic.js";
@@ -13,7 +13,7 @@ let project: ReturnType<typeof open> | undefined;
 
 function open(places: Places) {
   const program = createProgram(places);
-  // Making it links each node to its parent, also in files that cannot be checked.
+  // Creating the checker links each node to its parent, also in files that cannot be checked.
   const types = program.getTypeChecker();
   const files = authoredFiles(program, places);
   const byName = new Map(files.map((file) => [relative(places.directory, file.fileName), file]));

@@ -3,7 +3,7 @@ import path from "node:path";
 import type ts from "typescript";
 import { fixFor } from "./fixes.js";
 
-/** Something to tell the author. Errors block; warnings do not, unless they are asked to. */
+/** A finding for the author. Errors make the compilation fail; warnings do so only on request. */
 export interface Diagnostic {
   /** Stable, in capitals. */
   code: string;
@@ -15,16 +15,16 @@ export interface Diagnostic {
   line?: number;
   /** From 1, in UTF-16 units. */
   column?: number;
-  /** Where the marked text ends, where that is known: the line, from 1, and the column after the last character. */
+  /** The end of the marked text, if known: the line, from 1, and the column after the last character. */
   endLine?: number;
   endColumn?: number;
-  /** The author's lines from `line` on: at most four of those that are marked. */
+  /** The marked lines of the source, from `line` on; at most four. */
   source?: string[];
-  /** What to do about it. */
+  /** How to fix it. */
   fix?: string;
-  /** What `svc validate --fix` writes, where only one thing can be meant: texts that take the place of others. */
+  /** The replacements that `svc validate --fix` makes, if only one thing can be meant. */
   edits?: Edit[];
-  /** The number of an error of the type checker: `TS2551`. */
+  /** The code of a TypeScript error: `TS2551`. */
   typescript?: string;
 }
 
@@ -34,10 +34,10 @@ export type Location = Required<Pick<Diagnostic, "file" | "line" | "column">>;
 /** A place with its end. */
 export type Range = Location & Required<Pick<Diagnostic, "endLine" | "endColumn">>;
 
-/** A text that takes the place of another. */
+/** A text that replaces the one in a range. */
 export type Edit = Range & { text: string };
 
-/** The place of a part of a file, for people: lines and columns from 1, the file relative to the author's folder. */
+/** The range of a part of a file as diagnostics give it: lines and columns from 1, the file relative to the author's folder. */
 export function rangeOf(file: ts.SourceFile, start: number, end: number, directory: string): Range {
   const from = file.getLineAndCharacterOfPosition(start);
   const to = file.getLineAndCharacterOfPosition(Math.max(start, end));
@@ -55,7 +55,7 @@ export function relative(directory: string, file: string): string {
   return path.relative(directory, file).split(path.sep).join("/");
 }
 
-/** Makes a diagnostic, with its place where that is known and its fix where there is one. */
+/** Makes a diagnostic, with its place and its fix if known. */
 export function diagnostic(
   severity: Diagnostic["severity"],
   code: string,
@@ -66,7 +66,7 @@ export function diagnostic(
   return { code, severity, message, ...location, ...(fix === undefined ? {} : { fix }) };
 }
 
-/** What is marked over more lines than this is told by its first ones. */
+/** The most source lines that a diagnostic shows. */
 const LINES = 4;
 
 /** Adds the author's lines to diagnostics that have a place. */
@@ -77,7 +77,7 @@ export async function withSource(diagnostics: readonly Diagnostic[], directory: 
   }
   return diagnostics.map((found) => {
     const { code, file, line, endLine = line } = found;
-    // A file that is no text has no lines to show.
+    // A file that is not UTF-8 has no lines to show.
     if (code === "NOT_UTF8" || file === undefined || line === undefined || endLine === undefined) return found;
     const source = files.get(file)!.slice(line - 1, Math.min(endLine, line - 1 + LINES));
     return source.length > 0 ? { ...found, source } : found;
@@ -88,7 +88,7 @@ async function linesOf(file: string): Promise<string[]> {
   try {
     return (await readFile(file, "utf8")).split(/\r?\n/);
   } catch {
-    // A file that cannot be read is told as such; it has no lines to show.
+    // A file that cannot be read is reported elsewhere; it has no lines to show.
     return [];
   }
 }

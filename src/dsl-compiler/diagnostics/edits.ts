@@ -1,19 +1,19 @@
 import { type Diagnostic, type Edit } from "./diagnostic.js";
 
-/** A file of the author's with what is certain corrected. */
+/** A file of the author with its certain corrections applied. */
 export interface CorrectedFile {
   /** Relative to the project, with forward slashes. */
   file: string;
-  /** As it was read. */
+  /** The text as it was read. */
   before: string;
   after: string;
-  /** What is corrected in it, by place. */
+  /** The diagnostics that are corrected, by place. */
   corrected: Diagnostic[];
 }
 
 /**
- * A file's text with the edits of diagnostics, those of each as a whole: what overlaps the edits of an earlier one is left for the next time.
- * Pure text: where nothing of it is certain, the text is as it was.
+ * Applies the edits of diagnostics to a file's text, all edits of a diagnostic or none: those that overlap edits of an earlier diagnostic are left for the
+ * next run. Without edits the text is unchanged.
  */
 export function correctFile(file: string, before: string, diagnostics: readonly Diagnostic[]): CorrectedFile {
   const starts = lineStarts(before);
@@ -33,7 +33,7 @@ export function correctFile(file: string, before: string, diagnostics: readonly 
   });
   let after = "";
   let done = 0;
-  // What is inserted where a text begins or ends stands outside of it.
+  // An insertion at the beginning or end of a replaced text goes outside of it.
   for (const { from, to, text } of taken.toSorted((a, b) => a.from - b.from || a.to - b.to)) {
     after += before.slice(done, from) + text;
     done = to;

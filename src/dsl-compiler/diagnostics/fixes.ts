@@ -1,7 +1,7 @@
 import { LIMITS } from "../../model/snapshot/limits.js";
 import type { ProblemCode } from "../../model/snapshot/problem.js";
 
-/** What to do about a problem of a model, where it can be said without knowing the model. */
+/** General fixes for the problems of a model, by code. */
 const MODEL_FIXES: Readonly<Record<ProblemCode, string>> = {
   COUNT_TOO_LARGE: `compare with at most ${LIMITS.distinctCount}; only a count of occurrences may compare with more`,
   DUPLICATE_BAND: "give one of the bands another name",
@@ -13,7 +13,7 @@ const MODEL_FIXES: Readonly<Record<ProblemCode, string>> = {
   DUPLICATE_STATE: "give one of the states another name",
   DUPLICATE_STEP: "give one of the steps another id",
   DUPLICATE_TRAIT: "show the trait once",
-  FORMAT_VERSION_UNKNOWN: "use the svc that belongs to the service",
+  FORMAT_VERSION_UNKNOWN: "use the svc that came with the service",
   INVALID_DURATION: 'write a duration such as "15m", "12h", "7d" or "4w"',
   INVALID_NAME: "choose another name",
   INVALID_SHAPE: "write this part as the language expects it",
@@ -23,8 +23,8 @@ const MODEL_FIXES: Readonly<Record<ProblemCode, string>> = {
   NO_LIFECYCLE: 'add the lifecycle to "lifecycle" of defineModel in svc.config.ts',
   RESERVED_NAME: "choose another name",
   SEGMENT_CYCLE: "write one of the segments without reading the other",
-  SEGMENT_HAS_CONDITION: 'declare the segment without "when", or leave it to its condition',
-  SIGNAL_HAS_CONDITION: 'declare the signal without "when", or leave it to its condition',
+  SEGMENT_HAS_CONDITION: 'remove "when" from the segment, or this action from the rule',
+  SIGNAL_HAS_CONDITION: 'remove "when" from the signal, or this action from the rule',
   SNAPSHOT_TOO_LARGE: "split the model, or move long lists of values into a trait",
   STEP_IMPOSSIBLE: "correct the condition of the step, or remove the step",
   TERMINAL_STATE_WITH_TRANSITIONS: 'remove "terminal: true", or the transitions',
@@ -44,7 +44,7 @@ const MODEL_FIXES: Readonly<Record<ProblemCode, string>> = {
   WEIGHTS_SUM_TO_ZERO: "give at least one component a weight above 0",
 };
 
-/** What to do about what the compiler itself finds. */
+/** General fixes for the findings of the compiler itself, by code. */
 const SOURCE_FIXES: Readonly<Record<string, string>> = {
   CIRCLE_BY_TIME: "ask in one of the transitions for something that happens, or wait longer in them",
   DUPLICATE_EVENT: "give one of the events another name, or declare it once and import it",
@@ -87,12 +87,12 @@ const SOURCE_FIXES: Readonly<Record<string, string>> = {
   UNLISTED_DEFINITION:
     "export it from a module that svc.config.ts lists, or add it to a list of defineModel, or remove it",
   UNREACHABLE_STATE: "add a transition to it, or remove it",
-  UNUSED_EVENT: "use it in a condition, mark it with .recordOnly() if people alone read it, or remove it",
+  UNUSED_EVENT: "use it in a condition, mark it with .recordOnly() if only people read it, or remove it",
 };
 
 const FIXES: Readonly<Record<string, string>> = { ...SOURCE_FIXES, ...MODEL_FIXES };
 
-/** What to do about a problem with this code; undefined for a code that is not known here. */
+/** The general fix for a problem with this code; undefined for a code that is not known here. */
 export function fixFor(code: string): string | undefined {
   return Object.hasOwn(FIXES, code) ? FIXES[code] : undefined;
 }

@@ -1,6 +1,6 @@
-/** What to do about a part of a model that has not the shape of such a part. */
+/** Fixes for parts of a model that have the wrong shape or value. */
 
-/** What can stand where a part of a model is expected, for authors who gave something else. */
+/** The expected parts, for authors who gave something else. */
 const CONDITION = 'give a condition, such as event.happened(), event.count().within("7d").atLeast(3) or segment.has()';
 const SCORE = "give a score: scale(…), steps(…) or trait.map(…)";
 const NUMBER = "give a number of the customer's: event.count(), daysSince(event) or a trait that is a number";
@@ -8,7 +8,7 @@ const OPERAND = 'give a number of the customer\'s: event.count(), event.sum("…
 
 const EVENT = "give an event, or event.where(…)";
 
-/** By the name of the member in the snapshot; `measure` is what a score is made of. */
+/** What to give for a member, by its name in the snapshot; `measure` is the input of a score. */
 export const EXPECTED_VALUES = {
   on:
     "give an event, event.where(…), traitsChanged, .entered(…) or .exited(…) of the lifecycle, a segment or the health, " +
@@ -29,7 +29,7 @@ export const EXPECTED_VALUES = {
   properties: "give what string(), number(), boolean(), date() or oneOf(…) returns",
 } as const;
 
-/** Members that exclude each other, by the end of the path at which that is told. */
+/** Fixes for members that exclude each other, by the path at which that is reported. */
 const EXCLUSIVE: readonly [path: RegExp, fix: string][] = [
   [
     /^signals\[\d+\]\.for$/,
@@ -38,7 +38,7 @@ const EXCLUSIVE: readonly [path: RegExp, fix: string][] = [
   [/^rules\[\d+\]\.cooldown$/, 'remove "cooldown" or "once", which exclude each other'],
 ];
 
-/** What is expected, by the message of the shape; `$1` is what the message names. */
+/** Fixes by the message about the shape, of which `$1` is a part. */
 const EXPECTED: readonly [message: RegExp, fix: string][] = [
   [/^must be (one of .*|a text, a finite number.*|a finite number|a whole number|"skip" or .*)$/, "give $1"],
   [
@@ -54,7 +54,7 @@ const EXPECTED: readonly [message: RegExp, fix: string][] = [
   [/^must not be empty$/, "give at least one"],
 ];
 
-/** What to do about a problem of shape; undefined where the shape tells nothing more. */
+/** The fix for a wrong shape; undefined if there is none beyond the general one. */
 export function shapeFix(path: string, message: string): string | undefined {
   const exclusive = EXCLUSIVE.find(([end]) => end.test(path));
   if (exclusive && !/^(?:must|is) /.test(message)) return exclusive[1];
@@ -70,7 +70,7 @@ export function shapeFix(path: string, message: string): string | undefined {
   return expected && message.replace(...expected);
 }
 
-/** What to do about a value that no declaration speaks of, by the message. */
+/** Fixes for values that break a rule other than their declaration, by the message. */
 const VALUES: readonly [message: RegExp, fix: string][] = [
   [/^the last band is from 0/, "let one band begin at 0"],
   [/^bands are listed from the highest/, "let each band begin at a number of its own"],
@@ -82,7 +82,7 @@ const VALUES: readonly [message: RegExp, fix: string][] = [
   [/^the display names no owner/, 'give the display an "owner", or leave "{owner}" out'],
 ];
 
-/** What to do about a value that is not allowed; undefined where the declaration has to tell. */
+/** The fix for a value that is not allowed; undefined if it depends on the declaration. */
 export function valueFix(message: string): string | undefined {
   return VALUES.find(([pattern]) => pattern.test(message))?.[1];
 }

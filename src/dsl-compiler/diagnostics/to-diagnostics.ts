@@ -1,4 +1,4 @@
-/** What a run of the author's modules tells, as diagnostics. */
+/** Turns the results of running the author's modules into diagnostics. */
 import { type Problem, quote } from "../../model/snapshot/problem.js";
 import { type Diagnostic, diagnostic, type Location } from "./diagnostic.js";
 import { durationFix } from "../check/other-names.js";
@@ -7,28 +7,28 @@ import type { Lowered } from "../load/lower.js";
 import type { RunOutcome, Thrown } from "../load/runner.js";
 import { shapeFix, valueFix } from "./shape-fixes.js";
 
-/** The code of a part that was made and is in no list. */
+/** The code for a part that was created but is in no list. */
 export const UNLISTED = "UNLISTED_DEFINITION";
 
-/** What comes of reading a module that has not been evaluated yet. */
+/** The messages of exceptions that reading a module before its evaluation causes. */
 const NOT_YET = /before initialization|of undefined|is not a function|is not a constructor|is not iterable/;
 
-/** An exception of the author's code, or of the language with a code of its own. @param circular the files that import themselves by way of others */
+/** The diagnostic of an exception. Exceptions of the language have their own code. @param circular the files that are part of an import cycle */
 export function thrownDiagnostic(thrown: Thrown, locate: Locate, circular: ReadonlySet<string>): Diagnostic {
   const { name, message, stack, code, fix } = thrown;
   const location = locate(stack);
   if (code !== undefined) return diagnostic("error", code, message, location, fix);
-  // A message may hold a whole stack below its first line.
+  // A message may contain a whole stack below its first line.
   const text = message.trim().split("\n", 1)[0]!.slice(0, 500);
   const isEarly = location !== undefined && circular.has(location.file) && NOT_YET.test(message);
   const remedy = isEarly
-    ? "give what comes from the other file as a function, () => …: this file and others import each other in a circle"
+    ? "pass what comes from the other file as a function, () => …: this file and others import each other in a circle"
     : undefined;
-  const said = name === "" ? text : `${name}: ${text}`;
-  return diagnostic("error", "MODEL_FAILED", `the model could not be loaded: ${said}`, location, remedy);
+  const reason = name === "" ? text : `${name}: ${text}`;
+  return diagnostic("error", "MODEL_FAILED", `the model could not be loaded: ${reason}`, location, remedy);
 }
 
-/** The end of a process that sent nothing. */
+/** The diagnostic of a process that ended or timed out without sending a result. */
 export function endDiagnostic(
   outcome: Extract<RunOutcome, { kind: "timedOut" | "ended" }>,
   limitMs: number,
@@ -40,7 +40,7 @@ export function endDiagnostic(
   return diagnostic("error", "MODEL_ENDED", message);
 }
 
-/** What could not be expressed in a snapshot. */
+/** The diagnostics of mistakes that a snapshot cannot express. */
 export function loweredDiagnostics({ problems }: Lowered, locate: Locate, config: string): Diagnostic[] {
   return problems.map(({ severity, code, message, stack, fix }) => {
     const isModule = code === "NO_DEFAULT_EXPORT" || code === "NOT_A_MODEL";
@@ -58,15 +58,15 @@ export function unlistedDiagnostics({ unlisted }: Lowered, locate: Locate): Diag
   });
 }
 
-/** A problem of the snapshot, at the place of the innermost part on its path that the author made by a call. */
+/** The diagnostic of a problem of the snapshot, at the call that made the innermost part on its path. */
 export function problemDiagnostic(
   severity: Diagnostic["severity"],
   { path, code, message }: Pick<Problem, "path" | "message"> & { code: string },
   place: (path: string) => Location | undefined,
 ): Diagnostic {
   const fix = fixOf(path, code, message);
-  const told = path !== "" && NEEDS_PATH.test(code) ? `${path}: ${message}` : message;
-  return diagnostic(severity, code, told, place(path), fix);
+  const text = path !== "" && NEEDS_PATH.test(code) ? `${path}: ${message}` : message;
+  return diagnostic(severity, code, text, place(path), fix);
 }
 
 function fixOf(path: string, code: string, message: string): string | undefined {
@@ -74,16 +74,16 @@ function fixOf(path: string, code: string, message: string): string | undefined 
   return code === "INVALID_VALUE" ? valueFix(message) : durationFixOf(code, message);
 }
 
-/** A length of time as other languages write it, such as "3 days", has one in this one. */
+/** Translates a length of time in the notation of another language, such as "3 days". */
 function durationFixOf(code: string, message: string): string | undefined {
   const [, text] = /^"(.*?)" is no duration/.exec(message) ?? [];
   return code === "INVALID_DURATION" && text !== undefined ? durationFix(text) : undefined;
 }
 
-/** The messages of these need the part of the model that they speak of; the others speak for themselves. */
+/** The codes whose messages need the path of the part; the other messages name it. */
 const NEEDS_PATH = /^(INVALID_SHAPE|TYPE_MISMATCH|TOO_|COUNT_TOO_LARGE|NOT_JSON)/;
 
-/** Finds the place of the innermost part on a path that the author made by a call. */
+/** Returns a function that finds the call which made the innermost part on a path. */
 export function locationFinder(lowered: Lowered, locate: Locate): (path: string) => Location | undefined {
   const stacks = new Map(lowered.stacks);
   return (path) => {
@@ -97,7 +97,7 @@ export function locationFinder(lowered: Lowered, locate: Locate): (path: string)
 /** The last step of a path: `.member`, `[3]` or `["a member"]`. */
 const LAST_STEP = /(?:(?:^|\.)[A-Za-z_$][A-Za-z0-9_$]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])$/;
 
-/** The path of the part that holds the one on this path. */
+/** The path of the part that contains the one at this path. */
 function parent(path: string): string {
   const shorter = path.replace(LAST_STEP, "");
   return shorter === path ? "" : shorter;

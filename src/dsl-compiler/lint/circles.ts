@@ -7,10 +7,10 @@ import type { LintWarning } from "./conditions.js";
 
 const DAY = 86_400_000;
 
-/** A circle of months can be meant, and ends with any customer's life; one that uses all its moves up in less than this can not. */
+/** A cycle that takes longer than this to use up all its moves may be intended; a quicker one cannot be. */
 const QUICK = 365 * DAY;
 
-/** A transition that a customer of whom nothing comes makes, in the end again after each entry of its state. */
+/** A transition that a silent customer makes, by time alone, after each entry of its state. */
 interface Move {
   to: string;
   when: Condition;
@@ -25,28 +25,28 @@ interface Way {
 }
 
 /**
- * Finds circles of states that time alone leads through so quickly that the engine ends them (see `MOVES_BY_TIME_MAX`), each at the first
- * transition of its first state. Conditions that read other items of the model, or windows of occurrences, are taken to wait for something.
+ * Finds cycles of states that time alone leads through, so quickly that the engine ends them (see `MOVES_BY_TIME_MAX`). Each is reported at the first
+ * transition of its first state. Conditions that read other items of the model, or windows of occurrences, are assumed to wait for something.
  */
 export function lintCircles(lifecycle: Lifecycle): LintWarning[] {
   const moves = new Map(
     lifecycle.states.map((state, index) => [state.name, movesOf(state, at("lifecycle.states", index))]),
   );
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return lifecycle.states.flatMap(({ name }) => {
-    const way = told.has(name) ? undefined : quickestWayBack(name, moves);
-    if (!way || !goesRound(way)) return [];
-    for (const { to } of way.moves) told.add(to);
+    const way = reported.has(name) ? undefined : quickestWayBack(name, moves);
+    if (!way || !repeats(way)) return [];
+    for (const { to } of way.moves) reported.add(to);
     const states = [name, ...way.moves.map(({ to }) => to)].map(quote).join(" to ");
     const days = Math.ceil(durationOfAll(way) / DAY);
     const message =
-      `time alone leads from ${states}, and round again: a customer of whom nothing comes is moved ` +
+      `time alone leads from ${states}, and round again: a customer who sends nothing new is moved ` +
       `${MOVES_BY_TIME_MAX.toLocaleString("en-US")} times within ${days === 1 ? "a day" : `${days} days`}, and then no more`;
     return [{ path: way.moves[0]!.path, code: "CIRCLE_BY_TIME" as const, message }];
   });
 }
 
-/** Those that no other transition of the state certainly comes before. */
+/** The transitions by time that no other transition of the state certainly precedes. */
 function movesOf({ name, transitions }: Lifecycle["states"][number], path: string): Move[] {
   const certain = transitions.map(({ when }) => delayUntil(when, true, name, false));
   return transitions.flatMap(({ to, when }, index) => {
@@ -57,8 +57,8 @@ function movesOf({ name, transitions }: Lifecycle["states"][number], path: strin
 }
 
 /**
- * How long after the entry of a state a condition holds, or does not, of a customer who has been silent for long: milliseconds, Infinity
- * for never. `assume`: whether what no time changes, such as a trait, is taken to be as it is asked for.
+ * How long after the entry of a state a condition holds (or does not, without `holds`) for a customer who has been silent for long: in milliseconds, Infinity
+ * for never. `assume`: whether conditions that time does not change, such as those on traits, are assumed to be fulfilled.
  */
 function delayUntil(condition: Condition, holds: boolean, state: string, assume: boolean): number {
   const assumed = assume ? 0 : Infinity;
@@ -96,11 +96,11 @@ function delayUntil(condition: Condition, holds: boolean, state: string, assume:
   }
 }
 
-/** The way from a state back to itself that takes least time; undefined where there is none. */
+/** The quickest way from a state back to itself; undefined if there is none. */
 function quickestWayBack(start: string, moves: ReadonlyMap<string, readonly Move[]>): Way | undefined {
   const ways = new Map<string, Way>();
   const changed: Way[] = [{ moves: [], delay: 0 }];
-  // It grows while it is walked.
+  // The iteration includes items that are added meanwhile.
   for (const way of changed) {
     const state = way.moves.at(-1)?.to ?? start;
     if (state === start && way.moves.length > 0) continue;
@@ -114,13 +114,13 @@ function quickestWayBack(start: string, moves: ReadonlyMap<string, readonly Move
   return ways.get(start);
 }
 
-/** A state is held once at an instant, so a circle with a single wait ends where it began. */
-function goesRound(way: Way): boolean {
+/** Whether a customer can go through a cycle again and again. A state is entered once at an instant, so a cycle with a single wait ends where it began. */
+function repeats(way: Way): boolean {
   if (way.moves.filter(({ delay }) => delay > 0).length < 2 || durationOfAll(way) > QUICK) return false;
   return neverTogether({ kind: "all", conditions: way.moves.map(({ when }) => when) }) === null;
 }
 
-/** How long it takes until the customer is moved no more, in milliseconds. */
+/** The time until the engine moves the customer no more, in milliseconds. */
 function durationOfAll({ moves, delay }: Way): number {
   return (delay / moves.length) * MOVES_BY_TIME_MAX;
 }

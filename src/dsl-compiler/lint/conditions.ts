@@ -3,7 +3,7 @@ import type { Condition, EventSelector, Measure, Snapshot } from "../../model/sn
 import { isCalculated } from "../../model/snapshot/words.js";
 import { neverHolds, neverTogether } from "../../model/validate/impossible.js";
 
-/** Something in a sound snapshot that its author will hardly have meant. */
+/** Something in a valid snapshot that its author probably did not intend. */
 export interface LintWarning {
   path: string;
   code:
@@ -18,7 +18,7 @@ export interface LintWarning {
   message: string;
 }
 
-/** Goes through everything that reads events or asks for something, in the order of the snapshot's parts. */
+/** Lints all conditions, and collects the events that anything reads, in the order of the snapshot's parts. */
 export function lintConditions(snapshot: Snapshot): ConditionLinter {
   const linter = new ConditionLinter();
   snapshot.lifecycle?.states.forEach(({ transitions }, index) => {
@@ -44,18 +44,18 @@ export function lintConditions(snapshot: Snapshot): ConditionLinter {
   return linter;
 }
 
-/** What was found in the conditions of a snapshot, and in what its health and its rules read. */
+/** The findings in a snapshot's conditions, and in the selectors of its health and rules. */
 class ConditionLinter {
   readonly warnings: LintWarning[] = [];
   readonly read = new Set<string>();
-  /** Whether something asks when the customer was active, which every event tells. */
+  /** Whether a condition asks when the customer was active, and so reads every event. */
   readsAll = false;
 
   optional(when: Condition | undefined, path: string): void {
     if (when) this.condition(when, at(path, "when"));
   }
 
-  /** Tells the innermost part that is of no use: of what it is part of, it is told by that. */
+  /** Reports only the innermost useless part: the conditions that contain it are useless because of it. */
   condition(condition: Condition, path: string): void {
     const before = this.warnings.length;
     this.parts(condition, path);
@@ -66,7 +66,7 @@ class ConditionLinter {
     if (pointless !== null) this.warnings.push({ path, code: "POINTLESS_CONDITION", message: pointless });
   }
 
-  /** What no event fits is told here, and that the event is read is remembered. */
+  /** Notes that the event is read, and reports a filter that no event fits. */
   selector({ event, where }: EventSelector, path: string): void {
     this.read.add(event);
     const reason = where && neverTogether(where);

@@ -7,8 +7,8 @@ import { lintConditions, type LintWarning } from "./conditions.js";
 import { lintLoops } from "./loops.js";
 
 /**
- * Looks for what is certainly of no use. What could be meant is let pass: a warning that is wrong once is never read again.
- * @param recordOnly the events that no condition is to read
+ * Finds parts that are certainly useless. Whatever could be intended passes: after one wrong warning, authors ignore all of them.
+ * @param recordOnly the events that the author marked as not for conditions
  */
 export function lint(snapshot: Snapshot, recordOnly: readonly string[] = []): LintWarning[] {
   const { warnings, read, readsAll } = lintConditions(snapshot);
@@ -26,7 +26,7 @@ export function lint(snapshot: Snapshot, recordOnly: readonly string[] = []): Li
 function lintLifecycle(lifecycle: Lifecycle): LintWarning[] {
   const transitions = new Map(lifecycle.states.map((state) => [state.name, state.transitions.map(({ to }) => to)]));
   const reached = new Set([lifecycle.initial]);
-  // A set that grows while it is walked is walked to its new end.
+  // The iteration includes members that are added meanwhile.
   for (const state of reached) for (const next of transitions.get(state) ?? []) reached.add(next);
 
   return lifecycle.states.flatMap((state, index): LintWarning[] => {
@@ -44,7 +44,7 @@ function lintLifecycle(lifecycle: Lifecycle): LintWarning[] {
   });
 }
 
-/** Why a transition is certainly never taken; null where it may be. @param before those of the state that are tried before it */
+/** Why a transition is certainly never taken; null if it can be. @param before the transitions of the state that are tried before it */
 function neverTaken({ to, when }: Transition, { name }: LifecycleState, before: readonly Transition[]): string | null {
   if (to === name) return `the state ${quote(to)} is not entered from itself`;
   const which = `the transition from ${quote(name)} to ${quote(to)}`;
@@ -55,16 +55,16 @@ function neverTaken({ to, when }: Transition, { name }: LifecycleState, before: 
   if (same) return `${which} is never taken: the one to ${quote(same.to)} comes before it and asks for the same`;
   const stay = timeInState(when);
   const sooner = others.find((other) => other.when.kind === "inState" && timeInState(other.when) <= stay);
-  return sooner ? `${which} is never taken: the one to ${quote(sooner.to)} comes before it, and no later` : null;
+  return sooner ? `${which} is never taken: the one to ${quote(sooner.to)} comes before it and is due no later` : null;
 }
 
-/** How long a state was certainly entered ago where a condition holds, in milliseconds; -1 where it does not tell. */
+/** The least time in a state that a condition requires, in milliseconds; -1 if it requires none. */
 function timeInState(condition: Condition): number {
   if (condition.kind === "inState") return parseDuration(condition.atLeast);
   return condition.kind === "all" ? Math.max(...condition.conditions.map(timeInState)) : -1;
 }
 
-/** Whether a condition certainly fails in a state, because it asks for another. */
+/** Whether a condition certainly fails in a state, because it requires another. */
 function excludes(condition: Condition, state: string): boolean {
   if (condition.kind === "lifecycle") return !condition.states.includes(state);
   return condition.kind === "all" && condition.conditions.some((part) => excludes(part, state));

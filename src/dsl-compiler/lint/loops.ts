@@ -12,15 +12,15 @@ import type {
 import { triggerText } from "../../model/snapshot/words.js";
 import type { LintWarning } from "./conditions.js";
 
-/** What happens to a part of a model, and can be caused by another part. */
+/** A change of a part of a model that can be caused by another part. */
 type Happening = Exclude<Trigger, { kind: "event" | "traitsChanged" }>;
 
-/** Something that happens, the rule that brings it about, and how long it is waited for. */
+/** A change, with the rule that causes it, if any, and the delay after its cause. */
 interface Consequence {
   what: Happening;
   rule?: string;
   after?: Duration;
-  /** Of a state that is entered: the one that is left. */
+  /** The state that is left when this one is entered. */
   from?: string;
 }
 
@@ -33,31 +33,31 @@ interface Move {
   to: string;
 }
 
-/** All that an action leads to. */
+/** Everything that an action leads to. */
 interface Reach {
-  /** By its words: each with what it follows from most directly. */
+  /** By trigger text, each with its most direct cause. */
   happenings: ReadonlyMap<string, Reached>;
   moves: readonly Move[];
 }
 
 /**
- * Finds rules that cause their own triggers, by what reads what their actions change. A rule with `once` is let pass, and so is one whose
- * cooldown is longer than its trigger is known to take. Of other rules on the way none with either is followed: how often they act has been
- * thought of. What does not happen again because of the rule alone is let pass, too: a segment that has to be left before it is entered again
- * must be left because of it. What counts occurrences is taken to wait for them.
+ * Finds rules that cause their own triggers, by following what reads the parts that their actions change. A rule with `once` passes, and so does one whose
+ * cooldown is longer than the loop is known to take. Other rules with `once` or a cooldown are not followed: their author has thought of how often they act.
+ * A loop must also undo what it does: a segment that has to be left before it can be entered again must be left because of the rule. Conditions that count
+ * occurrences are assumed to wait for them.
  */
 export function lintLoops(snapshot: Snapshot): LintWarning[] {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return snapshot.rules.flatMap(({ id, on, then, cooldown, once }, index) => {
-    if (told.has(id) || on.kind === "event" || on.kind === "traitsChanged" || once) return [];
+    if (reported.has(id) || on.kind === "event" || on.kind === "traitsChanged" || once) return [];
     const reach = reachOf(snapshot, then);
     const end = reach.happenings.get(triggerText(on));
     if (end === undefined || !recurs(on, snapshot, reach)) return [];
     const way = wayTo(end);
     const wait = way.reduce((sum, { after }) => sum + (after === undefined ? 0 : parseDuration(after)), 0);
     if (cooldown !== undefined && parseDuration(cooldown) > wait) return [];
-    for (const { rule } of way) if (rule !== undefined) told.add(rule);
-    const steps = way.map(inWords).join(", then ");
+    for (const { rule } of way) if (rule !== undefined) reported.add(rule);
+    const steps = way.map(describe).join(", then ");
     const message = `the rule ${quote(id)} causes its own trigger: ${steps}`;
     return [{ path: at("rules", index, "on"), code: "RULE_LOOP" as const, message }];
   });
@@ -73,7 +73,7 @@ function reachOf(snapshot: Snapshot, action: Action): Reach {
     if (!happenings.has(name)) happenings.set(name, reached);
   };
   effectsOf(action).forEach(add);
-  // A map that grows while it is walked is walked to its new end.
+  // The iteration includes entries that are added meanwhile.
   for (const cause of happenings.values()) {
     for (const consequence of consequencesOf(snapshot, cause.what)) add({ ...consequence, cause });
   }
@@ -85,7 +85,7 @@ function wayTo(end: Reached): Reached[] {
 }
 
 /** `signal "bell" cleared 7d later`, `segment "g" exited by the rule "off"`. */
-function inWords({ what, rule, after }: Consequence): string {
+function describe({ what, rule, after }: Consequence): string {
   const by = rule === undefined ? "" : ` by the rule ${quote(rule)}`;
   return triggerText(what) + by + (after === undefined ? "" : ` ${after} later`);
 }
@@ -105,7 +105,7 @@ function effectsOf(action: Action): Consequence[] {
   }
 }
 
-/** What follows from something at once, or with time alone. */
+/** The changes that follow from one at once, or by time alone. */
 function consequencesOf({ lifecycle, journeys, segments, rules, signals }: Snapshot, cause: Happening): Consequence[] {
   const turns = (when: Condition | undefined, holds: boolean, state?: string): boolean =>
     when !== undefined && canTurn(when, holds, cause, state);
@@ -155,7 +155,7 @@ function turnsOf(journey: Journey, cause: Happening): Consequence[] {
   return found;
 }
 
-/** Whether something can make a condition hold, or no longer hold. @param state the one in which alone it is asked for, if any */
+/** Whether a change can make a condition hold, or no longer hold. @param state the only state in which the condition is evaluated, if any */
 function canTurn(condition: Condition, holds: boolean, cause: Happening, state?: string): boolean {
   switch (condition.kind) {
     case "all":
@@ -192,7 +192,7 @@ const STATUSES: { readonly [K in Happening["kind"]]?: JourneyStatus } = {
   journeyExpired: "expired",
 };
 
-/** Whether what was reached brings something about again: what has to be undone before that is undone by it, too. */
+/** Whether a trigger can happen again and again because of what was reached, which must also undo it before. */
 function recurs(on: Happening, { journeys }: Snapshot, { happenings, moves }: Reach): boolean {
   const has = (what: Happening): boolean => happenings.has(triggerText(what));
   if ("segment" in on) {
@@ -212,11 +212,11 @@ function recurs(on: Happening, { journeys }: Snapshot, { happenings, moves }: Re
   return "state" in on && leadsRound(on.state, moves);
 }
 
-/** Whether the transitions that were reached lead from a state back to it. */
+/** Whether the reached transitions lead from a state back to it. */
 function leadsRound(state: string, moves: readonly Move[]): boolean {
   const next = (from: string): string[] => moves.flatMap((move) => (move.from === from ? [move.to] : []));
   const entered = new Set(next(state));
-  // A set that grows while it is walked is walked to its new end.
+  // The iteration includes members that are added meanwhile.
   for (const one of entered) for (const to of next(one)) entered.add(to);
   return entered.has(state);
 }

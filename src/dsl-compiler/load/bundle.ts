@@ -9,13 +9,13 @@ import type { GuardedFile } from "../check/guards.js";
 import { type Diagnostic, diagnostic, type Location, type Range, relative } from "../diagnostics/diagnostic.js";
 import { fixFor } from "../diagnostics/fixes.js";
 
-/** The author's modules, the language and the runner as one module, which needs nothing but Node.js. */
+/** The author's modules, the language and the runner as one module, which needs only Node.js. */
 export interface Bundle {
   code: string;
   /** A source map, as JSON; its sources are relative to the project. */
   map: string;
   warnings: Diagnostic[];
-  /** The files that import themselves by way of others, relative to the project. */
+  /** The files that are part of an import cycle, relative to the project. */
   circular: Set<string>;
 }
 
@@ -24,17 +24,17 @@ const here = fileURLToPath(import.meta.url);
 const neighbour = (name: string) => path.resolve(path.dirname(here), `${name}${path.extname(here)}`);
 
 const root = path.resolve(path.dirname(here), "../../..");
-/** Its sources: they go wherever the package goes, because they declare the language to the type checker. */
+/** The package's sources. They are part of the published package, because they declare the language to the type checker. */
 export const SOURCES = path.join(root, "src");
 
-/** Whether a file is the author's. The source maps of what was built name the sources, so both places count wherever the compiler runs. */
+/** Whether a file is the author's. Files in src and dist are the package's own; source maps of the built package name its sources. */
 function isAuthored(file: string): boolean {
   const own = [SOURCES, path.join(root, "dist")].some((folder) => file.startsWith(folder + path.sep));
   return !own && !file.includes(`${path.sep}node_modules${path.sep}`);
 }
 
 /**
- * Authors import "svc-success", and get the language of the service that compiles: their folder needs no packages. Models of former versions
+ * Authors import "svc-success", and get the language that comes with this compiler: their folder needs no packages. Models of former versions
  * import it as "svc".
  */
 const language: Plugin = {
@@ -44,10 +44,10 @@ const language: Plugin = {
   },
 };
 
-/** The name of the plugin below: its only error is that of the encoding. */
+/** The name of the plugin below, whose only error is about the encoding. */
 const AUTHORED = "svc:authored";
 
-/** Reads the author's files: from `replaced`, by absolute path, where it has them. Bytes that are no text would become other names. */
+/** Reads the author's files, or takes them from `replaced`, by absolute path. Bytes that are not UTF-8 are refused: they would become other names. */
 function authored(replaced: ReadonlyMap<string, string>): Plugin {
   return {
     name: AUTHORED,
@@ -63,7 +63,7 @@ function authored(replaced: ReadonlyMap<string, string>): Plugin {
   };
 }
 
-/** Bundles a project, or says what is wrong with its sources. @param replaced texts that are taken instead of files, by absolute path */
+/** Bundles a project, or returns the errors of its sources. @param replaced texts to use instead of files, by absolute path */
 export async function bundleProject(
   directory: string,
   config: string,
@@ -87,7 +87,7 @@ export async function bundleProject(
       sourcesContent: false,
       metafile: true,
       plugins: [language, authored(replaced)],
-      // Neither the author's tsconfig.json nor one above it changes what the same sources are compiled to.
+      // The author's tsconfig.json, or one above it, must not change the result.
       tsconfigRaw: {},
       logLevel: "silent",
     });
@@ -117,14 +117,14 @@ function circularFiles({ inputs }: Metafile): Set<string> {
   return new Set(
     Object.keys(inputs).filter((file) => {
       const reached = new Set(importsOf(file));
-      // A set that grows while it is walked is walked to its new end.
+      // The iteration includes members that are added meanwhile.
       for (const next of reached) for (const further of importsOf(next)) reached.add(further);
       return reached.has(file);
     }),
   );
 }
 
-/** Columns are of bytes for esbuild, and of UTF-16 units for everybody else. */
+/** Converts a place of esbuild, which counts columns in bytes, to UTF-16 units. */
 function placeOf({ file, line, column, length, lineText }: MessageLocation): Location | Range {
   const units = (bytes: number) => Buffer.from(lineText).subarray(0, bytes).toString().length;
   const start = { file: file.replaceAll("\\", "/"), line, column: units(column) + 1 };
@@ -142,10 +142,10 @@ function codeOf(id: string, text: string): string {
 /** Finds the author's place in a stack of the bundle: the first frame that is neither the language's nor the compiler's. */
 export type Locate = (stack: string | undefined) => Location | undefined;
 
-// The bundle is given to Node.js as text, so its frames have no file: "at file:///project/[eval1]:12:34".
+// Node.js gets the bundle on standard input, so its frames have no file: "at file:///project/[eval1]:12:34".
 const FRAME = /\[eval\d*\]:(\d+):(\d+)/g;
 
-/** @param map the source map of the bundle @param guarded the files that were rewritten before they were bundled */
+/** @param map the source map of the bundle @param guarded the files that were rewritten before bundling */
 export function locator(directory: string, map: string, guarded: readonly GuardedFile[] = []): Locate {
   const sourceMap = new SourceMap(JSON.parse(map) as SourceMapPayload);
   return (stack) => {

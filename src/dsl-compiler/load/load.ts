@@ -11,13 +11,13 @@ import type { TypeChecker } from "../check/checker.js";
 /** The module that exports the model. */
 export const CONFIG = "svc.config.ts";
 
-/** What came of bundling and running a project's sources. */
+/** The result of bundling and running a project's sources. */
 export interface Load {
   found: Diagnostic[];
-  /** Whether an exception, or a name that is not exported, kept the model from being loaded: a guarded load may go further. */
+  /** Whether an exception, or a name that is not exported, prevented the load: a guarded load may get further. */
   failed: boolean;
   lowered?: Lowered;
-  /** Finds places, where there was something to run. */
+  /** Finds places; undefined if the sources could not be bundled. */
   locate?: Locate;
 }
 
@@ -26,7 +26,7 @@ interface LoadOptions {
   onOutput?: (text: string) => void;
 }
 
-/** Bundles and runs a project's sources, as they are or as they were rewritten. */
+/** Bundles and runs a project's sources, with the rewritten files of `guarded` in place of the originals. */
 export async function load(root: string, options: LoadOptions, guarded: readonly GuardedFile[] = []): Promise<Load> {
   const bundle = await bundleProject(root, CONFIG, new Map(guarded.map(({ file, text }) => [file, text])));
   if ("errors" in bundle) {
@@ -34,35 +34,35 @@ export async function load(root: string, options: LoadOptions, guarded: readonly
   }
   const outcome = await runBundle(bundle.code, root, options.timeLimitMs);
   const locate = locator(root, bundle.map, guarded);
-  // After a crash the output is the crash report of Node.js, which tells an author nothing.
+  // After a crash the output is the crash report of Node.js, which does not help an author.
   const print = options.onOutput ?? ((text: string) => process.stderr.write(text));
   if (outcome.kind !== "ended" && outcome.output !== "") print(outcome.output);
-  const told =
+  const ending =
     "thrown" in outcome
       ? outcome.thrown.map((one) => thrownDiagnostic(one, locate, bundle.circular))
       : [endDiagnostic(outcome, options.timeLimitMs)];
-  const loaded = { found: [...bundle.warnings, ...told], failed: outcome.kind === "failed", locate };
+  const loaded = { found: [...bundle.warnings, ...ending], failed: outcome.kind === "failed", locate };
   return outcome.kind === "lowered" ? { ...loaded, lowered: outcome.lowered } : loaded;
 }
 
-/** Loads sources that failed with guards, as an exception hides every mistake behind it. The first load is kept where this one is of no help. */
+/** Loads sources that failed once more with guards, because an exception hides every mistake after it. Returns the first load if this one fails, too. */
 export async function loadGuarded(root: string, types: TypeChecker, first: Load, options: LoadOptions): Promise<Load> {
   const guarded = await types.guard();
-  // What the modules print was passed on by the first load, unless that did not get so far.
+  // The first load has printed the output of the modules already, if it ran them.
   const quiet = first.locate ? { ...options, onOutput: () => undefined } : options;
   const second = await load(root, quiet, guarded);
   if (!second.lowered) return first;
-  // Names that are not exported were replaced.
+  // The guarded sources have placeholders for names that are not exported, so this load does not report them.
   const missing = first.found.filter(({ code }) => code === "NO_SUCH_EXPORT");
   return { ...second, found: [...missing, ...second.found] };
 }
 
-/** More than any model needs; a model that fills it would take the machine down. */
+/** More than any model needs. Without a limit, a faulty model could exhaust the machine's memory. */
 const MEMORY_MEBIBYTES = 512;
-/** The last of what the modules print is kept, in UTF-16 units. */
+/** How much of the end of the modules' output is kept, in UTF-16 units. */
 const OUTPUT_KEPT = 65_536;
 
-/** Runs a bundled module in a process of its own, so that nothing it does reaches the caller. It is trusted as far as any build script of the author's. */
+/** Runs a bundled module in a separate process, so that it cannot affect the caller. It is trusted like any build script of the author. */
 async function runBundle(code: string, directory: string, timeLimitMs: number): Promise<RunOutcome> {
   const child = spawn(process.execPath, [`--max-old-space-size=${MEMORY_MEBIBYTES}`, "--input-type=module", "-"], {
     cwd: directory,
@@ -72,7 +72,7 @@ async function runBundle(code: string, directory: string, timeLimitMs: number): 
   const keep = (text: string) => (output = (output + text).slice(-OUTPUT_KEPT));
   child.stdout!.setEncoding("utf8").on("data", keep);
   child.stderr!.setEncoding("utf8").on("data", keep);
-  // A process that dies before it has read its program is reported by its end.
+  // A process that dies before it has read its program is reported by its "close" event.
   child.stdin!.on("error", () => undefined);
   child.stdin!.end(code);
 
@@ -82,7 +82,7 @@ async function runBundle(code: string, directory: string, timeLimitMs: number): 
       result ??= outcome;
       child.kill("SIGKILL");
     };
-    // A model that loops would outlive the compiler.
+    // A model in an endless loop would outlive the compiler.
     const end = () => child.kill("SIGKILL");
     process.once("exit", end);
     const timer = setTimeout(() => settle((output) => ({ kind: "timedOut", output })), timeLimitMs);

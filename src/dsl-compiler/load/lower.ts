@@ -1,4 +1,4 @@
-/** Turns a model into a snapshot, in the process of the author's modules and bundled with them: it imports nothing that Node.js would have to find. */
+/** Turns a model into a snapshot. Runs in the process of the author's modules and is bundled with them, so it must not import anything from packages. */
 import type { AnyEvent } from "../../dsl/event.js";
 import { type Model, MODEL, type ModelDefinition } from "../../dsl/model.js";
 import { type ModelError, ModelWarning, RECOVERY_DISPLAY, takeRecorded } from "../../dsl/mistakes.js";
@@ -7,27 +7,27 @@ import { at, list, quote } from "../../model/snapshot/problem.js";
 import { nearest } from "../../model/snapshot/suggestion.js";
 import { SNAPSHOT_FORMAT_VERSION } from "../../model/snapshot/types.js";
 
-/** What the process of the author's modules sends back. */
+/** The result that the process of the author's modules sends back. */
 export interface Lowered {
   /** Not validated yet. */
   snapshot: unknown;
   /** The stacks of the calls that made the parts of the snapshot, by path. */
   stacks: [path: string, stack: string][];
-  /** The events of which the author says that no condition is to read them. */
+  /** The events that the author marked as not for conditions. */
   recordOnly: string[];
-  /** The parts that were made and are not in the model; those of which it has one have no id. */
+  /** The parts that were created but are not in the model. The id is empty for kinds of which a model has only one. */
   unlisted: { kind: string; id: string; stack: string | undefined }[];
   problems: ModelProblem[];
 }
 
 /** A mistake that a snapshot could not express. */
 export interface ModelProblem {
-  /** An error, unless it is said to be none. */
+  /** An error by default. */
   severity?: "warning";
   code: string;
   message: string;
   stack?: string | undefined;
-  /** What to do about it, where that is more than the code says. */
+  /** How to fix it, where there is better advice than the general one for the code. */
   fix?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ const PARTS: readonly (keyof ModelDefinition)[] = [
   "tracking",
 ];
 
-/** Turns what `svc.config.ts` exports into a snapshot, with all the mistakes found on the way. */
+/** Turns the exports of `svc.config.ts` into a snapshot, with all the mistakes found on the way. */
 export function lower(exported: Record<string, unknown>): Lowered {
   if (!("default" in exported)) return broken("NO_DEFAULT_EXPORT", "svc.config.ts has no default export");
   const model = exported["default"];
@@ -55,8 +55,8 @@ export function lower(exported: Record<string, unknown>): Lowered {
   const lowering = new Lowering(model[MODEL], stackOf(model));
   const snapshot = lowering.snapshot();
   const stacks: Lowered["stacks"] = lowering.stack === undefined ? [] : [["", lowering.stack]];
-  rememberStacks(snapshot, "", stacks);
-  // The functions that the model was given have been called by now.
+  collectStacks(snapshot, "", stacks);
+  // Only now: building the snapshot calls the author's functions, which may record mistakes.
   const problems = [...takeRecorded().map(problemOf), ...lowering.problems];
   const unlisted = unlistedParts().map((part) => ({ ...part, stack: stackOf(part) }));
   return { snapshot, stacks, recordOnly: lowering.recordOnly, unlisted, problems };
@@ -90,7 +90,7 @@ class Lowering {
 
   constructor(
     readonly definition: ModelDefinition,
-    /** Of the call of `defineModel`. */
+    /** The stack of the call of `defineModel`. */
     readonly stack: string | undefined,
   ) {
     for (const part of Object.keys(definition)) {
@@ -107,7 +107,7 @@ class Lowering {
     return {
       formatVersion: SNAPSHOT_FORMAT_VERSION,
       strictSchema: strictSchema ?? false,
-      // Refusing is what a model says that says nothing of it.
+      // Refusing is the default, which a snapshot omits.
       ...(onViolation === "refuse" ? {} : { onViolation }),
       events: Object.fromEntries(events.map((event) => [event.eventName, event[NODE]])),
       traits: "traits" in this.definition ? ((traits as Partial<typeof traits>)?.[NODE] ?? null) : {},
@@ -153,10 +153,10 @@ class Lowering {
     });
   }
 
-  /** The members of a list or a record. What is neither, such as a single part without brackets, is told and has none. */
+  /** The members of a list or a record. Anything else, such as a single part without brackets, is reported and has no members. */
   #membersOf(part: ListedPart): Member[] {
     const parts = (this.definition[part] as unknown) ?? [];
-    // A function stands in for what could not be made.
+    // The placeholder for a value that could not be computed is a function.
     if (typeof parts === "function") return [];
     if (typeof parts === "object" && !VALUE_KEYS.some((key) => key in parts)) return membersOf(parts);
     this.#report("NOT_A_LIST", `${part} is not a list`);
@@ -166,7 +166,7 @@ class Lowering {
   #reportStray(part: ListedPart, kind: string, name: string | number): void {
     const what = kind === "event" ? "an event" : `a ${kind}`;
     const code = `NOT_${what.replace(" ", "_").toUpperCase()}`;
-    // The exports of a module are read where they stand; the members of an object are values.
+    // The exports of a module are getters; the members of an object are values.
     const isExport = Object.getOwnPropertyDescriptor(this.definition[part], name)?.get !== undefined;
     const fix = isExport ? `move it out of the module of ${part}, which lists all that it exports` : undefined;
     this.#report(code, `${at(part, name)} is not ${what}`, this.stack, fix);
@@ -179,7 +179,7 @@ class Lowering {
 
 type ListedPart = "events" | "journeys" | "segments" | "rules" | "signals";
 
-/** What is listed, and by which position or name. */
+/** A listed value, with its position or name. */
 interface Member {
   name: string | number;
   value: unknown;
@@ -192,12 +192,12 @@ function isPart(value: unknown, kind: string): value is Part<string, object> {
   return typeof value === "object" && value !== null && (value as Partial<Part<string, object>>)[PART] === kind;
 }
 
-/** What events are selected from is no event: to be asked for a name would be its author's mistake. */
+/** Tests `in` first, because reading an unknown member of a selection of events is reported as a mistake. */
 function isEvent(value: unknown): value is AnyEvent {
   return typeof value === "object" && value !== null && "eventName" in value && typeof value.eventName === "string";
 }
 
-/** The members of a list or a record. One that is there under two names, as in a module that exports again what it imports, counts once. */
+/** The members of a list or a record. A value with two names, as in a module that re-exports what it imports, counts once. */
 function membersOf(parts: object): Member[] {
   const named: Member[] = Array.isArray(parts)
     ? parts.map((value: unknown, name) => ({ name, value }))
@@ -209,11 +209,11 @@ function membersOf(parts: object): Member[] {
   });
 }
 
-/** Every node that a builder made was located by it; the others are found by the node that holds them. */
-function rememberStacks(value: unknown, path: string, stacks: Lowered["stacks"]): void {
+/** Collects the stacks of all nodes that have one: builders record where they were called. Other nodes are located by the node that contains them. */
+function collectStacks(value: unknown, path: string, stacks: Lowered["stacks"]): void {
   if (typeof value !== "object" || value === null) return;
   const stack = stackOf(value);
   if (stack !== undefined) stacks.push([path, stack]);
-  if (Array.isArray(value)) value.forEach((item, index) => rememberStacks(item, at(path, index), stacks));
-  else for (const [key, member] of Object.entries(value)) rememberStacks(member, at(path, key), stacks);
+  if (Array.isArray(value)) value.forEach((item, index) => collectStacks(item, at(path, index), stacks));
+  else for (const [key, member] of Object.entries(value)) collectStacks(member, at(path, key), stacks);
 }

@@ -1,16 +1,16 @@
 /**
  * The entry of the process in which the author's modules run: loads the configuration, turns it into a snapshot and sends that to the
- * compiler. Everything that goes wrong is sent as well, so that nothing depends on what is printed. A load goes on after an exception, so
- * that it finds the other mistakes too; check/guards.ts writes the calls of what is installed here for that.
+ * compiler. Failures are sent as messages, too, so that nothing depends on the output. A guarded load continues after an exception, to
+ * find the other mistakes as well: check/guards.ts inserts calls of the functions that are installed here.
  */
 import { ModelError, recoveryValue, takeRecorded } from "../../dsl/mistakes.js";
 import { MODEL } from "../../dsl/model.js";
 import { lower, type Lowered } from "./lower.js";
 
-/** Stands for a value that could not be computed: whatever is made of it is sound where a condition may stand. */
+/** Stands for a value that could not be computed. Whatever is derived from it is valid where a condition is expected. */
 const ERROR_PLACEHOLDER: unknown = recoveryValue();
 
-/** Makes the guards known to the rewritten sources; `note` gets each exception that is not the consequence of another. */
+/** Defines the globals that the rewritten sources use. `note` gets each exception that is not the consequence of another. */
 function installGuards(note: (error: unknown) => void): void {
   let failures = 0;
   const guard = (compute: () => unknown): unknown => {
@@ -18,7 +18,7 @@ function installGuards(note: (error: unknown) => void): void {
     try {
       return compute();
     } catch (error) {
-      // What fails after one of its parts did has been told already.
+      // After a failure inside of this value, its own failure is a consequence.
       if (failures === before) note(error);
       failures += 1;
       return ERROR_PLACEHOLDER;
@@ -27,30 +27,30 @@ function installGuards(note: (error: unknown) => void): void {
   Object.assign(globalThis, { __svcGuard: guard, __svcHole: ERROR_PLACEHOLDER });
 }
 
-/** Takes holes out of a model's definition, so that they are not reported as parts of the wrong kind. */
+/** Removes placeholders from a model's definition, so that they are not reported as parts of the wrong kind. */
 function removeErrorPlaceholders(definition: object): void {
   const parts = definition as Record<string, unknown>;
   for (const [name, part] of Object.entries(parts)) {
     if (part === ERROR_PLACEHOLDER) delete parts[name];
     if (typeof part !== "object" || part === null || !Object.values(part).includes(ERROR_PLACEHOLDER)) continue;
-    // The members of a module cannot be removed.
+    // The members of a module cannot be deleted, so the list is replaced.
     parts[name] = Array.isArray(part)
       ? part.filter((item) => item !== ERROR_PLACEHOLDER)
       : Object.fromEntries(Object.entries(part).filter(([, item]) => item !== ERROR_PLACEHOLDER));
   }
 }
 
-/** An exception of the author's code, or of the language where it was used in a wrong way. */
+/** An exception of the author's code, or of the language if it was used wrongly. */
 export interface Thrown {
   name: string;
   message: string;
   stack?: string | undefined;
-  /** Of a ModelError, which is a mistake that the language found. */
+  /** Only of a ModelError, which is a mistake that the language found. */
   code?: string | undefined;
   fix?: string | undefined;
 }
 
-/** `thrown` is what guards noted, or what ended the load. */
+/** `thrown` has the exceptions that guards noted, or those that ended the load. */
 export type RunnerMessage =
   | { kind: "lowered"; lowered: Lowered; thrown: Thrown[] }
   | { kind: "failed"; thrown: Thrown[] };
@@ -61,23 +61,23 @@ export type RunOutcome =
   | { kind: "timedOut"; output: string }
   | { kind: "ended"; how: string; output: string };
 
-/** Loads and lowers the configuration. The compiler ends the process when it has the message. @public called by the entry that bundle.ts writes */
+/** Loads and lowers the configuration. The compiler kills the process after receiving the message. @public called by the entry that bundle.ts writes */
 export async function run(load: () => Promise<Record<string, unknown>>): Promise<void> {
-  // The author's code is free to change globals; what is needed afterwards is kept before.
+  // The author's code may change globals, so the functions needed later are saved first.
   const post = process.send?.bind(process) as (message: RunnerMessage) => void;
-  // The compiler ends the process at the message: what was printed goes before it.
+  // The compiler kills the process at the message, so the output is flushed first.
   const send = (message: RunnerMessage) => process.stdout.write("", () => post(message));
   let failed = false;
   const fail = (error: unknown) => {
-    // The compiler hears the first only. Where it is gone, telling fails as well, and telling that would never end.
+    // Only the first failure is sent. If the compiler is gone, sending fails, too, and sending that failure would loop forever.
     if (failed) return;
     failed = true;
     send({ kind: "failed", thrown: [...takeRecorded(), error].map(describe) });
   };
-  // Where the compiler is gone, nobody else ends this process.
+  // If the compiler is gone, nothing else ends this process.
   const exit = process.exit.bind(process);
   process.on("disconnect", () => exit(1));
-  // Listening must not keep the process alive: an await that never ends is told by its end.
+  // Listening must not keep the process alive: an await that never resolves is reported by the end of the process.
   process.channel?.unref();
   const thrown: Thrown[] = [];
   installGuards((error) => thrown.push(describe(error)));
