@@ -3,24 +3,24 @@ import { nearest } from "../model/snapshot/suggestion.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import { INSTANTS_MAX, type Outcome, type BacktestQuestion } from "./samples.js";
 
-/** What a backtest asks, as people and the API write it. */
+/** The question of a backtest, as people and the API write it. */
 export interface QuestionWords {
   /** `state:<id>`, `event:<name>` or `segment:<id>`. */
   outcome: string;
   /** A duration as in models, such as `60d`. */
   within: string;
-  /** The same; `7d` unless given. */
+  /** A duration; `7d` by default. */
   every?: string;
-  /** ISO 8601, a date being its beginning in UTC. Unless given, `to` is the end of what is known, and `from` is the start of the UTC day
+  /** ISO 8601; a date means its beginning in UTC. By default, `to` is the end of the known history, and `from` is the start of the UTC day
    * 365 days before `to`. */
   from?: string;
   to?: string;
 }
 
-/** Whether traits hold from their acceptance on, or the present ones from the beginning, which looks ahead. */
+/** `then`: each trait counts from its acceptance on; `now`: the present traits count from the beginning, which looks ahead. */
 export type TraitsOf = "then" | "now";
 
-/** What is wrong with a question. The message and the fix are sentences. */
+/** A mistake in a question. The message and the fix are sentences. */
 export class QuestionProblem extends Error {
   override readonly name = "QuestionProblem";
 
@@ -35,15 +35,14 @@ export class QuestionProblem extends Error {
 }
 
 const DAY = 86_400_000;
-/** What happened before is of no calendar that people ask in. */
 const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
 export const EVERY_DEFAULT = "7d";
 
 /**
- * The question that words ask.
+ * Parses and checks a question.
  *
- * @param end up to when it is known what happened, in milliseconds
- * @param snapshot of the judged model, which decides the outcome
+ * @param end the end of the known history, in milliseconds since the epoch
+ * @param snapshot the judged model, which decides the outcome
  * @throws {QuestionProblem}
  */
 export function readQuestion(words: QuestionWords, end: number, snapshot: Snapshot): BacktestQuestion {
@@ -53,12 +52,12 @@ export function readQuestion(words: QuestionWords, end: number, snapshot: Snapsh
   const to = instantOf("to", words.to) ?? end;
   const from = instantOf("from", words.from) ?? Math.floor((to - 365 * DAY) / DAY) * DAY;
   if (to > end) {
-    throw new QuestionProblem("to", `It lies after ${iso(end)}, the last that is known.`, "Give an earlier one.");
+    throw new QuestionProblem("to", `It is after ${iso(end)}, where the known history ends.`, "Give an earlier one.");
   }
   if (from > to) {
     throw new QuestionProblem(
       "from",
-      `${iso(from)} lies after ${iso(to)}, the end of the range.`,
+      `${iso(from)} is after ${iso(to)}, the end of the range.`,
       "Give an earlier one.",
     );
   }
@@ -67,18 +66,18 @@ export function readQuestion(words: QuestionWords, end: number, snapshot: Snapsh
     throw new QuestionProblem(path, "The range begins before the year 1.", "Give a later one.");
   }
   if (from + within > end) {
-    const what = `No instant from ${iso(from)} on has all of ${words.within} after it known: that ends at ${iso(end)}.`;
+    const what = `No instant from ${iso(from)} on is followed by ${words.within} of known history, which ends at ${iso(end)}.`;
     throw new QuestionProblem("within", what, "Give a shorter one, or begin earlier.");
   }
   const instants = Math.floor((to - from) / every) + 1;
   if (instants > INSTANTS_MAX) {
-    const what = `It makes ${instants} instants to look at; there may be ${INSTANTS_MAX}.`;
+    const what = `It makes ${instants} instants; at most ${INSTANTS_MAX} are allowed.`;
     throw new QuestionProblem("every", what, "Give a longer one, or begin later.");
   }
   return { outcome, within, every, from, to, end };
 }
 
-/** The question of an answer, which was read when it was asked. */
+/** Parses the question in the answer of a service, which has checked it. */
 export function askedQuestion(asked: Required<QuestionWords> & { end: string }): BacktestQuestion {
   const { outcome, within, every, from, to, end } = asked;
   const colon = outcome.indexOf(":");
@@ -95,7 +94,7 @@ export function askedQuestion(asked: Required<QuestionWords> & { end: string }):
 function readOutcome(text: string, { lifecycle, segments, events }: Snapshot): Outcome {
   const [, kind, id] = /^(state|event|segment):(.+)$/s.exec(text) ?? [];
   if (kind === undefined || id === undefined) {
-    const what = `${JSON.stringify(text)} is no outcome.`;
+    const what = `${JSON.stringify(text)} is not an outcome.`;
     throw new QuestionProblem("outcome", what, "Write state:<id>, event:<name> or segment:<id>.");
   }
   const known = {
@@ -110,7 +109,7 @@ function readOutcome(text: string, { lifecycle, segments, events }: Snapshot): O
   throw new QuestionProblem("outcome", `The model has no ${kind} ${JSON.stringify(id)}${did || "."}`, fix);
 }
 
-/** How many names a fix lists. */
+/** The most names that a fix lists. */
 const LISTED = 20;
 
 function listed(names: readonly string[]): string {
@@ -124,7 +123,7 @@ function durationOf(path: "within" | "every", text: string): number {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const fix = 'Write a whole number and a unit, such as "12h", "7d" or "8w", of at most "3650d".';
-    throw new QuestionProblem(path, `${JSON.stringify(text)} is no duration that can be used.`, fix);
+    throw new QuestionProblem(path, `${JSON.stringify(text)} is not a valid duration.`, fix);
   }
 }
 
@@ -133,7 +132,7 @@ function instantOf(path: "from" | "to", text: string | undefined): number | unde
   const instant = parseInstant(text);
   if (instant !== undefined) return instant;
   const fix = "Write a date or a date-time with a zone, such as 2026-03-01 or 2026-03-01T09:00:00Z.";
-  throw new QuestionProblem(path, `${JSON.stringify(text)} is no instant.`, fix);
+  throw new QuestionProblem(path, `${JSON.stringify(text)} is not an instant.`, fix);
 }
 
 function iso(instant: number): string {

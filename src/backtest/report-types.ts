@@ -1,31 +1,31 @@
-/** An estimate with the bounds of its 95 % interval; without bounds where there is too little to tell. */
+/** An estimate with the bounds of its 95 % interval; the bounds are null if there are too few customers. */
 export interface Estimate {
   value: number;
   low: number | null;
   high: number | null;
 }
 
-/** How well something that is either said of a customer or not foresees the outcome. */
+/** How well a flag, such as a state or segment that a customer has or has not, foresees the outcome. */
 export interface FlagReport {
   id: string;
-  /** Samples of which it was said, and how many customers they are of. */
+  /** Samples with the flag, and the number of their customers. */
   flagged: number;
   customers: number;
   /** Customers with the outcome who were flagged in a sample before it: of `customers.withOutcome` of the report. */
   caught: number;
-  /** Of those flagged, the share with the outcome; null where none was flagged. */
+  /** The share of flagged samples with the outcome; null if none was flagged. */
   precision: Estimate | null;
-  /** Of those with the outcome, the share that was flagged; null where there was no outcome. */
+  /** The share of samples with the outcome that was flagged; null without an outcome. */
   recall: number | null;
-  /** Precision beside the base rate; null where there is no precision, or no outcome. */
+  /** Precision divided by the base rate; null without a precision or an outcome. */
   lift: number | null;
-  /** From a flagged sample to its outcome: half took no longer. Days; null where there is none. */
+  /** The median time from a flagged sample to its outcome, in days; null if there is none. */
   medianLeadDays: number | null;
-  /** How often it began to be said of a customer without that the outcome came in time, in a week, of all customers. */
+  /** How often per week, over all customers, a flag appeared that was not followed by the outcome in time. */
   falseAlarmsPerWeek: number;
 }
 
-/** Customers by their score, the lowest first: about a tenth of the samples, never parting equal scores. */
+/** A bin of samples by score, the lowest first: about a tenth of the samples, without splitting equal scores. */
 export interface CalibrationBin {
   from: number;
   to: number;
@@ -33,10 +33,10 @@ export interface CalibrationBin {
   rate: Estimate;
 }
 
-/** What comes of a threshold: samples on its side of the score are flagged. */
+/** The figures of a threshold, if samples with a score on its side, including the threshold itself, are flagged. */
 export interface ThresholdReport {
   score: number;
-  /** The share of samples that is flagged. */
+  /** The share of samples that are flagged. */
   flagged: number;
   precision: number | null;
   recall: number | null;
@@ -46,21 +46,21 @@ export interface ThresholdReport {
 export interface ScoreReport {
   /** Samples that have a score. */
   samples: number;
-  /** Whether those with the outcome mostly have the lower or the higher scores: what `auc` and `thresholds` are read by. */
+  /** Whether samples with the outcome mostly have the lower or the higher scores. `auc` and `thresholds` refer to this direction. */
   direction: "lower" | "higher";
-  /** How often, of a sample with the outcome and one without, the first has the lower (or higher) score; equal ones count half. Null
-   * without one of either. */
+  /** Of all pairs of a sample with the outcome and one without: the share in which the first has the lower (or higher) score; equal ones
+   * count half. Null without such a pair. */
   auc: Estimate | null;
   calibration: CalibrationBin[];
   /** In steps of 5 points. */
   thresholds: ThresholdReport[];
 }
 
-/** What a component of the health is worth. All by the direction of the whole score. */
+/** How much a component contributes to the health score. All figures are by the direction of the whole score. */
 export interface ComponentReport {
   id: string;
   weight: number;
-  /** AUC of its score alone, of the score without it, and what the whole score has more than that one. Null where it cannot be computed. */
+  /** The AUC of its score alone, the AUC of the score without it, and the AUC of the whole score minus the latter. Null if not computable. */
   alone: Estimate | null;
   without: Estimate | null;
   gain: Estimate | null;
@@ -77,26 +77,26 @@ export interface ModelReport {
   health: (ScoreReport & { components: ComponentReport[] }) | null;
 }
 
-/** What a backtest came to. Instants are ISO 8601. */
+/** The result of a backtest. Instants are ISO 8601. */
 export interface BacktestReport {
   outcome: string;
   within: string;
   every: string;
   from: string;
   to: string;
-  /** Up to when it is known what happened. */
+  /** The end of the known history. */
   end: string;
-  /** `empty`: those at which nobody was known yet, which are not used. */
+  /** `empty`: instants at which no customer was known yet, which are not used; `censored`: too near the end. */
   instants: { used: number; empty: number; censored: number };
-  /** Customers with a used sample, and those of them with the outcome after one. */
+  /** Customers with a used sample, and how many of them had the outcome after one. */
   customers: { looked: number; withOutcome: number };
   samples: { used: number; withOutcome: number; alreadyThere: number; censored: number };
   /** The share of used samples with the outcome; null without samples. */
   baseRate: Estimate | null;
-  /** The judged model, and the one beside it. */
+  /** The judged model, and the one it is compared with, if any. */
   models: ModelReport[];
-  /** AUC of the judged model's score less that of the other, over samples that both score. Null where there are not both. */
+  /** The AUC of the judged model's score minus that of the other, over samples that both score. Null without two scores. */
   difference: Estimate | null;
-  /** What a reader has to know before believing the figures, in sentences. */
+  /** Caveats about the figures, as sentences. */
   notes: string[];
 }

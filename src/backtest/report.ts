@@ -10,10 +10,10 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const WEEK = 7 * DAY;
 
-/** The kinds of conditions, measures and scores that read one. */
+/** The kinds of conditions, measures and scores that read a trait. */
 const READS_TRAIT = /"kind":"(trait|traitExists|traitDateWithin|traitDatePassed|map)"/;
 
-/** What a report has to know of a model. */
+/** The facts about a model that a report needs. */
 export function modelReport(
   name: string,
   { lifecycle, journeys, segments, signals, health, rules }: Snapshot,
@@ -33,12 +33,12 @@ export function modelReport(
 }
 
 /**
- * What a backtest came to. Customers are gone through twice: first samples are counted, then each is set against the counts. Only counts and
- * sums are kept, however many customers there are: some 700 KB for each component of a health score, 4 KB for each state, band, segment
- * and signal.
+ * Computes the report of a backtest in two passes over the customers: the first counts samples, the second compares each with the counts. It
+ * keeps only counts and sums, however many customers there are: some 700 KB for each component of a health score, 4 KB for each state, band,
+ * segment and signal.
  *
- * @param models the judged model, and the one beside it where there is one, in the order of what is said
- * @param pass the same customers at each call
+ * @param models the judged model, and the one it is compared with, if any, in the order of `CustomerSamples.said`
+ * @param pass iterates over all customers, the same at each call
  */
 export async function makeReport(
   question: BacktestQuestion,
@@ -56,7 +56,7 @@ export async function makeReport(
   const inTime = instants.filter((at) => at + within <= end).length;
   const used = tally.known.subarray(0, inTime).reduce((sum, known) => sum + known, 0);
   const perWeek = (count: number) => (used === 0 ? 0 : (count * WEEK) / (used * every));
-  const found = {
+  const figures = {
     outcome: `${outcome.kind}:${outcome.id}`,
     within: durationText(within),
     every: durationText(every),
@@ -82,7 +82,7 @@ export async function makeReport(
     }),
     difference: difference?.estimate() ?? null,
   };
-  return { ...found, notes: notesOf(outcome, models, tally.inTerminal, found) };
+  return { ...figures, notes: notesOf(outcome, models, tally.inTerminal, figures) };
 }
 
 type PerWeek = (count: number) => number;
@@ -102,11 +102,11 @@ function flagReport({ id, rate, leads, falseAlarms }: Flag, base: Rate, within: 
   };
 }
 
-/** To the end of the step in which the median is. */
+/** The median lead time, rounded up to the end of its step. */
 function medianLeadDays(leads: Uint32Array, count: number, within: number): number | null {
   if (count === 0) return null;
-  let noLonger = 0;
-  const step = leads.findIndex((here) => (noLonger += here) >= count / 2);
+  let total = 0;
+  const step = leads.findIndex((here) => (total += here) >= count / 2);
   return ((step + 1) * within) / LEAD_STEPS / DAY;
 }
 

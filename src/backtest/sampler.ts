@@ -17,18 +17,18 @@ import type { PastEvents } from "../evaluation/past-events.js";
 import { WorkBudget } from "../evaluation/work-budget.js";
 import { type CustomerSamples, instantsOf, type Outcome, type BacktestQuestion } from "./samples.js";
 
-/** Others wait for the same thread. */
+/** The share of a work budget for one step, since other work waits for the same thread. */
 const SHARE = 0.25;
 
-/** A customer before anything that a backtest looks at. */
+/** A customer before the operations of a backtest. */
 export interface SampledCustomer {
   customerId: string;
   createdAt: number;
-  /** What holds from the beginning: nothing, where identifies are among the operations. */
+  /** The traits from the beginning on; none if the operations include identifies. */
   traits: Record<string, Json>;
 }
 
-/** Events and identifies of one customer in the order of a sampler. An event counts as accepted when it occurred. */
+/** Events and identifies of one customer, in the order that a sampler needs. An event counts as accepted when it occurred. */
 export function operationsInOrder(
   events: readonly TrackedEvent[],
   identifies: readonly IdentifyOperation[],
@@ -41,8 +41,8 @@ export function operationsInOrder(
 }
 
 /**
- * One customer of a backtest: goes once through its operations, as `operationsInOrder` has them, and notes what each model
- * says at the sampling instants and when the outcome came, as the first model says.
+ * Samples one customer of a backtest: replays its operations once, in the order of `operationsInOrder`, and records what each model says at
+ * the sampling instants, and when the outcome came according to the first model.
  */
 export class CustomerSampler {
   readonly #runs: SamplerRun[];
@@ -55,24 +55,24 @@ export class CustomerSampler {
     this.#runs = models.map((model, index) => new SamplerRun(question, model, customer, index === 0));
   }
 
-  /** Goes through all there is at once; false where that is too much for once, and this sampler of no more use. */
+  /** Replays all operations in one step. Returns false if that exceeds the budget; the sampler must then not be used any more. */
   whole(operations: readonly Operation[]): boolean {
     return this.#runs.every((run) => run.step(operations, true).isDone);
   }
 
   /**
-   * Goes on with the next operations of a long history.
+   * Replays the next operations of a long history.
    *
-   * @param past by model: has the events that were gone through, where the engine asks for them
+   * @param past by model: provides the events replayed so far when the engine asks for them
    */
   async part(operations: readonly Operation[], isLast: boolean, past: readonly PastEvents[]): Promise<void> {
     for (const [index, run] of this.#runs.entries()) {
       const seen = past[index]!;
-      for (let left = operations; ;) {
-        const { taken, isDone } = await seen.during((source) => run.step(left, isLast, source));
-        seen.passed(left.slice(0, taken).filter(isTrack));
+      for (let rest = operations; ;) {
+        const { taken, isDone } = await seen.during((source) => run.step(rest, isLast, source));
+        seen.passed(rest.slice(0, taken).filter(isTrack));
         if (isDone) break;
-        left = left.slice(taken);
+        rest = rest.slice(taken);
         await nextTurn();
       }
     }
@@ -95,7 +95,7 @@ class SamplerRun {
   readonly #question: BacktestQuestion;
   readonly #instants: readonly number[];
   #state: CustomerState;
-  #looked = 0;
+  #sampled = 0;
 
   constructor(
     question: BacktestQuestion,
@@ -104,36 +104,36 @@ class SamplerRun {
     private readonly decidesOutcome: boolean,
   ) {
     this.#question = question;
-    // What is known ends with `end`, which is looked at so that time alone brings about what it does until then.
+    // `end` is added so that the replay also includes what time alone changes until the end of the known history.
     this.#instants = [...instantsOf(question), question.end];
     this.#state = { ...newCustomer(customerId, createdAt), traits };
   }
 
   step(operations: readonly Operation[], isLast: boolean, history?: HistorySource): Sampled {
-    // At the instant of the last operation others of the next part may lie.
+    // The next part may have more operations at the instant of the last one.
     const until = isLast ? Infinity : operations.at(-1)!.acceptedAt;
-    const instants = this.#instants.slice(this.#looked).filter((instant) => instant < until);
+    const instants = this.#instants.slice(this.#sampled).filter((instant) => instant < until);
     const sampled = new WorkBudget(SHARE).spend((budget) =>
       sampleThrough(this.model, this.#state, { operations, instants, budget, ...(history && { history }) }),
     );
     this.#state = sampled.state;
-    sampled.said.forEach((said) => this.#note(said));
+    sampled.said.forEach((said) => this.#record(said));
     if (this.decidesOutcome) {
-      for (const at of outcomesOf(this.#question.outcome, sampled, operations)) this.#noteOutcome(at);
+      for (const at of outcomesOf(this.#question.outcome, sampled, operations)) this.#recordOutcome(at);
     }
     return sampled;
   }
 
-  #note(said: Said | null): void {
-    const index = this.#looked++;
+  #record(said: Said | null): void {
+    const index = this.#sampled++;
     const last = this.sayings.at(-1)?.[1];
-    // The last of the instants is the end, which is no sample.
+    // The last instant is the end of the known history, which is not a sampling instant.
     if (said === null || index === this.#instants.length - 1 || (last !== undefined && isSame(last, said))) return;
     this.sayings.push([index, said]);
   }
 
-  /** Notes the first outcome after each sampling instant. */
-  #noteOutcome(at: number): void {
+  /** Records the first outcome after each sampling instant. */
+  #recordOutcome(at: number): void {
     const { from, every, end } = this.#question;
     const before = Math.min(Math.ceil((at - from) / every), this.#instants.length - 1) - 1;
     const last = this.outcomes.at(-1) ?? -Infinity;
@@ -141,7 +141,7 @@ class SamplerRun {
   }
 }
 
-/** When the outcome came, in order. */
+/** The instants at which the outcome came, ascending. */
 function outcomesOf({ kind, id }: Outcome, { effects, taken }: Sampled, operations: readonly Operation[]): number[] {
   if (kind === "event") {
     const taking = operations.slice(0, taken).filter(isTrack);
@@ -159,7 +159,7 @@ function isTrack(operation: Operation): operation is TrackOperation {
   return operation.kind === "track";
 }
 
-/** Scores are replaced where they change, never changed. */
+/** Compares health scores by identity: a score that changes is a new object. */
 function isSame(a: Said, b: Said): boolean {
   return (
     a.state === b.state &&

@@ -1,31 +1,31 @@
 import type { Said } from "../engine/index.js";
 
-/** What a backtest is to foresee: that a customer enters a lifecycle state or a segment, or that an event of a name occurs. */
+/** What a backtest tries to foresee: that a customer enters a lifecycle state or a segment, or that an event of a name occurs. */
 export interface Outcome {
   kind: "state" | "event" | "segment";
   id: string;
 }
 
-/** What a backtest asks. All instants and lengths are in milliseconds. */
+/** The question of a backtest. All instants and lengths are in milliseconds. */
 export interface BacktestQuestion {
   outcome: Outcome;
   /** The horizon: an outcome counts in (t, t + within]. */
   within: number;
-  /** The instants at which customers are looked at: `from`, and whenever another `every` is over, up to `to`. */
+  /** The interval between sampling instants, which begin at `from` and end with `to`. */
   every: number;
   from: number;
   to: number;
-  /** Up to when it is known what happened. Instants after `end - within` are censored: whether the outcome comes in time is not known. */
+  /** The end of the known history. Instants after `end - within` are censored: it is unknown whether the outcome comes in time. */
   end: number;
 }
 
-/** What a model says from the sampling instant of this index on, until the next of the list. */
+/** What a model says about the customer from the sampling instant with this index on, until that of the next list item. */
 export type Saying = [index: number, said: Said];
 
 /** One customer's part of a backtest, as it is stored. */
 export interface CustomerSamples {
   customerId: string;
-  /** By model: the judged one, and the one beside it where there is one. Empty before the customer was known. */
+  /** By model: the judged one, and the one it is compared with, if any. Without entries for the time before the customer was known. */
   said: Saying[][];
   /** The first outcome after each sampling instant, ascending, each once. */
   outcomes: number[];
@@ -37,13 +37,13 @@ export interface Sample {
   at: number;
   /** By model. */
   said: Said[];
-  /** `there`: the outcome holds already, so it cannot be foreseen; `censored`: too near the end to know. */
+  /** `there`: the outcome holds already, so it cannot be foreseen; `censored`: too near the end of the known history. */
   status: "used" | "there" | "censored";
-  /** When the outcome came within the horizon; null where it did not. Of a sample that is not used it means nothing. */
+  /** When the outcome came, if within the horizon, else null. Only meaningful for a used sample. */
   outcomeAt: number | null;
 }
 
-/** How many sampling instants a backtest may have: a year of days, with room. */
+/** The most sampling instants of a backtest: enough for every day of a year. */
 export const INSTANTS_MAX = 400;
 
 /** The sampling instants of a question. */
@@ -71,7 +71,7 @@ export function* samplesOf(question: BacktestQuestion, { said, outcomes }: Custo
   }
 }
 
-/** Whether an outcome holds already, as the judged model says. An event can always occur again. */
+/** Whether an outcome holds already according to the judged model. An event can always occur again. */
 function isThere({ kind, id }: Outcome, { state, segments }: Said): boolean {
   return kind === "state" ? state === id : kind === "segment" && segments.includes(id);
 }

@@ -1,16 +1,16 @@
 import type { Estimate, ScoreReport } from "./report-types.js";
 
 /**
- * Estimates from samples of which some are of the same customer, and so alike: customers are independent of each other, samples are not.
- * A class here is given all samples of a customer, then `endCustomer`, and keeps sums only.
+ * Estimates from samples that are clustered by customer: customers are independent of each other, but samples of one customer are alike.
+ * The classes here get all samples of a customer, then a call of `endCustomer`, and keep only sums.
  */
 
-/** A score is 0 to 100 with two decimals, so its hundredths are one of so many whole numbers, its cell: counts by cell lose nothing. */
+/** A score is 0 to 100 with two decimals, so a score in hundredths, its cell, is one of this many integers: counts by cell lose no precision. */
 export const CELLS = 10_001;
 
 /**
- * With fewer customers with the outcome, or fewer without it, an estimate has no bounds: they are too few for their spread to say how far
- * the estimate may be off (Cameron and Miller 2015, J. Human Resources 50:317–372). Where the line is drawn is a convention.
+ * With fewer customers with the outcome, or fewer without it, an estimate has no bounds: so few clusters do not give a reliable standard
+ * error (Cameron and Miller 2015, J. Human Resources 50:317–372). The number is a convention.
  */
 export const CUSTOMERS_MIN = 10;
 
@@ -20,11 +20,11 @@ export type Direction = ScoreReport["direction"];
 export class Rate {
   samples = 0;
   withOutcome = 0;
-  /** Customers with a sample, with one that has the outcome, and with one that has not. */
+  /** Customers with a sample, with a sample that has the outcome, and with a sample that has not. */
   customers = 0;
   customersWith = 0;
   customersWithout = 0;
-  /** Of the customer at hand. */
+  /** Of the current customer. */
   #samples = 0;
   #withOutcome = 0;
   /** Over customers, sums of the squares and the product of the two. */
@@ -72,7 +72,7 @@ export class Rate {
   }
 }
 
-/** How many samples there are of each score, with the outcome and without. */
+/** The number of samples with each score, with the outcome and without. */
 export class ScoreCounts {
   readonly with = new Uint32Array(CELLS);
   readonly without = new Uint32Array(CELLS);
@@ -87,8 +87,8 @@ export class ScoreCounts {
 }
 
 /**
- * The area under the ROC curve (AUC) of one score, or of one less that of another, over the samples that have all of them. Every sample is
- * counted first; then scores are placed, and every sample is added once more, customer by customer.
+ * The area under the ROC curve (AUC) of a score, or the AUC of one score minus that of another, over the samples that have both. First every
+ * sample is passed to `count`; then `place` is called, and then every sample is passed to `add`, customer by customer.
  */
 export class AucEstimator {
   readonly counts = new ScoreCounts();
@@ -98,7 +98,7 @@ export class AucEstimator {
   customersWith = 0;
   customersWithout = 0;
   #customers = 0;
-  /** Of the customer at hand: sums of the placements less their mean, of samples with the outcome and without; and how many these are. */
+  /** Of the current customer, for samples with the outcome and without: the sums of the placements minus their mean, and the numbers of samples. */
   #x = 0;
   #y = 0;
   #with = 0;
@@ -109,8 +109,8 @@ export class AucEstimator {
   #yy = 0;
 
   /**
-   * @param column which of a sample's cells is the score
-   * @param other which is the score that it is compared with
+   * @param column the index of the score in a sample's cells
+   * @param other the index of the score that it is compared with
    */
   constructor(
     readonly column: number,
@@ -119,14 +119,14 @@ export class AucEstimator {
     this.#otherCounts = other === null ? null : new ScoreCounts();
   }
 
-  /** @param cells of all scores of a sample; below 0 for one that is not known */
+  /** @param cells the cells of all scores of a sample; below 0 for an unknown score */
   count(cells: readonly number[], outcome: boolean): void {
     if (!this.#isScored(cells)) return;
     this.counts.add(cells[this.column]!, outcome);
     this.#otherCounts?.add(cells[this.other!]!, outcome);
   }
 
-  /** Says by which direction each score is read. */
+  /** Sets the direction of each score, and computes the placements. */
   place(direction: Direction, ofOther = direction): void {
     if (this.counts.samplesWith === 0 || this.counts.samplesWithout === 0) return;
     this.#placements = new Placements(this.counts, direction);
@@ -159,15 +159,15 @@ export class AucEstimator {
     this.#x = this.#y = this.#with = this.#without = 0;
   }
 
-  /** Null without a sample with the outcome, or without one that has it not. */
+  /** Null unless there are samples both with and without the outcome. */
   get value(): number | null {
     return this.#placements === null ? null : this.#placements.auc - (this.#otherPlacements?.auc ?? 0);
   }
 
   /**
-   * Obuchowski 1997, Biometrics 53:567–578: the placements summed over each customer. Where each has one sample, it is the standard error of
-   * DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44:837–845. A difference has that of the differences of its placements, since
-   * the formula is a quadratic form in them. Null with fewer than two customers with the outcome, or two without.
+   * The standard error by Obuchowski 1997, Biometrics 53:567–578: placements are summed over each customer. With one sample for each customer
+   * it equals that of DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44:837–845. That of a difference is computed from the differences of
+   * placements, since the formula is a quadratic form in them. Null with fewer than two customers with the outcome, or fewer than two without.
    */
   get standardError(): number | null {
     if (this.value === null || this.customersWith < 2 || this.customersWithout < 2) return null;
@@ -188,18 +188,18 @@ export class AucEstimator {
 }
 
 /**
- * Whether samples with the outcome mostly have the lower scores or the higher ones. It is read off the data, so no AUC read by it is below
- * one half, even of a score that has nothing to do with the outcome. That does no harm where the interval of the AUC is away from one half,
- * for there the direction is beyond doubt; where the interval holds one half, the report's notes say that nothing is known.
+ * Whether samples with the outcome mostly have the lower or the higher scores. This is determined from the same data, so no AUC in this
+ * direction is below one half, even for a score that is unrelated to the outcome. That is harmless if the interval of the AUC excludes one
+ * half, since the direction is then certain; if the interval contains one half, the report's notes say that nothing is known.
  */
 export function directionOf(counts: ScoreCounts): Direction {
   const isUnknown = counts.samplesWith === 0 || counts.samplesWithout === 0;
   return isUnknown || new Placements(counts, "lower").auc >= 0.5 ? "lower" : "higher";
 }
 
-/** Of a sample, the share of those on the other side of the outcome that it is in the right order with; equal scores count half. */
+/** The placement of a sample: the share of samples with the opposite outcome that it is ordered correctly with; equal scores count half. */
 class Placements {
-  /** Their mean over the samples with the outcome, and over those without: the area under the curve. */
+  /** The area under the curve: the mean of the placements, which is the same over the samples with the outcome and over those without. */
   readonly auc: number;
   readonly #ranksOfWith: Uint32Array;
   readonly #ranksOfWithout: Uint32Array;
@@ -224,7 +224,7 @@ class Placements {
   }
 }
 
-/** By cell: twice the number in lower cells, and once that in the cell itself. Exact up to 2^31 samples. */
+/** By cell: twice the number of samples in lower cells, plus the number in the cell itself. Exact up to 2^31 samples. */
 function doubledRanks(counts: Uint32Array): Uint32Array {
   let below = 0;
   return counts.map((count) => {
@@ -234,7 +234,7 @@ function doubledRanks(counts: Uint32Array): Uint32Array {
   });
 }
 
-/** A sample variance divides by one less than there are customers. */
+/** The correction of a sample variance, which divides by the number of customers minus one. */
 function corrected(customers: number): number {
   return customers / (customers - 1);
 }
@@ -249,8 +249,8 @@ interface Estimator {
 type Bounds = (value: number, margin: number) => readonly [low: number, high: number];
 
 /**
- * 95 % of Student's t distribution is within so much of 0. Wider than the normal's 1.96 where customers are few, which their standard errors
- * are too small for. By the expansion in Abramowitz and Stegun 1964, 26.7.5.
+ * The two-sided 95 % quantile of Student's t distribution, by the expansion in Abramowitz and Stegun 1964, 26.7.5. With few customers it is larger
+ * than the normal distribution's 1.96, because standard errors from few customers are too small.
  */
 function student95(degreesOfFreedom: number): number {
   const z = 1.959964;
@@ -258,7 +258,7 @@ function student95(degreesOfFreedom: number): number {
   return z + first / degreesOfFreedom + second / degreesOfFreedom ** 2;
 }
 
-/** A standard error of 0 is no certainty either: there are no differences to judge by, as where a rate is 0 or 1. */
+/** A standard error of 0 does not mean certainty, only that all samples agree, as with a rate of 0 or 1; so it gives no bounds. */
 function estimateOf(estimator: Estimator, bounds: Bounds): Estimate | null {
   const { value, standardError, customersWith, customersWithout } = estimator;
   if (value === null) return null;
@@ -270,7 +270,7 @@ function estimateOf(estimator: Estimator, bounds: Bounds): Estimate | null {
 
 const onPlainScale: Bounds = (value, margin) => [value - margin, value + margin];
 
-/** Keeps the bounds of a share within 0 and 1; by the delta method. Of an AUC: Pepe 2003, The Statistical Evaluation of Medical Tests. */
+/** Keeps the bounds of a share within 0 and 1, by the delta method. For an AUC see Pepe 2003, The Statistical Evaluation of Medical Tests. */
 const onLogitScale: Bounds = (value, margin) => {
   const logit = Math.log(value / (1 - value));
   const onScale = margin / (value * (1 - value));

@@ -3,7 +3,7 @@ import type { CustomerSamples, BacktestQuestion, Sample } from "./samples.js";
 import { instantsOf, samplesOf } from "./samples.js";
 import { AucEstimator, CELLS, type Direction, directionOf, Rate } from "./statistics.js";
 
-/** What a report has to know of a model. Ids are in the model's order. */
+/** The facts about a model that a report needs. Ids are in the model's order. */
 export interface ModelFacts {
   /** `v3`, or `local` for one that is not deployed. */
   name: string;
@@ -11,28 +11,28 @@ export interface ModelFacts {
   segments: string[];
   signals: string[];
   health: { bands: string[]; components: { id: string; weight: number }[] } | null;
-  /** States that nobody leaves. */
+  /** States that customers never leave. */
   terminal: string[];
-  /** Whether anything of it reads a trait. */
+  /** Whether any part of the model reads a trait. */
   readsTraits: boolean;
 }
 
-/** Counts and sums over the samples of all customers: `count` each, then `place`, then `add` each once more. */
+/** Counts and sums over the samples of all customers: pass each customer to `count`, then call `place`, then pass each customer to `add`. */
 export class Tally {
   readonly base = new Rate();
   alreadyThere = 0;
   censored = 0;
   /** Used samples of customers who are in a terminal state of the judged model. */
   inTerminal = 0;
-  /** By instant: whether anybody was known. */
+  /** By instant: whether any customer was known. */
   readonly known: Uint8Array;
   readonly flags: readonly FlagTally[];
   /** By model; null without a health score. */
   readonly scores: readonly (ScoreTally | null)[];
-  /** Of the two models' scores; null where there are not both. */
+  /** The difference of the two models' scores; null unless both have one. */
   readonly difference: AucEstimator | null;
   readonly #estimators: readonly AucEstimator[];
-  /** Of the sample at hand, the cells of all scores of all models: the columns of the estimators. */
+  /** The cells of the current sample, for all scores of all models: the columns of the estimators. */
   readonly #cells: number[] = [];
 
   constructor(
@@ -89,12 +89,12 @@ export class Tally {
   }
 }
 
-/** Lead times are counted in steps of a thousandth of the horizon. */
+/** Lead times are counted in thousandths of the horizon. */
 export const LEAD_STEPS = 1_000;
 
-/** What is said of a customer or not: a state, a band, a segment, a signal. */
+/** Something that a model says about some customers: a state, a band, a segment, a signal. */
 export class Flag {
-  /** Of the samples of which it is said. */
+  /** The rate of the outcome among samples with the flag. */
   readonly rate = new Rate();
   readonly leads = new Uint32Array(LEAD_STEPS);
   falseAlarms = 0;
@@ -111,7 +111,7 @@ class FlagTally {
   readonly signals: ReadonlyMap<string, Flag>;
   readonly rates: readonly Rate[];
   #said: Said | null = null;
-  /** At the sampling instant at hand, and at the one before it. */
+  /** The flags at the current sampling instant, and at the previous one. */
   #flagged = NONE;
   #flaggedBefore = NONE;
 
@@ -156,9 +156,9 @@ class FlagTally {
   }
 }
 
-/** Customers of like scores. */
+/** A range of scores. */
 export interface Bin {
-  /** Cells, both of which are in it. */
+  /** The first and last cell, inclusive. */
   from: number;
   to: number;
   rate: Rate;
@@ -185,7 +185,7 @@ export class ScoreTally {
   #cell = UNKNOWN;
   #cellBefore = UNKNOWN;
 
-  /** @param cells of all scores; those of this model are added at the end */
+  /** @param cells the cells of all scores, to which those of this model are appended */
   constructor(
     components: readonly { id: string; weight: number }[],
     private readonly cells: number[],
@@ -245,21 +245,21 @@ export class ScoreTally {
   }
 
   /**
-   * The weighted mean of the other components that are known. Only scores of components that are rounded to two decimals are stored, so
-   * this may differ by a hundredth from what a model without the component would say.
+   * The weighted mean of the other known components. Stored component scores are rounded to two decimals, so this may differ by a hundredth
+   * from the score of a model without the component.
    */
-  #scoreWithout(left: string, health: HealthScore): number | undefined {
+  #scoreWithout(omitted: string, health: HealthScore): number | undefined {
     let [sum, weights] = [0, 0];
     for (const { id, weight } of this.components) {
       const score = health.components[id];
-      if (id === left || score === undefined) continue;
+      if (id === omitted || score === undefined) continue;
       sum += weight * score;
       weights += weight;
     }
     return weights === 0 ? undefined : sum / weights;
   }
 
-  /** Equal scores go where the middle one of them belongs. */
+  /** Equal scores go into the bin where the middle one of them belongs. */
   #makeBins(): void {
     const { counts } = this.whole;
     const samples = counts.samplesWith + counts.samplesWithout;

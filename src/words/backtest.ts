@@ -2,9 +2,9 @@ import type { TraitsOf } from "../backtest/question.js";
 import type { BacktestReport, ComponentReport, Estimate, FlagReport, ModelReport } from "../backtest/report-types.js";
 import { formatNumber, plural } from "./text.js";
 
-/** What came of a backtest, and how it was asked. */
+/** The report of a backtest, and how it was requested. */
 export interface BacktestResult {
-  /** About how many customers were to be looked at; null for all. */
+  /** The approximate size of the sample of customers; null for all. */
   customers: number | null;
   traits: TraitsOf;
   report: BacktestReport;
@@ -15,25 +15,25 @@ export interface ReportTable {
   title: string;
   heads: readonly string[];
   rows: { cells: string[]; share: number | null }[];
-  /** What the share of each row is of, 0 to 1, where it is worth a picture. */
+  /** The name of the figure that `share` has, 0 to 1, if the table is shown with bars. */
   picture?: string;
 }
 
 const NONE = "–";
 
-/** `14.2 %`; `0.0033 %` of what is rare. */
+/** `14.2 %`, or for a small share `0.0033 %`. */
 export function shareText(share: number | null): string {
   return share === null ? NONE : `${hundredths(share)} %`;
 }
 
-/** With a decimal, and below one with so many that two digits count. */
+/** A percentage with one decimal; below 1 with two significant digits. */
 function hundredths(share: number): string {
   const value = share * 100;
   const decimals = value > 0 && value < 1 ? 1 - Math.floor(Math.log10(value)) : 1;
   return value.toFixed(Math.min(decimals, 20));
 }
 
-/** `14.2 % (12.1 to 16.4)`: with the 95 % interval where there is one. */
+/** `14.2 % (12.1 to 16.4)`: with the 95 % interval if there is one. */
 export function rateText(rate: Estimate | null): string {
   if (rate === null) return NONE;
   const { value, low, high } = rate;
@@ -59,21 +59,21 @@ function bounds(low: number | null, high: number | null, text: (bound: number) =
   return low === null || high === null ? "" : ` (${text(low)} to ${text(high)})`;
 }
 
-/** What was asked and what was looked at, line by line. */
+/** The question and the samples, line by line. */
 export function backtestFields({ report, customers }: BacktestResult): Record<string, string> {
-  const { samples, instants, customers: found } = report;
-  const left = [
-    ...(samples.alreadyThere > 0 ? [`${formatNumber(samples.alreadyThere)} left out, where it held already`] : []),
-    ...(samples.censored > 0 ? [`${formatNumber(samples.censored)} left out, too near the end`] : []),
+  const { samples, instants, customers: counts } = report;
+  const leftOut = [
+    ...(samples.alreadyThere > 0 ? [`${formatNumber(samples.alreadyThere)} left out because it held already`] : []),
+    ...(samples.censored > 0 ? [`${formatNumber(samples.censored)} left out as too near the end`] : []),
   ];
-  const before = instants.empty > 0 ? `, ${formatNumber(instants.empty)} before anybody was known` : "";
+  const before = instants.empty > 0 ? `, ${formatNumber(instants.empty)} before any customer was known` : "";
   const near = instants.censored > 0 ? `, and ${formatNumber(instants.censored)} too near the end` : "";
   return {
     Outcome: `${report.outcome}, within ${report.within} after a look`,
     Looked: `every ${report.every} from ${day(report.from)} to ${day(report.to)}: ${plural(instants.used, "instant")}${before}${near}`,
     "Known until": day(report.end),
-    Customers: `${formatNumber(found.looked)}${customers === null ? "" : ", a sample"}; ${formatNumber(found.withOutcome)} had the outcome`,
-    Samples: [`${formatNumber(samples.used)}, ${formatNumber(samples.withOutcome)} with the outcome`, ...left].join(
+    Customers: `${formatNumber(counts.looked)}${customers === null ? "" : ", a sample"}; ${formatNumber(counts.withOutcome)} had the outcome`,
+    Samples: [`${formatNumber(samples.used)}, ${formatNumber(samples.withOutcome)} with the outcome`, ...leftOut].join(
       "; ",
     ),
     "Base rate": rateText(report.baseRate),
@@ -84,7 +84,7 @@ function day(iso: string): string {
   return iso.slice(0, 10);
 }
 
-/** What the figures say, in sentences. */
+/** The main figures as sentences. */
 export function backtestSentences({ baseRate, models, difference, within }: BacktestReport): string[] {
   if (baseRate === null) return [];
   const of = (name: string) => (models.length > 1 ? ` of ${name}` : "");
@@ -98,7 +98,7 @@ export function backtestSentences({ baseRate, models, difference, within }: Back
         ? " (of too few customers for an interval)"
         : ` (95 %: ${pairs(low)} to ${pairs(high)})`;
     sentences.push(
-      `In ${pairs(value)} of 100 pairs of a sample with the outcome and one without, the one with it had had the ${health.direction} ` +
+      `In ${pairs(value)} of 100 pairs of a sample with the outcome and one without, the one with it had the ${health.direction} ` +
         `score${of(name)}${interval}; by chance it would be 50.`,
     );
   }
@@ -111,17 +111,17 @@ export function backtestSentences({ baseRate, models, difference, within }: Back
   return sentences;
 }
 
-/** All that has to be known before the figures are believed. */
+/** All caveats about the figures, as sentences. */
 export function backtestNotes({ report, customers, traits }: BacktestResult): string[] {
   return [
     ...(customers === null ? [] : [`About ${plural(customers, "customer")} were looked at, a sample of all.`]),
     ...(traits === "now"
       ? [
-          "Traits are the present ones at every instant, so what was learned later is in what the models say of earlier: the figures may be too good.",
+          "The present traits are used at every instant, so the models know what became known only later: the figures may be too good.",
         ]
       : []),
     ...report.notes,
-    "This is association in one past, not cause: it does not tell what would have happened had somebody acted.",
+    "This is association in one history, not cause: it does not say what would have happened if somebody had acted.",
   ];
 }
 
@@ -132,7 +132,7 @@ export function backtestTables(model: ModelReport): ReportTable[] {
   return [...namedTables(model), ...pictures].filter(hasRows);
 }
 
-/** Of these, those of what has a name: states, bands, segments, signals, components. */
+/** The tables of a model's named parts: states, bands, segments, signals, components. */
 export function namedTables({ states, bands, segments, signals, health }: ModelReport): ReportTable[] {
   const tables = [
     flags("State", states),
@@ -172,7 +172,7 @@ function flags(title: string, reports: readonly FlagReport[]): ReportTable {
 function components(reports: readonly ComponentReport[]): ReportTable {
   return {
     title: "Component",
-    heads: ["Component", "Weight", "AUC alone", "AUC without it", "It adds", "So it"],
+    heads: ["Component", "Weight", "AUC alone", "AUC without it", "It adds", "Effect"],
     rows: reports.map(({ id, weight, alone, without, gain }) => ({
       cells: [id, String(weight), aucText(alone), aucText(without), gainText(gain), worth(gain)],
       share: null,
@@ -182,9 +182,9 @@ function components(reports: readonly ComponentReport[]): ReportTable {
 
 /** Whether a component earns its weight. */
 function worth(gain: Estimate | null): string {
-  if (gain === null || gain.low === null || gain.high === null) return "is not to be told";
+  if (gain === null || gain.low === null || gain.high === null) return "unclear";
   if (gain.low > 0) return "adds";
-  return gain.high < 0 ? "takes away" : "is not to be told";
+  return gain.high < 0 ? "takes away" : "unclear";
 }
 
 type Health = NonNullable<ModelReport["health"]>;
@@ -202,7 +202,7 @@ export function calibrationTable({ calibration: bins }: Health): ReportTable {
   };
 }
 
-/** What comes of each threshold; those that flag as many as the one before are left out. */
+/** The figures of each threshold, without those that flag as many samples as the previous one. */
 export function thresholdTable({ thresholds: all, direction }: Health): ReportTable {
   const flagged = all.filter((one, index) => one.flagged !== all[index - 1]?.flagged);
   return {

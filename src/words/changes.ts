@@ -5,14 +5,14 @@ import { plural } from "./text.js";
 const PARTS = ["events", "traits", "lifecycle", "journeys", "segments", "health", "rules", "signals", "display"];
 const SETTINGS = "settings";
 
-/** A difference as it is shown: what it is about, and what is different. */
+/** A difference as it is shown: the part that it concerns, and what is different. */
 export interface ChangeLine {
   kind: Change["kind"];
   about: string;
   message: string;
 }
 
-/** How many there are: `4 differences: 2 added, 1 changed, 1 removed`. */
+/** The number of differences: `4 differences: 2 added, 1 changed, 1 removed`. */
 export function countChanges(changes: readonly Change[]): string {
   const counts = (["added", "changed", "removed"] as const)
     .map((kind) => [changes.filter((change) => change.kind === kind).length, kind] as const)
@@ -21,7 +21,7 @@ export function countChanges(changes: readonly Change[]): string {
   return `${plural(changes.length, "difference")}: ${counts.join(", ")}`;
 }
 
-/** What a difference is about; empty for a setting, whose message names it, unless it is one of many. */
+/** The part that a difference concerns. Empty for a setting, which the message names, except for those of a band. */
 function aboutOf(subject: Change["subject"], id: string): string {
   if (subject !== "setting") return `${subject} ${id}`;
   return id.startsWith("bands.") ? `band ${id.slice("bands.".length)}` : "";

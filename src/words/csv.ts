@@ -1,16 +1,16 @@
 import { stringify } from "csv-stringify/sync";
 
-/** null is an empty cell. */
+/** The value of a cell; null is an empty cell. */
 export type Cell = string | number | boolean | null;
 
-/** Where a spreadsheet would take a text for a formula; also behind what some take for the end of a cell or a line: in Germany and France that is a semicolon. */
+/** Where a spreadsheet would see a formula: at the start of a text, and after what some treat as the end of a cell or a line, such as `;` in Germany. */
 const FORMULA = /(?<=^|[;\t\r\n])(?=[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 
-/** Lines of comma-separated values (RFC 4180, with the line ends of Unix). A text that a spreadsheet would take for a formula, and run, has an apostrophe before it. */
+/** Lines of comma-separated values (RFC 4180, but with Unix line ends). A text that a spreadsheet would run as a formula gets an apostrophe before it. */
 export function csvLines(lines: readonly (readonly Cell[])[]): string {
   return stringify(lines as Cell[][], {
     record_delimiter: "unix",
-    // Many readers take it for the end of a line.
+    // Many readers treat a carriage return as the end of a line.
     quoted_match: /\r/,
     // A number may begin with a minus.
     cast: { string: (value) => value.replace(FORMULA, "'"), number: String, boolean: String },

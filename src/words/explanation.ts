@@ -2,13 +2,13 @@ import type { OperandValue } from "../engine/compile-context.js";
 import type { Explanation } from "../engine/conditions/leaf.js";
 import { printable } from "./text.js";
 
-/** Why a customer stands where it does: each part of the model with the conditions that are consulted now. */
+/** The explanation of a customer's state: each part of the model with the conditions that are evaluated at present. */
 export interface ExplainedParts {
   lifecycle: { state: string | null; transitions: { to: string; condition: Explanation }[] } | null;
   journeys: {
     journey: string;
     status: string;
-    /** Null where a run is under way, or the journey does not repeat. */
+    /** Null while a run is active, and if the journey has run and does not repeat. */
     start: Explanation | null;
     steps: { step: string; completed: boolean; condition: Explanation | null }[];
   }[];
@@ -19,7 +19,7 @@ export interface ExplainedParts {
     components: {
       component: string;
       weight: number;
-      /** Null where it is left out of the mean, because what it measures is absent. */
+      /** Null if it is left out of the mean, because its measure has no value. */
       score: number | null;
       measure: OperandValue;
     }[];
@@ -34,13 +34,13 @@ export interface InstantWords {
   ago(iso: string): string;
 }
 
-/** What there is to say of a condition beside its text: what there is now, what lacks, and when it changes by time alone. */
+/** The facts about a condition besides its text: the actual value, what is missing, and when it changes by time alone. */
 export function factsOf(words: InstantWords, explanation: Explanation): string[] {
   const isGroup = explanation.conditions !== undefined;
   return [...(isGroup ? [] : leafFacts(words, explanation)), ...flipInWords(words, explanation)];
 }
 
-/** What a group of conditions is, such as `all of 3, 2 of them met`. */
+/** Describes a group of conditions, such as `all of 3, 2 of them met`. */
 export function groupInWords(kind: string, conditions: readonly Explanation[]): string {
   if (kind === "not") return "not";
   const met = conditions.filter((part) => part.met).length;
@@ -48,21 +48,22 @@ export function groupInWords(kind: string, conditions: readonly Explanation[]): 
   return `${kind === "any" ? "any" : "all"} of ${conditions.length}, ${holding}`;
 }
 
-/** Kinds of which whether they are met says all. */
+/** Kinds about which there is nothing to say except whether they are met. */
 const OF_YES_OR_NO = new Set(["segment", "sequence"]);
 /** Kinds that time alone makes true. */
 const OF_WAITING = new Set(["inactiveFor", "inState"]);
 /** Kinds whose actual values are instants. */
 const OF_TIME = new Set(["inactiveFor", "activeWithin", "inState", "traitDateWithin", "traitDatePassed"]);
 
-/** What there is, and what lacks where the text of the condition does not say so already. */
+/** The actual value, and what is missing, unless the text of the condition says so already. */
 function leafFacts(words: InstantWords, explanation: Explanation): string[] {
   const { kind, expected, actual, missing, met, flipsAt } = explanation;
   if (OF_YES_OR_NO.has(kind)) return [];
   const now = actualInWords(words, kind, actual) + operandsInWords(explanation);
-  // Where time alone lacks, it is told when that is over.
-  const isTold = JSON.stringify(missing) === JSON.stringify(expected) || (OF_WAITING.has(kind) && flipsAt !== null);
-  const lacks = met || isTold ? null : lackInWords(kind, missing);
+  // If only time is missing, `flipInWords` says when the condition will be met.
+  const isRedundant =
+    JSON.stringify(missing) === JSON.stringify(expected) || (OF_WAITING.has(kind) && flipsAt !== null);
+  const lacks = met || isRedundant ? null : lackInWords(kind, missing);
   return lacks === null ? [now] : [now, lacks];
 }
 
@@ -71,25 +72,25 @@ function actualInWords(words: InstantWords, kind: string, actual: unknown): stri
   const text = OF_TIME.has(kind) && typeof actual === "string" ? actual : "";
   const iso = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(text)?.[0];
   if (iso === undefined) return `it is ${valueInWords(actual)}`;
-  // The date of a trait is mostly a day, which begins in UTC for the engine and is in no zone for people.
+  // The date of a trait is mostly a day. For the engine it begins in UTC, but people do not think of a zone.
   const isDay = kind.startsWith("traitDate") && iso.endsWith("T00:00:00.000Z");
   const shown = `${isDay ? iso.slice(0, 10) : words.at(iso)} (${words.ago(iso)})`;
-  const told = text.replace(iso, shown);
-  return told === shown ? `it is ${shown}` : told;
+  const sentence = text.replace(iso, shown);
+  return sentence === shown ? `it is ${shown}` : sentence;
 }
 
-/** What is measured of a customer: `nothing`, `0.5 (of 3 and 6)`. */
+/** The value of a measure: `nothing`, `0.5 (of 3 and 6)`. */
 export function measuredInWords(measure: OperandValue): string {
   return (measure.actual === null ? "nothing" : valueInWords(measure.actual)) + operandsInWords(measure);
 }
 
-/** The numbers that a ratio or a difference is computed of, in the order of its text. */
+/** The numbers from which a ratio or a difference is computed, in the order of its text. */
 function operandsInWords({ operands }: Pick<OperandValue, "operands">): string {
   if (operands === undefined) return "";
   return ` (of ${operands.map(({ actual }) => (actual === null ? "nothing" : valueInWords(actual))).join(" and ")})`;
 }
 
-/** What is to be added to a number, or what is to become true. */
+/** What has to be added to a number, or has to become true. */
 function lackInWords(kind: string, missing: unknown): string | null {
   const above = kind === "count" || kind === "distinct" ? "too many" : "too high";
   if (typeof missing === "number") return missing < 0 ? `${-missing} ${above}` : `${missing} more needed`;
@@ -106,7 +107,7 @@ function valueInWords(value: unknown): string {
   return printable(typeof value === "string" ? value : JSON.stringify(value));
 }
 
-/** When it changes by time alone. What was explained some time ago may have changed since. */
+/** When a condition changes by time alone. For an older explanation that may already have happened. */
 function flipInWords(words: InstantWords, { met, flipsAt }: Explanation): string[] {
   if (flipsAt === null) return [];
   const at = words.at(flipsAt);

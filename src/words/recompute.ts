@@ -1,6 +1,6 @@
 import { formatNumber, plural } from "./text.js";
 
-/** What came of a recompute, a dry run or a preview. */
+/** The totals of a recompute, a dry run or a preview. */
 interface Totals {
   dry_run: boolean;
   result: Readonly<
@@ -18,7 +18,7 @@ interface Totals {
   >;
 }
 
-/** What changes, line by line; the words are in the future where nothing was written. */
+/** The changes, line by line; in the conditional ("would change") if nothing was written. */
 export function totalsOf({ result, dry_run }: Totals): Record<string, string> {
   const would = (done: string, not: string) => (dry_run ? not : done);
   const changed = would("changed", "would change");
@@ -34,23 +34,23 @@ export function totalsOf({ result, dry_run }: Totals): Record<string, string> {
   };
 }
 
-/** What a customer is in, or what is raised, before and after. */
+/** Ids of a customer's segments or raised signals, before and after. */
 interface Ids {
   before: readonly string[];
   after: readonly string[];
 }
 
-/** What is there afterwards, and was not before. */
+/** The ids that are only in `after`. */
 export function gained({ before, after }: Ids): string[] {
   return after.filter((id) => !before.includes(id));
 }
 
-/** What was there before, and is not any more. */
+/** The ids that are only in `before`. */
 export function lost({ before, after }: Ids): string[] {
   return before.filter((id) => !after.includes(id));
 }
 
-/** `+vip -paying`. @param minus the sign of what is lost */
+/** `+vip -paying`. @param minus the sign of lost ids */
 export function movesText(ids: Ids, minus: "-" | "−"): string {
   return [...gained(ids).map((id) => `+${id}`), ...lost(ids).map((id) => `${minus}${id}`)].join(" ");
 }

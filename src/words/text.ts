@@ -2,10 +2,10 @@ import { bytesInWords } from "../model/snapshot/limits.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 
 /**
- * Control characters, those that change the direction of text, and those that show nothing: printed as they are, they could rewrite what a
- * terminal shows, or make two names look like one. Joiners (U+200C, U+200D) stay: words of some languages, and emoji, are written with them. So do
- * the style of an emoji or a keycap (U+FE0E, U+FE0F), the form of a Chinese character (U+E0100 to U+E01EF) and the letters of a region's flag
- * (U+E0061 to U+E007F), behind what they belong to.
+ * Control characters, characters that change the direction of text, and invisible ones: printed unescaped, they could rewrite what a
+ * terminal shows, or make two names look the same. Joiners (U+200C, U+200D) are allowed: words of some languages, and emoji, need them. So are
+ * the style of an emoji or a keycap (U+FE0E, U+FE0F), the variant of a Chinese character (U+E0100 to U+E01EF) and the letters of a region's
+ * flag (U+E0061 to U+E007F), each only after the character that it modifies.
  */
 export const UNPRINTABLE = new RegExp(
   [
@@ -18,7 +18,7 @@ export const UNPRINTABLE = new RegExp(
   "gu",
 );
 
-/** Makes text that came from elsewhere safe to show on a terminal: what cannot be seen is shown as an escape. */
+/** Makes untrusted text safe to show on a terminal: unprintable characters are escaped. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, escaped);
 }
@@ -40,14 +40,14 @@ function zoned(timeZone: string | undefined): Intl.DateTimeFormat {
   return format;
 }
 
-/** A text as a sentence of its own, whether or not it came as one. */
+/** Makes a text a sentence, with a capital letter and a period, unless it is one already. */
 export function sentence(text: string): string {
   // A name such as `svc.config.ts` or an address keeps its first letter.
   const shown = printable(text.trim()).replace(/^[a-z](?=[a-z]*(?:[ ,]|:(?!\/)))/, (letter) => letter.toUpperCase());
   return /[.?!…]$/.test(shown) ? shown : `${shown}.`;
 }
 
-/** An instant in the local zone, with its offset: `2026-03-02 11:00:00 +01:00`. A text that is no instant is returned as it is. */
+/** An instant in the local zone, with its offset: `2026-03-02 11:00:00 +01:00`. A text that is not an instant is returned as it is. */
 export function localTime(iso: string, timeZone: string | undefined): string {
   const instant = new Date(iso);
   if (Number.isNaN(instant.getTime())) return printable(iso);
@@ -67,7 +67,7 @@ const UNITS = [
   ["second", 1_000],
 ] as const;
 
-/** How far an instant lies from now, in the largest unit that fits: `12 days ago`, `in 3 hours`, `now`. */
+/** The distance of an instant from now, in the largest unit that fits: `12 days ago`, `in 3 hours`, `now`. */
 export function distance(iso: string, now: number): string {
   const milliseconds = new Date(iso).getTime() - now;
   const words = span(Math.abs(milliseconds));
@@ -75,13 +75,13 @@ export function distance(iso: string, now: number): string {
   return milliseconds < 0 ? `${words} ago` : `in ${words}`;
 }
 
-/** A length of time in the largest unit that fits: `12 days`; null where that is less than a second. */
+/** A length of time in the largest unit that fits: `12 days`; null if it is less than a second. */
 export function span(milliseconds: number): string | null {
   const unit = UNITS.find(([, length]) => milliseconds >= length);
   return unit === undefined ? null : plural(Math.floor(milliseconds / unit[1]), unit[0]);
 }
 
-/** A length of time in seconds as `span` says it; empty for none. */
+/** A length of time, given in seconds, like `span`; empty for null. */
 export function lasted(seconds: number | null): string {
   return seconds === null ? "" : (span(seconds * 1000) ?? "under a second");
 }
@@ -91,17 +91,17 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatNumber(count)} ${count === 1 ? one : many}`;
 }
 
-/** Parts of a text with an empty line between them; those that say nothing are left out. */
+/** Joins the non-empty parts of a text with an empty line between them. */
 export function paragraphs(parts: readonly string[]): string {
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-/** What brought something about, such as `event evt_1` or `timer`. */
+/** The cause of a change, such as `event evt_1` or `timer`. */
 export function causeInWords({ type, id }: { type: string; id: string | null }): string {
   return id === null ? type : `${type} ${id}`;
 }
 
-/** The metadata of an emission; a change of lifecycle or of the health band is shown as such. */
+/** The metadata of an emission; changes of the lifecycle or the health band are shown as `before → after`. */
 export function metadataInWords(metadata: Record<string, unknown>): string {
   const { previous_lifecycle, new_lifecycle, previous_band, new_band, ...rest } = metadata;
   const changes = [changeInWords(previous_lifecycle, new_lifecycle), changeInWords(previous_band, new_band)];
@@ -117,19 +117,19 @@ function changeInWords(before: unknown, after: unknown): string | null {
 }
 
 /**
- * What an entry of the audit log tells besides its target, in one line: `email: "bob@example.com", role: "viewer"`; of what became another
- * `viewer, before administrator`. What is null or empty says nothing.
+ * The details of an audit log entry in one line: `email: "bob@example.com", role: "viewer"`; a change is shown as
+ * `viewer, before administrator`. Null and empty values are omitted.
  */
 export function detailsInWords(details: object): string {
   const { before, after, ...others } = details as { before?: string; after?: string };
-  const became = after === undefined ? [] : [`${after}, before ${before}`];
-  const told = Object.entries(others)
+  const change = after === undefined ? [] : [`${after}, before ${before}`];
+  const listed = Object.entries(others)
     .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
-  return [...told, ...became].join(", ");
+  return [...listed, ...change].join(", ");
 }
 
-/** The name of a member as people read it: `lastSeenAt` is `Last seen at`. */
+/** The name of a member as a title: `lastSeenAt` becomes `Last seen at`. */
 export function titleOf(name: string): string {
   const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -140,17 +140,17 @@ export function formatNumber(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** Quotes a word for a shell where it needs that. */
+/** Quotes a word for a shell if necessary. */
 export function shellWord(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${printable(word).replaceAll("'", `'\\''`)}'`;
 }
 
-/** Whether it is one word of printable ASCII, as tokens and ids are: it can be sent in a header as it is. */
+/** Whether a value is one word of printable ASCII, as tokens and ids are, which can be sent in a header. */
 export function isWord(value: unknown): value is string {
   return typeof value === "string" && /^[\x21-\x7e]+$/.test(value);
 }
 
-/** What a JSON text says; undefined where it is none: the caller says so, with what there is instead. */
+/** Parses a JSON text; undefined if it is not JSON, for callers that report this themselves. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -159,17 +159,17 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Whether it is an object of JSON, and no list. */
+/** Whether a value is a JSON object, not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A text as JavaScript, TypeScript and Python write it; what cannot be seen, or changes the direction of what follows, as an escape. */
+/** A text as a string literal of JavaScript, TypeScript and Python; invisible characters, and those that change the direction of text, are escaped. */
 export function quoted(text: string): string {
   return JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (shown) => shown.split("").map(escaped).join(""));
 }
 
-/** What a model consists of, in one line. */
+/** The numbers of a model's parts, in one line. */
 export function summary({ events, traits, lifecycle, journeys, segments, health, rules, signals }: Snapshot): string {
   const parts: [count: number, what: string][] = [
     [Object.keys(events).length, "event"],
@@ -185,7 +185,7 @@ export function summary({ events, traits, lifecycle, journeys, segments, health,
   return present.length === 0 ? "an empty model" : present.map(([count, what]) => plural(count, what)).join(", ");
 }
 
-/** How large the state of one customer can become, as a sentence. */
+/** The largest size of one customer's state, as a sentence. */
 export function stateSize(bytes: number): string {
   return `State of one customer: at most ${bytesInWords(bytes)}.`;
 }

@@ -50,7 +50,7 @@ it("knows outcomes of each kind, whatever is in a name", () => {
 
 it("says what is wrong with an outcome, and what was probably meant", () => {
   expect(problemOf({ outcome: "churned" })).toBe(
-    'outcome: "churned" is no outcome. Write state:<id>, event:<name> or segment:<id>.',
+    'outcome: "churned" is not an outcome. Write state:<id>, event:<name> or segment:<id>.',
   );
   expect(problemOf({ outcome: "state:churnd" })).toBe(
     'outcome: The model has no state "churnd"; did you mean state:churned? It has new, churned.',
@@ -63,25 +63,23 @@ it("says what is wrong with an outcome, and what was probably meant", () => {
 });
 
 it("says what is wrong with lengths and instants", () => {
-  expect(problemOf({ within: "2 months" })).toMatch(/^within: "2 months" is no duration/);
+  expect(problemOf({ within: "2 months" })).toMatch(/^within: "2 months" is not a valid duration/);
   expect(problemOf({ within: "9999d" })).toMatch(/^within: .* at most "3650d"\.$/);
   expect(problemOf({ every: "0d" })).toMatch(/^every: /);
-  expect(problemOf({ from: "2026-01-01T00:00" })).toMatch(/^from: .* is no instant\. Write a date/);
-  expect(problemOf({ to: "2026-04-01" })).toMatch(/^to: It lies after 2026-03-31T10:30:00\.000Z/);
+  expect(problemOf({ from: "2026-01-01T00:00" })).toMatch(/^from: .* is not an instant\. Write a date/);
+  expect(problemOf({ to: "2026-04-01" })).toMatch(/^to: It is after 2026-03-31T10:30:00\.000Z/);
   expect(problemOf({ from: "2026-02-01", to: "2026-01-31" })).toMatch(/^from: /);
 });
 
 it("refuses what no sample could answer, and what is too much to look at", () => {
   expect(problemOf({ from: "2026-02-01" })).toBe(
-    "within: No instant from 2026-02-01T00:00:00.000Z on has all of 60d after it known: that ends at 2026-03-31T10:30:00.000Z. " +
+    "within: No instant from 2026-02-01T00:00:00.000Z on is followed by 60d of known history, which ends at 2026-03-31T10:30:00.000Z. " +
       "Give a shorter one, or begin earlier.",
   );
   expect(readQuestion({ ...WORDS, from: "2026-01-30T10:30:00Z" }, END, SNAPSHOT).within, "exactly known").toBe(
     60 * DAY,
   );
-  expect(problemOf({ every: "1h" })).toMatch(
-    /^every: It makes 8771 instants to look at; there may be 400\. Give a longer/,
-  );
+  expect(problemOf({ every: "1h" })).toMatch(/^every: It makes 8771 instants; at most 400 are allowed\. Give a longer/);
   expect(problemOf({ every: "1d", from: "2025-02-25", to: "2026-03-31" }), "400 of them").toBe("");
   expect(problemOf({ every: "1d", from: "2025-02-24", to: "2026-03-31" })).toMatch(/^every: /);
 });

@@ -420,10 +420,10 @@ it("notes what a reader has to know before believing the figures", async () => {
 
   expect(await notes(QUESTION, [FACTS], [])).toEqual([
     "There is no sample, so there are no figures.",
-    "Of 8 instants, the last one is left out, with 0 samples: less than 10d after them is known, so whether the outcome came in time is not.",
+    "Of 8 instants, the last one is left out, with 0 samples: less than 10d after them is known, so it is unknown whether the outcome came in time.",
   ]);
   expect(await notes(withEnd, [FACTS], [customer([], [0, {}])])).toEqual([
-    "The outcome came after no sample, so nothing can be said of what foresees it.",
+    "The outcome came after no sample, so nothing can be said about what foresees it.",
   ]);
   expect(
     await notes(
@@ -437,7 +437,7 @@ it("notes what a reader has to know before believing the figures", async () => {
   ).toEqual([
     "Only 3 customers had the outcome. A figure of fewer than 10 customers with it, or fewer than 10 without it, has no interval, " +
       "because it may well be chance.",
-    "The 6 samples with the outcome are of 3 customers. Samples of one customer are alike, so they tell less than as many customers " +
+    "The 6 samples with the outcome are of 3 customers. Samples of one customer are alike, so they say less than as many customers " +
       "would; the intervals allow for it.",
   ]);
   // Enough customers: nothing to note where the score foresees the outcome, and that of the model is not what decides it.
@@ -459,21 +459,21 @@ it("notes what a reader has to know before believing the figures", async () => {
   ).toEqual([
     "The outcome is decided by the model itself (v1), so parts of a model that read the same events foresee it by definition.",
     expect.stringMatching(
-      /^The health score of v1 is not to be told from chance: the interval of its AUC \(0\.4\d to 0\.5\d\) holds 0\.5\. /,
+      /^The health score of v1 cannot be told apart from chance: the interval of its AUC \(0\.4\d to 0\.5\d\) contains 0\.5\. /,
     ),
     "local has no health score, so there is none to judge.",
   ]);
   const left = [customer([], [0, { state: "active" }], [3, { state: "churned" }])];
   expect(await notes(withEnd, [{ ...FACTS, readsTraits: true }], left)).toEqual([
-    "The outcome came after no sample, so nothing can be said of what foresees it.",
-    "5 samples are of customers in the terminal state churned, for whom all may be over: they count as samples without the outcome. " +
-      "state:churned leaves them out.",
+    "The outcome came after no sample, so nothing can be said about what foresees it.",
+    "5 samples are of customers in the terminal state churned, who may have left for good: they count as samples without the outcome. " +
+      "The outcome state:churned leaves them out.",
     expect.stringMatching(/^Traits are read\. .* they may be missing at most instants\.$/),
   ]);
   const alike = beside(telling, (n) => health((n % 2) * 30 + ((n * 7) % 41)));
   expect(await notes(withEnd, [FACTS, FACTS], alike)).toEqual([
     expect.stringMatching(
-      /^Which of the two health scores foresees the outcome better is not known: .* \(-0\.\d+ to 0\.\d+\) holds 0\.$/,
+      /^It is not known which of the two health scores foresees the outcome better: .* \(-0\.\d+ to 0\.\d+\) contains 0\.$/,
     ),
   ]);
 });

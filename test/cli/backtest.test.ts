@@ -72,11 +72,11 @@ describe("over a file", () => {
       Looked       every 7d from 2026-01-05 to 2026-04-01: 11 instants, and 2 too near the end
       Known until  2026-04-01
       Customers    40; 14 had the outcome
-      Samples      440, 27 with the outcome; 80 left out, too near the end
+      Samples      440, 27 with the outcome; 80 left out as too near the end
       Base rate    6.1 % (3.8 to 9.8)
 
       After 6.1 % of the samples the outcome came within 14d.
-      In 74 of 100 pairs of a sample with the outcome and one without, the one with it had had the lower score (95 %: 64 to 81); by chance it would be 50.
+      In 74 of 100 pairs of a sample with the outcome and one without, the one with it had the lower score (95 %: 64 to 81); by chance it would be 50.
 
       State  Flagged  Customers            Precision   Recall  Caught  Lift  Lead days  False alarms/week
       here       408         40  6.6 % (3.9 to 11.0)  100.0 %      14  1.08        7.5                3.6
@@ -92,9 +92,9 @@ describe("over a file", () => {
       Signal  Flagged  Customers  Precision  Recall  Caught  Lift  Lead days  False alarms/week
       silent       31         12     32.3 %  37.0 %      10  5.26        2.5                0.8
 
-      Component  Weight            AUC alone       AUC without it                    It adds              So it
-      recency       0.5  0.72 (0.65 to 0.78)  0.69 (0.59 to 0.77)  +0.048 (+0.040 to +0.056)               adds
-      usage         0.5  0.69 (0.59 to 0.77)  0.72 (0.65 to 0.78)  +0.017 (-0.040 to +0.073)  is not to be told
+      Component  Weight            AUC alone       AUC without it                    It adds   Effect
+      recency       0.5  0.72 (0.65 to 0.78)  0.69 (0.59 to 0.77)  +0.048 (+0.040 to +0.056)     adds
+      usage         0.5  0.69 (0.59 to 0.77)  0.72 (0.65 to 0.78)  +0.017 (-0.040 to +0.073)  unclear
 
       Score           Samples       With the outcome
       0 to 53.57           43  25.6 % (18.0 to 35.0)  ████████
@@ -114,10 +114,10 @@ describe("over a file", () => {
       100      100.0 %      6.1 %  100.0 %                3.6  ██
 
       Before you believe it
-      - The 27 samples with the outcome are of 14 customers. Samples of one customer are alike, so they tell less than as many customers would; the intervals allow for it.
-      - Of 13 instants, the last 2 are left out, with 80 samples: less than 14d after them is known, so whether the outcome came in time is not.
-      - 32 samples are of customers in the terminal state gone, for whom all may be over: they count as samples without the outcome. state:gone leaves them out.
-      - This is association in one past, not cause: it does not tell what would have happened had somebody acted.
+      - The 27 samples with the outcome are of 14 customers. Samples of one customer are alike, so they say less than as many customers would; the intervals allow for it.
+      - Of 13 instants, the last 2 are left out, with 80 samples: less than 14d after them is known, so it is unknown whether the outcome came in time.
+      - 32 samples are of customers in the terminal state gone, who may have left for good: they count as samples without the outcome. The outcome state:gone leaves them out.
+      - This is association in one history, not cause: it does not say what would have happened if somebody had acted.
     `);
   });
 
@@ -125,14 +125,14 @@ describe("over a file", () => {
     expect(await backtest("--against", "before", "--markdown")).toMatchInlineSnapshot(`
       ### Does \`local\` beside \`before\` foresee \`event:cancelled\`?
 
-      After 6.1 % of the samples the outcome came within 14d. In 74 of 100 pairs of a sample with the outcome and one without, the one with it had had the lower score of \`local\` (95 %: 64 to 81); by chance it would be 50. In 72 of 100 pairs of a sample with the outcome and one without, the one with it had had the lower score of \`before\` (95 %: 65 to 78); by chance it would be 50. The AUC of \`local\` less that of \`before\`, on the same samples: +0.018 (-0.038 to +0.074).
+      After 6.1 % of the samples the outcome came within 14d. In 74 of 100 pairs of a sample with the outcome and one without, the one with it had the lower score of \`local\` (95 %: 64 to 81); by chance it would be 50. In 72 of 100 pairs of a sample with the outcome and one without, the one with it had the lower score of \`before\` (95 %: 65 to 78); by chance it would be 50. The AUC of \`local\` less that of \`before\`, on the same samples: +0.018 (-0.038 to +0.074).
 
       |  |  |
       | --- | --- |
       | Looked | every 7d from 2026-01-05 to 2026-04-01: 11 instants, and 2 too near the end |
       | Known until | 2026-04-01 |
       | Customers | 40; 14 had the outcome |
-      | Samples | 440, 27 with the outcome; 80 left out, too near the end |
+      | Samples | 440, 27 with the outcome; 80 left out as too near the end |
       | Base rate | 6.1 % (3.8 to 9.8) |
 
       ### The model \`local\`
@@ -165,10 +165,10 @@ describe("over a file", () => {
 
       #### Component
 
-      | Component | Weight | AUC alone | AUC without it | It adds | So it |
+      | Component | Weight | AUC alone | AUC without it | It adds | Effect |
       | --- | --- | --- | --- | --- | --- |
       | \`recency\` | 0.5 | 0.72 (0.65 to 0.78) | 0.69 (0.59 to 0.77) | +0.048 (+0.040 to +0.056) | adds |
-      | \`usage\` | 0.5 | 0.69 (0.59 to 0.77) | 0.72 (0.65 to 0.78) | +0.017 (-0.040 to +0.073) | is not to be told |
+      | \`usage\` | 0.5 | 0.69 (0.59 to 0.77) | 0.72 (0.65 to 0.78) | +0.017 (-0.040 to +0.073) | unclear |
 
       #### Scores, the lowest first
 
@@ -223,10 +223,10 @@ describe("over a file", () => {
 
       #### Component
 
-      | Component | Weight | AUC alone | AUC without it | It adds | So it |
+      | Component | Weight | AUC alone | AUC without it | It adds | Effect |
       | --- | --- | --- | --- | --- | --- |
       | \`recency\` | 0.5 | 0.72 (0.65 to 0.78) | 0.46 (0.44 to 0.49) | +0.256 (+0.209 to +0.304) | adds |
-      | \`usage\` | 0.5 | 0.46 (0.44 to 0.49) | 0.72 (0.65 to 0.78) | -0.001 (-0.004 to +0.002) | is not to be told |
+      | \`usage\` | 0.5 | 0.46 (0.44 to 0.49) | 0.72 (0.65 to 0.78) | -0.001 (-0.004 to +0.002) | unclear |
 
       #### Scores, the lowest first
 
@@ -245,11 +245,11 @@ describe("over a file", () => {
       | 75 | 10.7 % | 31.9 % | 55.6 % | 0.0 |
       | 100 | 100.0 % | 6.1 % | 100.0 % | 3.6 |
 
-      - The 27 samples with the outcome are of 14 customers. Samples of one customer are alike, so they tell less than as many customers would; the intervals allow for it.
-      - Of 13 instants, the last 2 are left out, with 80 samples: less than 14d after them is known, so whether the outcome came in time is not.
-      - 32 samples are of customers in the terminal state gone, for whom all may be over: they count as samples without the outcome. state:gone leaves them out.
-      - Which of the two health scores foresees the outcome better is not known: the interval of the difference (-0.04 to 0.07) holds 0.
-      - This is association in one past, not cause: it does not tell what would have happened had somebody acted.
+      - The 27 samples with the outcome are of 14 customers. Samples of one customer are alike, so they say less than as many customers would; the intervals allow for it.
+      - Of 13 instants, the last 2 are left out, with 80 samples: less than 14d after them is known, so it is unknown whether the outcome came in time.
+      - 32 samples are of customers in the terminal state gone, who may have left for good: they count as samples without the outcome. The outcome state:gone leaves them out.
+      - It is not known which of the two health scores foresees the outcome better: the interval of the difference (-0.04 to 0.07) contains 0.
+      - This is association in one history, not cause: it does not say what would have happened if somebody had acted.
 
       <sub>svc backtest: \`events.jsonl\`, model <hash></sub>
     `);
@@ -433,14 +433,14 @@ describe("what cannot be answered", () => {
       ! error VALIDATION_ERROR The line must be a JSON object.
       !   bad.jsonl:2
       !   fix: Send an object.
-      ! error [EVENTS_FILE_INVALID]: 2 lines of the file cannot be taken. Correct the file; nothing of it was used.
+      ! error [EVENTS_FILE_INVALID]: 2 lines of the file cannot be accepted. Correct the file; nothing of it was used.
     `);
   });
 
   test.each([
     [["--events", "none.jsonl"], /cannot be read \(ENOENT\)/],
     [["--events", "events.jsonl", "--every", "x"], /--every: "x" is no duration/],
-    [["--events", "events.jsonl", "--to", "2026-09-01"], /--to: It lies after 2026-04-01/],
+    [["--events", "events.jsonl", "--to", "2026-09-01"], /--to: It is after 2026-04-01/],
     [["--events", "events.jsonl", "--from", "soon"], /--from is "soon"/],
     [["--events", "events.jsonl", "--version", "v3"], /--version is of a service/],
     [["--events", "events.jsonl", "--project", "p", "--env", "live"], /--project and --env are of a service/],

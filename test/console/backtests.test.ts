@@ -78,8 +78,8 @@ describe("with a past", () => {
     expect(text).toMatch(/In \d+ of 100 pairs .*\(95 %: \d+ to \d+\)/);
     expect(text).toMatch(/How often the outcome came, by score .*The figures .*What comes of a threshold/);
     expect(text).toMatch(/States .*Bands .*Segments .*Signals .*Components of the score/);
-    expect(text).toMatch(/Component Weight AUC alone .*recency 3 0\.\d\d \(.*volume 0 .*is not to be told/);
-    expect(text).toMatch(/Before you believe it .*This is association in one past, not cause/);
+    expect(text).toMatch(/Component Weight AUC alone .*recency 3 0\.\d\d \(.*volume 0 .*unclear/);
+    expect(text).toMatch(/Before you believe it .*This is association in one history, not cause/);
     for (const link of [
       "segment?id=quiet",
       "signals?signal=call",
@@ -204,6 +204,6 @@ describe("a report", () => {
     expect(text).toMatch(/local – 0 v1 – 0 the first less the second – /);
     expect(text).toMatch(/segment <script>.* 0 not in it – – – –/);
     expect(text).toMatch(/What local said .*scores of at least a threshold/);
-    expect(text).toMatch(/Components of the score .*– – – is not to be told/);
+    expect(text).toMatch(/Components of the score .*– – – unclear/);
   });
 });
