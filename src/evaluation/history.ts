@@ -10,16 +10,16 @@ interface Range {
   events: readonly HistoryEvent[];
 }
 
-/** Events of the first page: those of one property each may be large. */
+/** The size of the first page. It is small, because events may be large. */
 const FIRST_PAGE_EVENTS = 500;
-/** Each time, all that is at hand is gone through again; so pages grow. */
+/** After each page the engine starts over with all events loaded so far, so pages grow to keep their number small. */
 const PAGE_GROWTH = 4;
 
-/** What of one customer's evaluated events was fetched so far, while the customer is being evaluated. */
+/** One customer's evaluated events, as far as they were fetched during its evaluation. */
 export class HistoryCache {
   readonly #rangesOf = new Map<string, Range[]>();
 
-  /** Takes in the answer to a request. */
+  /** Adds the answer to a request. */
   add({ event, after, until }: HistoryRequest, { events, complete }: HistoryPage): void {
     const ranges = this.#rangesOf.get(event);
     const range = { after, through: complete ? until : events.at(-1)!, events };
@@ -27,13 +27,13 @@ export class HistoryCache {
     else ranges.push(range);
   }
 
-  /** How many events the answer to a request should have: more than the answer that it goes on from. */
+  /** How many events to fetch for a request: more than for the one that it continues. */
   pageSize({ event, after }: HistoryRequest): number {
     const before = this.#rangesOf.get(event)?.find(({ through }) => through !== null && isSamePlace(through, after));
     return before === undefined ? FIRST_PAGE_EVENTS : before.events.length * PAGE_GROWTH;
   }
 
-  /** Answers a request from what is at hand, as far as that goes. */
+  /** Answers a request with the loaded events, as far as they go; undefined if none is loaded. */
   readonly source: HistorySource = ({ event, after, until }) => {
     for (const range of this.#rangesOf.get(event) ?? []) {
       if (isLater(range.after.occurredAt, range.after.seq, after)) continue;
@@ -47,20 +47,20 @@ export class HistoryCache {
   };
 }
 
-/** The answer to a request of the engine, and how much was read for it. */
+/** The answer to a request of the engine, and the number of bytes that were read for it. */
 export interface HistoryAnswer {
   page: HistoryPage;
   bytes: number;
 }
 
-/** How many events may be fetched for one customer, and how many bytes they may have: what is gone through in some hundredths of a second. */
+/** Limits of the history that is fetched for one customer: as much as the engine processes in some hundredths of a second. */
 const LIMITS = { events: 20_000, bytes: 32 * 1024 * 1024 };
 
 /**
- * Asks the engine about one customer, fetching history as it is needed. Null where that would be more than the limits allow.
+ * Asks the engine about one customer, and fetches history as needed. Null if that would exceed the limits.
  *
- * @param ask calls the engine with what is at hand
- * @param fetch answers a request, with so many events at most, and some more within a millisecond
+ * @param ask calls the engine with the history loaded so far
+ * @param fetch answers a request with at most `pageSize` events, and a few more if the last ones are of the same millisecond
  */
 export async function withHistory<T>(
   ask: (history: HistorySource) => T,
@@ -75,9 +75,9 @@ export async function withHistory<T>(
       return { answer: ask(history.source) };
     } catch (error) {
       if (!(error instanceof HistoryNeeded)) throw error;
-      // Large events come in small pages.
-      const eventsInRoom = events === 0 ? Infinity : Math.floor(((limits.bytes - bytes) * events) / bytes);
-      const room = Math.min(history.pageSize(error.request), Math.max(1, eventsInRoom), limits.events - events);
+      // Large events are fetched in small pages, by the average size so far.
+      const eventsByBytes = events === 0 ? Infinity : Math.floor(((limits.bytes - bytes) * events) / bytes);
+      const room = Math.min(history.pageSize(error.request), Math.max(1, eventsByBytes), limits.events - events);
       if (room <= 0 || bytes >= limits.bytes) return null;
       const answer = await fetch(error.request, room);
       history.add(error.request, answer.page);

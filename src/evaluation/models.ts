@@ -11,14 +11,14 @@ export interface VersionKey {
 
 interface Compiled {
   model: Model;
-  /** Of the snapshot, of which the compiled model is a multiple. */
+  /** The size of the snapshot. The compiled model is several times larger. */
   bytes: number;
 }
 
-/** How much of compiled models is kept. */
+/** Size limits of the cache of compiled models; `bytes` counts their snapshots. */
 const LIMITS = { models: 100, bytes: 4 * 1024 * 1024 };
 
-/** Compiled models by content hash. Versions are immutable, so nothing is ever stale; those that were not asked for the longest go. */
+/** A cache of compiled models by content hash. Versions are immutable, so no entry gets stale; the least recently used ones are evicted. */
 export class Models {
   readonly #compiled = new Map<string, Compiled>();
   readonly #empty = compileModel(EMPTY_SNAPSHOT, hashSnapshot(EMPTY_SNAPSHOT));
@@ -26,13 +26,13 @@ export class Models {
 
   constructor(private readonly limits = LIMITS) {}
 
-  /** How many models are kept, besides the empty one. */
+  /** The number of cached models, without the empty one. */
   get size(): number {
     return this.#compiled.size;
   }
 
   /**
-   * The model of a version; before the first deploy the empty one. Throws where the stored snapshot is not valid.
+   * The model of a version; the empty model before the first deploy. Throws if the stored snapshot is not valid.
    *
    * @param load fetches the snapshot of a version that is not compiled yet
    */
@@ -42,10 +42,10 @@ export class Models {
   }
 
   /**
-   * The model of a snapshot. Throws where that is not valid.
+   * The model of a snapshot. Throws if the snapshot is not valid.
    *
-   * @param name says in the error which one it is
-   * @param load fetches it where it is not compiled yet
+   * @param name names the snapshot in the error
+   * @param load fetches the snapshot if it is not compiled yet
    */
   async of(hash: string, name: string, load: () => Promise<unknown>): Promise<Model> {
     const known = this.#compiled.get(hash);
@@ -61,8 +61,9 @@ export class Models {
     }
     const { snapshot } = parsed;
     const compiled = { model: compileModel(snapshot, hash), bytes: Buffer.byteLength(canonicalJson(snapshot)) };
-    const sameMeanwhile = this.#compiled.get(hash);
-    if (sameMeanwhile !== undefined) this.#remove(hash, sameMeanwhile);
+    // Another call may have compiled the same snapshot meanwhile.
+    const duplicate = this.#compiled.get(hash);
+    if (duplicate !== undefined) this.#remove(hash, duplicate);
     this.#makeRoom(compiled.bytes);
     this.#add(hash, compiled);
     return compiled.model;

@@ -1,7 +1,7 @@
 import type { EventLists, PageEnd } from "../db/api/recompute.js";
 import { eventIdOf, type TrackedEvent } from "../engine/index.js";
 
-/** Events in the engine's order: of milliseconds and acceptance, where the database orders by microseconds. */
+/** Events in the engine's order: by milliseconds, then by acceptance. The database orders by microseconds. */
 export function eventsOf({ seqs, at, names, properties }: EventLists): TrackedEvent[] {
   if (seqs === null || at === null || names === null || properties === null) return [];
   const events = seqs.map((seq, i): TrackedEvent => ({
@@ -22,12 +22,12 @@ export interface ReplayedPage extends PageEnd {
   more: boolean;
 }
 
-/** Before the first page. */
+/** The place before the first page. */
 export const BEGINNING: PageEnd = { lastAt: null, lastSeq: null };
 
 /**
- * All evaluated events of a customer in the engine's order, in parts; the last one may be empty. While a part is worked on, the page after
- * it is read.
+ * All evaluated events of a customer in the engine's order, in parts; the last one may be empty. While the consumer processes a part, the
+ * next page is read.
  *
  * @param readPage reads the page after a place
  */
@@ -42,11 +42,11 @@ export async function* inParts(
       isLast = !page.more;
       if (page.more) {
         next = readPage(page);
-        // Where it fails meanwhile, whoever awaits it is told.
+        // Avoid an unhandled rejection: a failure surfaces when the page is awaited.
         next.catch(() => undefined);
       }
       const read = eventsOf(page.events);
-      // The database orders by microseconds: of the last millisecond an earlier one in the engine's order may follow.
+      // The database orders by microseconds, so an event of the last millisecond may be followed by one that precedes it in the engine's order.
       const events = [...held, ...read].sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
       const cut = isLast
         ? events.length
@@ -55,7 +55,7 @@ export async function* inParts(
       if (events.length > 0 || isLast) yield { events, isLast };
     }
   } finally {
-    // Whoever has seen enough goes on with the connection once it is free.
+    // If the consumer stops early, wait until the pending read has released the connection.
     await next.catch(() => undefined);
   }
 }

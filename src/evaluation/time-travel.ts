@@ -13,12 +13,12 @@ import { WorkBudget } from "./work-budget.js";
 
 type EmissionEffect = Extract<Effect, { kind: "emission" }>;
 
-/** Where a customer stood, and what had happened to it. */
+/** A customer's state at an instant, and the emissions until then. */
 export interface Travelled {
   state: CustomerState;
-  /** The latest of what the replay emitted, oldest first. */
+  /** The latest emissions of the replay, oldest first. */
   emissions: EmissionEffect[];
-  /** How many it emitted before those. */
+  /** The number of emissions before those. */
   omitted: number;
 }
 
@@ -26,22 +26,22 @@ export interface TravelOptions {
   model: Model;
   /** The customer as live evaluation left it. */
   input: ReplayInput;
-  /** The instant, in milliseconds. */
+  /** The instant, in milliseconds since the epoch. */
   at: number;
-  /** All of its evaluated events in order, also those after the instant: no more is read than that takes. */
+  /** All evaluated events of the customer in order, also those after the instant; reading stops at the first of these. */
   parts: AsyncIterable<{ events: TrackedEvent[]; isLast: boolean }>;
-  /** Of this replay; afterwards it answers for the history up to the instant. */
+  /** The past events of this replay. Afterwards it answers requests for the history up to the instant. */
   past: PastEvents;
-  /** How many emissions are kept. */
+  /** The most emissions to keep. */
   emissionsMax: number;
 }
 
-/** Others wait for the same thread. */
+/** The share of a work budget for one step, since other work waits for the same thread. */
 const SHARE = 0.25;
 
 /**
- * Where a customer stood at an instant: the replay of its history, as a recompute makes it, up to and including that instant, so with the
- * traits as they are now. What came later is not looked at. Null where the customer had not begun by then.
+ * A customer's state at an instant, by replaying its history as a recompute does, up to and including the instant, and so with its present
+ * traits. Null if the customer did not exist yet.
  */
 export async function travelTo({ model, input, at, parts, past, emissionsMax }: TravelOptions) {
   const then = knownAt(input, at);
@@ -72,7 +72,7 @@ export async function travelTo({ model, input, at, parts, past, emissionsMax }: 
   return state && ({ state, emissions, omitted: emitted } satisfies Travelled);
 }
 
-/** What was known of the customer by then, but for its traits. */
+/** The input as it was at an instant, except for the traits. */
 function knownAt(input: ReplayInput, at: number): ReplayInput {
   const { traitsChangedSeq, ...others } = input;
   const { traitsChangedAt, lastEventAt } = input;
@@ -81,12 +81,12 @@ function knownAt(input: ReplayInput, at: number): ReplayInput {
     ...others,
     traitsChangedAt: isChanged ? traitsChangedAt : null,
     ...(isChanged && traitsChangedSeq !== undefined ? { traitsChangedSeq } : {}),
-    // The events after it were not removed, so it is known from them.
+    // An event after the instant must not count; the replay finds the last one before it among the retained events.
     lastEventAt: lastEventAt !== null && lastEventAt <= at ? lastEventAt : null,
   };
 }
 
-/** Whether a customer without an event by then had been evaluated. */
+/** Whether a customer without an event until an instant had been evaluated by then. */
 function hasBegun({ createdAt, firstEvaluatedAt }: ReplayInput, at: number): boolean {
   return firstEvaluatedAt !== null && Math.max(createdAt, firstEvaluatedAt) <= at;
 }

@@ -1,32 +1,32 @@
 import type { Budget, Effect } from "../engine/index.js";
 
-/** What may be made at once, about, as the text that is written. */
+/** The most output between two writes: approximately, as bytes of text. */
 const BYTES_MAX = 16 * 1024 * 1024;
-/** How long the engine may work at once, and for one customer of it: other environments wait for the same thread. */
+/** How long the engine may work between two writes, and how long on one customer: other environments wait for the same thread. */
 const MS_MAX = 1_000;
 const CUSTOMER_MS_MAX = 50;
-/** The clock is asked at every so many instants: it takes longer than many of them do. */
+/** The clock is read only once in this many checks, because reading it takes longer than many instants do. */
 const LOOKS_PER_TIME = 8;
 const EFFECT_BYTES = 200;
-/** A row with indexes, a claim, a request and a row of its outcome. */
+/** The cost of a delivery: a row with indexes, a claim, a request and a row of its outcome. */
 const DELIVERY_BYTES = 3_200;
 
 /**
- * What may be spent before something is written, so that transactions are short and memory is bounded, whatever the model and the customers.
- * What is left is for the next budget.
+ * Limits the work between two writes, so that transactions are short and memory is bounded, whatever the model and the customers. The
+ * remaining work is done under the next budget.
  */
 export class WorkBudget {
   #bytes = 0;
   #spentMs = 0;
-  /** The conditions of a rule are explained at each of its runs, in about as many words. */
+  /** The size of each rule's explained conditions, which is about the same at each run. */
   readonly #explanationBytes = new Map<string, number>();
 
-  /** Of the customer that is being evaluated: how many effects are counted, and when its time is over. */
+  /** Of the current customer: how many effects are counted, and when its time is over. */
   #seen = 0;
   #looks = 0;
   #endsAt: number | undefined;
   #isLate = false;
-  /** One function for all customers: a loader that keeps names would name one for each, which takes longer than its calls. */
+  /** One function for all customers: a loader that preserves function names would name one for each customer, which takes longer than its calls. */
   readonly #ofCustomer: Budget = (effects) => {
     for (; this.#seen < effects.length; this.#seen++) this.#bytes += this.#bytesOf(effects[this.#seen]!);
     if (this.#looks++ % LOOKS_PER_TIME === 0) {
@@ -40,7 +40,7 @@ export class WorkBudget {
   readonly #bytesMax: number;
   readonly #msMax: number;
 
-  /** @param share of what there is for who is alone, up to 1 @param webhooks to how many an emission may go */
+  /** @param share of the full budget, up to 1 @param webhooks the most webhooks that an emission is delivered to */
   constructor(
     share: number,
     private readonly webhooks = 0,
@@ -53,12 +53,12 @@ export class WorkBudget {
     return this.#bytes >= this.#bytesMax || this.#spentMs >= this.#msMax;
   }
 
-  /** Takes down what was spent beside the engine. */
+  /** Counts time that was spent outside of the engine. */
   charge(ms: number): void {
     this.#spentMs += ms;
   }
 
-  /** Has a customer be evaluated, within a share of the budget. */
+  /** Evaluates a customer within the budget. */
   spend<T>(evaluate: (budget: Budget) => T): T {
     const beganAt = performance.now();
     this.#seen = 0;
