@@ -2,7 +2,7 @@ import { TransformStream } from "node:stream/web";
 import type OpenAI from "openai";
 import { fetch, type RequestInfo, type RequestInit, Response } from "undici";
 
-/** `fetch` whose answers end with a failure beyond `bytesMax`: who answers may send a line without end. Redirects would take facts and key elsewhere. */
+/** A `fetch` that fails if an answer exceeds `bytesMax`, since a server may send endlessly, and on redirects, which would leak the facts and the key. */
 function boundedFetch(bytesMax: number): typeof globalThis.fetch {
   const bounded = async (input: RequestInfo, init?: RequestInit): Promise<Response> => {
     const { body, status, statusText, headers } = await fetch(input, { ...init, redirect: "error" });
@@ -22,41 +22,41 @@ function boundedFetch(bytesMax: number): typeof globalThis.fetch {
   return bounded as unknown as typeof globalThis.fetch;
 }
 
-/** Where a language model is, as SVC_AI_BASE_URL, SVC_AI_API_KEY and SVC_AI_MODEL say. */
+/** How to reach a language model: the values of SVC_AI_BASE_URL, SVC_AI_API_KEY and SVC_AI_MODEL. */
 export interface LanguageModelSettings {
   baseUrl: string;
   apiKey: string | null;
-  /** Used where a question names none. */
+  /** The model for questions that do not name one. */
   model: string;
-  /** How long each part of an answer may take, the first one included; 45 seconds unless given. */
+  /** How long each part of an answer, also the first one, may take; 45 seconds by default. */
   partMsMax?: number;
-  /** How long an answer may take as a whole; three minutes unless given. */
+  /** How long the whole answer may take; three minutes by default. */
   answerMsMax?: number;
 }
 
 interface Question {
   instructions: string;
-  /** JSON text: data, which is never mixed with the instructions. */
+  /** A JSON text. It is data, and is never mixed with the instructions. */
   facts: string;
-  /** Another model, or deployment, than that of the settings. */
+  /** Overrides the model, or deployment, of the settings. */
   model?: string | undefined;
 }
 
-/** How an answer ended: `stop` where it is whole, `length` where the model's limit cut it off, `filtered` where the provider withheld the rest. */
+/** How an answer ended: `stop` if it is complete, `length` if the model's limit cut it off, `filtered` if the provider withheld the rest. */
 interface Ending {
   model: string;
   finishReason: "stop" | "length" | "filtered";
   usage: { promptTokens: number; completionTokens: number } | null;
 }
 
-/** `working` where the provider shows that it is at work, and says nothing yet, as models do that think before they speak. */
+/** `working`: the provider signals activity without text yet, as reasoning models do. */
 export type AnswerPart = { kind: "text"; text: string } | { kind: "working" } | ({ kind: "end" } & Ending);
 
 const PART_MS_MAX = 45_000;
 const ANSWER_MS_MAX = 180_000;
-/** Of an answer as it is sent; a part of a word comes in a line of some 300 bytes. */
+/** The most bytes of an answer as it is transferred; each token comes in a line of some 300 bytes. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
-/** Of an answer's text, which is that of a long file. */
+/** The longest text of an answer, enough for a long file. */
 const TEXT_LENGTH_MAX = 128 * 1024;
 
 const FINISH_REASONS: Readonly<Record<string, Ending["finishReason"]>> = {
@@ -65,7 +65,7 @@ const FINISH_REASONS: Readonly<Record<string, Ending["finishReason"]>> = {
   content_filter: "filtered",
 };
 
-/** A language model behind the protocol of OpenAI's chat completions, which most providers and model servers speak. */
+/** A language model that is reached by the protocol of OpenAI's chat completions, which most providers and model servers support. */
 export class LanguageModel {
   readonly #settings: LanguageModelSettings;
   #client: Promise<OpenAI> | undefined;
@@ -75,15 +75,16 @@ export class LanguageModel {
   }
 
   /**
-   * Asks, and gives the answer's text part by part as it is written, then how it ended. Nothing is sent twice. Throws the signal's reason.
-   * @throws {LanguageModelError} where there is no answer, or it breaks off
+   * Asks a question, and yields the answer's text part by part as it is written, then how it ended. Requests are not retried. Throws the signal's reason
+   * when aborted.
+   * @throws {LanguageModelError} if there is no answer, or it breaks off
    */
   async *ask({ instructions, facts, model }: Question, signal: AbortSignal): AsyncGenerator<AnswerPart> {
     const { partMsMax = PART_MS_MAX, answerMsMax = ANSWER_MS_MAX } = this.#settings;
     const asked = model ?? this.#settings.model;
-    const late = new AbortController();
+    const timeout = new AbortController();
     const giveUp = (after: number, what: string) =>
-      setTimeout(() => late.abort(new LanguageModelError("late", `It ${what} ${after / 1000} seconds.`)), after);
+      setTimeout(() => timeout.abort(new LanguageModelError("late", `It ${what} ${after / 1000} seconds.`)), after);
     const overall = giveUp(answerMsMax, "was not done with its answer after");
     let silence = giveUp(partMsMax, "said nothing for");
     try {
@@ -97,7 +98,7 @@ export class LanguageModel {
         stream: true as const,
         stream_options: { include_usage: true },
       };
-      const chunks = await client.chat.completions.create(body, { signal: AbortSignal.any([signal, late.signal]) });
+      const chunks = await client.chat.completions.create(body, { signal: AbortSignal.any([signal, timeout.signal]) });
       let ending: Ending | undefined;
       let length = 0;
       let isBlank = true;
@@ -115,29 +116,29 @@ export class LanguageModel {
         if (ending !== undefined && usage !== null) ending.usage = usage;
       }
       signal.throwIfAborted();
-      late.signal.throwIfAborted();
+      timeout.signal.throwIfAborted();
       if (ending === undefined) throw new LanguageModelError("unavailable", "Its response ended early.");
       if (isBlank && ending.finishReason === "stop")
         throw new LanguageModelError("unavailable", "Its answer is empty.");
       yield { kind: "end", ...ending };
     } catch (error) {
       signal.throwIfAborted();
-      throw late.signal.aborted ? late.signal.reason : languageModelErrorOf(error);
+      throw timeout.signal.aborted ? timeout.signal.reason : languageModelErrorOf(error);
     } finally {
       clearTimeout(overall);
       clearTimeout(silence);
     }
   }
 
-  /** Loaded when it is first asked, because most processes never are. */
+  /** Loads the library at the first question, because most processes never ask one. */
   async #connect(): Promise<OpenAI> {
     const { OpenAI: Client } = await import("openai");
     const { baseUrl, apiKey } = this.#settings;
     return new Client({
       baseURL: baseUrl,
-      // A model server on one's own machine asks for none, and the library for any.
+      // A local model server needs no key, but the library requires one.
       apiKey: apiKey ?? "none",
-      // Its own variables would send the facts elsewhere, or in another's name.
+      // Otherwise the library would read these from its own environment variables, and send the facts under another account.
       organization: null,
       project: null,
       webhookSecret: null,
@@ -149,7 +150,7 @@ export class LanguageModel {
   }
 }
 
-/** A part of an answer. Its shape is the provider's say, so nothing of it is taken for granted. */
+/** Reads a part of an answer. Providers differ in its shape, so nothing about it is taken for granted. */
 function read(chunk: unknown) {
   const { choices, usage } = object(chunk);
   const [first] = Array.isArray(choices) ? (choices as unknown[]) : [];
@@ -159,7 +160,7 @@ function read(chunk: unknown) {
   const isUsage = typeof promptTokens === "number" && typeof completionTokens === "number";
   return {
     text: typeof content === "string" ? content : "",
-    // A reason that is none of these, such as the call of a tool that was never offered, is no whole answer.
+    // With any other reason, such as the call of a tool that was never offered, the answer is incomplete.
     finishReason: typeof reason === "string" ? (FINISH_REASONS[reason] ?? "filtered") : null,
     usage: isUsage ? { promptTokens, completionTokens } : null,
   };
@@ -169,27 +170,27 @@ function object(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Why there is no answer, or no whole one. */
+/** Why there is no answer, or no complete one. */
 type FailureKind =
-  /** It cannot be reached, fails, or speaks another protocol. */
+  /** The provider cannot be reached, fails, or uses another protocol. */
   | "unavailable"
-  /** It does not take the service's key. */
+  /** The provider does not accept the service's key. */
   | "keyRefused"
-  /** It takes too many requests, or the account behind it is used up. */
+  /** The provider gets too many requests, or the account's credit is used up. */
   | "rateLimited"
-  /** It was silent, or at work, for too long. */
+  /** A part of the answer, or the whole answer, took too long. */
   | "late"
-  /** It has no model of that name. */
+  /** The provider has no model of that name. */
   | "unknownModel";
 
-/** A failure of the language model. `message` is a sentence that may be shown: it holds nothing that the provider wrote, which may hold a key. */
+/** A failure of the language model. `message` is a sentence that can be shown: it contains no text of the provider, which might include a key. */
 export class LanguageModelError extends Error {
   override readonly name = "LanguageModelError";
 
   constructor(
     readonly kind: FailureKind,
     message: string,
-    /** In how many seconds it may be asked again; null where it does not say. */
+    /** After how many seconds to ask again; null if the provider does not say. */
     readonly retryAfter: number | null = null,
     cause?: unknown,
   ) {
@@ -197,10 +198,10 @@ export class LanguageModelError extends Error {
   }
 }
 
-/** Longer than anybody waits at a terminal. */
+/** The most seconds to report; nobody waits longer at a terminal. */
 const RETRY_AFTER_MAX = 3600;
 
-/** What went wrong with a provider, in words that hold nothing of what it wrote. */
+/** Describes a provider's failure without any text that the provider wrote. */
 function languageModelErrorOf(error: unknown): LanguageModelError {
   const own = ofOurs(error);
   if (own !== null) return own;
@@ -227,7 +228,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   413: "The facts are too long for it.",
 };
 
-/** The seconds stand in the words as well: whoever reads them does not see the header. */
+/** The message includes the seconds, because its readers do not see the header. */
 function rateLimited(retryAfter: number | null, cause: unknown): LanguageModelError {
   const until = retryAfter === null ? "for now" : `for ${retryAfter} seconds`;
   return new LanguageModelError("rateLimited", `It takes no more requests ${until}.`, retryAfter, cause);
@@ -238,7 +239,7 @@ function ofOurs(error: unknown): LanguageModelError | null {
   return null;
 }
 
-/** Whole seconds; null where the header says none. A date, which it may be, is told as none: clocks differ. */
+/** The whole seconds of a Retry-After header; null without them. An HTTP date is ignored, because clocks differ. */
 function retryAfterOf(headers: unknown): number | null {
   const text = (headers as { get?: (name: string) => string | null } | undefined)?.get?.("retry-after") ?? null;
   return text !== null && /^\d{1,9}$/.test(text.trim()) ? Math.min(Number(text), RETRY_AFTER_MAX) : null;

@@ -1,4 +1,4 @@
-/** What a language model may be asked to do with the facts of a command of `svc ai`; each bears the name of its command. */
+/** What a language model can be asked to do with the facts of a command of `svc ai`; each task has the name of its command. */
 export const TASKS = [
   "model-success",
   "suggest-events",
@@ -39,7 +39,7 @@ what a success engineer could do to help. If it is there already, say since when
 this framework each event is best sent (after the transaction, in which layer), which record's id makes a good idempotency key, and what goes wrong most often.`,
 };
 
-/** What a language model is told before it gets the facts of a task. */
+/** The instructions for a language model that precede the facts of a task. */
 export function instructionsFor(task: Task): string {
   return `${ALWAYS}\n\n${OF[task]}`;
 }
