@@ -27,8 +27,8 @@ import { note, type Observe, reportAndAnswer } from "./report.js";
 const OWN_NAMES = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
 /**
- * Refuses what a web page may have sent. There is no authentication, and a browser on the same machine reaches this server: under a
- * foreign name, where a page's name was made to resolve to this machine, or with the header Origin.
+ * Refuses requests that a web page may have sent. There is no authentication, and a browser on this machine can reach this server. Such
+ * requests have a foreign host name, if the page's name resolves to this machine (DNS rebinding), or the header Origin.
  */
 async function refuseWebPages(ctx: Context, next: Next): Promise<void> {
   const name = ctx.get("Host").replace(/:\d*$/, "").toLowerCase();
@@ -40,7 +40,7 @@ async function refuseWebPages(ctx: Context, next: Next): Promise<void> {
     });
   }
   const { origin } = ctx.req.headers;
-  // The console's own forms.
+  // Forms of the console itself.
   const isOurs = ctx.path.startsWith("/console/") && origin === `http://${ctx.get("Host")}`;
   if (origin !== undefined && !isOurs) {
     throw new ApiError(403, "FORBIDDEN", {
@@ -98,7 +98,7 @@ export function createLocalApp({ engine, observe }: { engine: LocalEngine; obser
   app.use(refuseWebPages);
   app.use(router.routes());
   app.use(refuseUnmatched(router));
-  // What could not be sent, because the client left: there is nobody to tell.
+  // An answer could not be sent because the client has disconnected: ignore it.
   app.on("error", () => undefined);
   return app;
 }
@@ -116,7 +116,7 @@ async function acceptSingle(ctx: Context, engine: LocalEngine): Promise<void> {
     accepted: true,
     queued: true,
     duplicate: outcome!.duplicate,
-    // As the service marks it, whose place in the request goes without saying.
+    // The same form as the service's, without an index, since there is only one operation.
     quarantined: accepted.quarantined.map(({ index: _, ...violation }) => violation)[0],
     state: engine.document(customerId),
     ...diagnosticsOf(accepted),
@@ -136,13 +136,13 @@ async function acceptBatch(ctx: Context, engine: LocalEngine): Promise<void> {
     rejected: 0,
     eventIds: accepted.outcomes.map(({ eventId }) => eventId).filter((id) => id !== null),
     quarantined: accepted.quarantined.length === 0 ? undefined : accepted.quarantined,
-    // Who has sent nothing but what is in quarantine is not there.
+    // A customer whose operations are all in quarantine has no state.
     states: [...customerIds].map((customerId) => engine.document(customerId)).filter((state) => state !== undefined),
     ...diagnosticsOf(accepted),
   };
 }
 
-/** Takes calls of Segment's tracking API, and answers as the service does. What that would keep in quarantine is told, and kept nowhere. */
+/** Accepts calls of Segment's tracking API, and answers like the service. What the service would put in quarantine is reported, but not kept. */
 async function acceptCalls(ctx: Context, engine: LocalEngine, type: CallType): Promise<void> {
   const calls = await readCalls(ctx, type);
   const model = trackingModelOf(engine.snapshot);
@@ -150,7 +150,7 @@ async function acceptCalls(ctx: Context, engine: LocalEngine, type: CallType): P
   const taken = mapped.flatMap((each) => (each.kind === "operation" ? [each] : []));
   const operations = taken.map(({ operation }): RequestOperation => {
     if (operation.type === "track") return operation;
-    // Keys of identifies are the database's.
+    // Idempotency keys of identifies are handled only by the database.
     const { idempotencyKey: _, ...identify } = operation;
     return identify;
   });
@@ -164,12 +164,12 @@ async function acceptCalls(ctx: Context, engine: LocalEngine, type: CallType): P
     diagnostics: [...(accepted?.diagnostics ?? []), ...problems, ...refused, ...violations],
     duplicates: accepted?.outcomes.filter(({ duplicate }) => duplicate).length ?? 0,
   });
-  const told = refused.map(({ index, code, message }) => ({ index, code, message }));
-  answerCalls(ctx, type, problems.length + violations.length, told);
+  const refusals = refused.map(({ index, code, message }) => ({ index, code, message }));
+  answerCalls(ctx, type, problems.length + violations.length, refusals);
 }
 
 function accept(ctx: Context, engine: LocalEngine, operations: RequestOperation[], form: RequestForm): Accepted {
-  // Before they are accepted, so that the report of a refusal has them too.
+  // Noted before they are accepted, so that the report of a refusal has them, too.
   note(ctx, { operations });
   const accepted = engine.accept(operations, form);
   const { changes, outcomes } = accepted;
@@ -218,7 +218,7 @@ function iso(instant: number | null): string | null {
   return instant === null ? null : new Date(instant).toISOString();
 }
 
-/** The page that `?limit=&cursor=` ask for, as the service's lists answer. @param keys ascending, each of them once @throws {ApiError} VALIDATION_ERROR */
+/** The page of a list for `?limit=&cursor=`, like those of the service. @param keys ascending and unique @throws {ApiError} VALIDATION_ERROR */
 function page<T>(ctx: Context, keys: readonly string[], item: (key: string) => T) {
   const { limit, cursor, ...others } = ctx.query;
   const [unknown] = Object.keys(others);
@@ -244,9 +244,9 @@ function decode(cursor: string | string[]): string {
   throw invalid("cursor", "is not one of this list", fix);
 }
 
-function invalid(field: string, says: string, fix: string): ApiError {
+function invalid(field: string, problem: string, fix: string): ApiError {
   return new ApiError(400, "VALIDATION_ERROR", {
-    message: `\`${field.slice(0, 100)}\` ${says}.`,
+    message: `\`${field.slice(0, 100)}\` ${problem}.`,
     field: field.slice(0, 100),
     fix,
   });

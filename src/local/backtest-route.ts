@@ -11,7 +11,7 @@ import type { AcceptedBatch } from "./population.js";
 
 const BYTES_MAX = 4_096;
 
-/** As the service takes it, but for models: there is one. */
+/** The same body as the service's, but without models, since there is only one. */
 const request = shape(
   Type.Object(
     {
@@ -27,7 +27,7 @@ const request = shape(
   ),
 );
 
-/** Answers the report of a backtest of the present model, over what was accepted until now. @throws {ApiError} VALIDATION_ERROR */
+/** Answers with the report of a backtest of the present model, over the operations accepted until now. @throws {ApiError} VALIDATION_ERROR */
 export async function answerBacktest(ctx: Context, engine: LocalEngine): Promise<void> {
   const { customers, traits = "then", ...words } = request.check(parseJson(await readJsonText(ctx, BYTES_MAX)));
   const { snapshot, hash } = engine;
@@ -44,7 +44,7 @@ export async function answerBacktest(ctx: Context, engine: LocalEngine): Promise
   }
 }
 
-/** The last event that has come; the present where none has. */
+/** The instant of the latest event that is not in the future; the present if there is none. */
 function lastEventAt(operations: AcceptedBatch["operations"], present: number): number {
   let last = -Infinity;
   for (const { operation } of operations) {

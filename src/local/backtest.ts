@@ -10,28 +10,28 @@ import { EventHistory } from "./customer.js";
 import type { LocalModel } from "./engine.js";
 import { type AcceptedBatch, byCustomer } from "./population.js";
 
-/** No more customers are looked at, so that what is kept of them is bounded. */
+/** The most customers that are sampled, so that memory is bounded. */
 const CUSTOMERS_MAX = 100_000;
 
 export interface LocalBacktest {
   question: BacktestQuestion;
   samples: CustomerSamples[];
-  /** How many customers there are, of which a sample may have been looked at. */
+  /** The number of all customers, of which only some may have been sampled. */
   customersTotal: number;
   report: BacktestReport;
 }
 
-/** Operations that are in memory, and up to when it is known what happened. */
+/** Operations in memory, and the end of the known history. */
 interface Past {
   operations: AcceptedBatch["operations"];
   end: number;
 }
 
 /**
- * A backtest over operations that are in memory.
+ * Runs a backtest over operations in memory.
  *
- * @param models the judged one, and the one beside it where there is one, by the names that the report has for them
- * @param customers how many are looked at, of all unless given: the same ones each time
+ * @param models the judged model, and the one it is compared with, if any, with their names in the report
+ * @param customers how many to sample; all by default. The same customers are chooseCustomers each time
  * @throws {QuestionProblem}
  */
 export async function backtestOfFile(
@@ -44,7 +44,7 @@ export async function backtestOfFile(
   const compiled = models.map(({ snapshot, hash }) => compileModel(snapshot, hash));
   const all = byCustomer(operations);
   const samples: CustomerSamples[] = [];
-  for (const customerId of chosen([...all.keys()], Math.min(customers, CUSTOMERS_MAX))) {
+  for (const customerId of chooseCustomers([...all.keys()], Math.min(customers, CUSTOMERS_MAX))) {
     samples.push(await sampleCustomer(question, compiled, customerId, all.get(customerId)!, traits));
   }
   const facts = models.map(({ name, snapshot }) => modelReport(name, snapshot));
@@ -60,7 +60,7 @@ async function* each(samples: readonly CustomerSamples[]): AsyncGenerator<Custom
   yield* samples;
 }
 
-function chosen(customerIds: string[], count: number): string[] {
+function chooseCustomers(customerIds: string[], count: number): string[] {
   if (customerIds.length <= count) return customerIds;
   const byHash = customerIds.map((id) => [createHash("sha256").update(id).digest("hex"), id] as const);
   return byHash
@@ -85,7 +85,7 @@ async function sampleCustomer(
     createdAt: ordered[0]!.acceptedAt,
     traits: isNow ? merged(identifies) : {},
   });
-  // Asked only where a customer takes long, after a part of it.
+  // Needed only if a customer exceeds the budget of one step.
   let history: EventHistory | undefined;
   const past = models.map(
     () => new PastEvents((request) => Promise.resolve((history ??= historyOf(events)).source(request))),

@@ -2,13 +2,13 @@ import { ApiError, type ErrorDetail } from "../http/errors.js";
 import { parseTimestamp, timestampProblem } from "../ingestion/timestamp.js";
 import { isDuration, parseDuration } from "../model/snapshot/duration.js";
 
-/** What time it is for the local engine, in whole milliseconds since 1970 UTC. It never goes back. */
+/** The clock of the local engine, in whole milliseconds since the epoch. It never goes back. */
 export interface Clock {
   readonly kind: "real" | "test";
   now(): number;
 }
 
-/** The machine's clock; where that is set back, time stands still until it has caught up. */
+/** The machine's clock. If that is set back, time stands still until it has caught up. */
 export class RealClock implements Clock {
   readonly kind = "real";
   #latest = -Infinity;
@@ -23,10 +23,10 @@ export class RealClock implements Clock {
 export class TestClock implements Clock {
   readonly kind = "test";
 
-  /** @param instant where it starts, in milliseconds since 1970 UTC */
+  /** @param instant the initial time, in milliseconds since the epoch */
   constructor(private instant: number) {}
 
-  /** A clock that stands at an ISO 8601 instant. Throws RangeError, which says why, for a text that is none. */
+  /** A clock that is set to an ISO 8601 instant. Throws a RangeError that says what is wrong with an invalid text. */
   static at(text: string): TestClock {
     return new TestClock(parseTimestamp(text).milliseconds);
   }
@@ -45,7 +45,7 @@ export class TestClock implements Clock {
 const END_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Moves a test clock as the body of POST /clock says: `{"advance": "7d"}` or `{"to": "<ISO 8601 instant>"}`.
+ * Moves a test clock by the body of POST /clock: `{"advance": "7d"}` or `{"to": "<ISO 8601 instant>"}`.
  * @throws {ApiError} VALIDATION_ERROR, also for the real clock and for an instant that has passed
  */
 export function moveClock(clock: Clock, body: unknown): void {
@@ -80,7 +80,7 @@ function target(now: number, body: unknown): number {
   if (name === "advance") {
     if (typeof value === "string" && isDuration(value)) return now + parseDuration(value);
     throw invalid({
-      message: "`advance` is no duration.",
+      message: "`advance` is not a duration.",
       field: "advance",
       fix: 'Send a whole number and m, h, d or w, for example "12h" or "7d"; for seconds send `to`.',
     });

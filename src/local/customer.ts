@@ -13,10 +13,10 @@ import {
   type TrackOperation,
 } from "../engine/index.js";
 
-/** Events that the engine is given at once. */
+/** The most events in an answer to the engine. */
 const PAGE = 1_000;
 
-/** The evaluated events of one customer, by name and in order of (occurrence, acceptance): what the engine may ask for. */
+/** The evaluated events of one customer, by name and in order of (occurrence, acceptance), for the engine's requests. */
 export class EventHistory {
   readonly #byName = new Map<string, TrackOperation[]>();
 
@@ -34,19 +34,19 @@ export class EventHistory {
   };
 }
 
-/** The service's clock, and whether no late event came in for the settling time. */
+/** The present instant, and whether no late event was accepted during the settling time before it. */
 export interface Instant {
   now: number;
   settled: boolean;
 }
 
-/** The outcome of an evaluation: nothing has changed until it is committed. */
+/** The result of an evaluation, which changes nothing until it is committed. */
 export interface Evaluation {
   effects: Effect[];
   commit: () => void;
 }
 
-/** One customer in memory: its state, the events that it was derived from, and those that lie ahead. */
+/** One customer in memory: its state, the events from which it was derived, and events in the future. */
 export class LocalCustomer {
   #state: CustomerState;
   #ahead: TrackOperation[] = [];
@@ -61,12 +61,12 @@ export class LocalCustomer {
     return this.#state;
   }
 
-  /** Events whose time has not come. */
+  /** Events in the future. */
   get ahead(): readonly TrackOperation[] {
     return this.#ahead;
   }
 
-  /** Until when the settle rule holds its timers at most; null where it does not. */
+  /** The latest instant until which the settle rule holds the customer's timers; null if it does not. */
   get heldUntil(): number | null {
     return heldUntil(this.#state);
   }
@@ -77,8 +77,8 @@ export class LocalCustomer {
     return nextDueAt !== null && nextDueAt <= instant.now && timersMayFire(this.#state, this.#ahead, instant);
   }
 
-  /** The earliest instant at which `isDue` will hold; Infinity where time alone changes nothing. `settledAt`: when the settle rule will
-   * let the timers of all customers fire. */
+  /** The earliest instant at which `isDue` will hold; Infinity if time alone changes nothing. `settledAt`: when the settle rule will let
+   * the timers of all customers fire. */
   dueAt(settledAt: number): number {
     const { nextDueAt } = this.#state;
     if (nextDueAt === null) return Infinity;

@@ -40,25 +40,25 @@ export interface LocalEngineOptions extends PopulationOptions {
   environment: CustomerState["environment"];
 }
 
-/** What became of a request that was accepted. */
+/** The result of a request that was accepted. */
 export interface Accepted {
-  /** By position; for an identify the id is null. */
+  /** By position; the id of an identify is null. */
   outcomes: { eventId: string | null; duplicate: boolean }[];
-  /** Of the customers that were named, in that order, with what happened to each: nothing, where all operations were duplicates. After
-   * them those to whom something was due. */
+  /** The changes of the customers in the request, in its order; empty for a customer whose operations were all duplicates. After them,
+   * those of other customers for whom something was due. */
   changes: CustomerChange[];
   /** Violations of a schema that is not strict. */
   diagnostics: ErrorDiagnostic[];
-  /** What violates a strict schema that does not refuse it: told, and not evaluated. Nothing keeps it here. */
+  /** Violations of a strict schema that puts them in quarantine: reported, but neither evaluated nor kept here. */
   quarantined: QuarantinedOperation[];
 }
 
-/** Positions in a request take ten bits of an operation's number, as in the service. */
+/** The position in a request is the last ten bits of an operation's sequence number, as in the service. */
 const POSITIONS = 1024;
 
 /**
- * The service in memory: accepts operations by the same rules, evaluates them at once with the same engine, and forgets them with the
- * process. Requests are accepted one after the other, each as a whole or not at all.
+ * The service in memory: accepts operations by the same rules, evaluates them at once with the same engine, and keeps them until the process
+ * ends. Requests are accepted one after the other, each as a whole or not at all.
  */
 export class LocalEngine {
   readonly #options: LocalEngineOptions;
@@ -80,7 +80,7 @@ export class LocalEngine {
     return this.#snapshot;
   }
 
-  /** Of the model. */
+  /** The hash of the model. */
   get hash(): string {
     return this.#model.hash;
   }
@@ -101,9 +101,9 @@ export class LocalEngine {
   /**
    * Accepts operations of the right shape at the present instant, all or none.
    *
-   * @param ofCalls of the tracking API: what violates a strict schema is told of, whatever the model says, and a key that was used before
-   *   says that the call was taken then
-   * @throws {ApiError} 422 where a strict schema is violated, 409 for a key
+   * @param ofCalls for calls of the tracking API: violations of a strict schema are always reported and never refused, and a key that was used
+   *   before means that the call was accepted then, also with another payload
+   * @throws {ApiError} 422 for a violation of a strict schema, 409 for a key that was used with another payload
    */
   accept(operations: readonly RequestOperation[], form: RequestForm, { ofCalls = false } = {}): Accepted {
     const acceptedAt = this.clock.now();
@@ -141,11 +141,12 @@ export class LocalEngine {
     };
   }
 
+  /** Evaluates what is due by now. */
   advance(): CustomerChange[] {
     return this.#population.advance(this.clock.now());
   }
 
-  /** The customers as they stood at an instant that has passed, under the present model: what was accepted until then is evaluated again. */
+  /** The customers at a past instant, under the present model: evaluates again what was accepted until then. */
   populationAt(instant: number): Population {
     const population = new Population(this.#model, this.#options);
     for (const batch of this.#batches) if (batch.acceptedAt <= instant) population.apply(batch);
@@ -153,28 +154,28 @@ export class LocalEngine {
     return population;
   }
 
-  /** What was accepted until an instant, in its order. */
+  /** The operations that were accepted until an instant, in their order. */
   operations(until: number): AcceptedBatch["operations"] {
     return this.#batches.flatMap(({ acceptedAt, operations }) => (acceptedAt <= until ? operations : []));
   }
 
-  /** What of that is of a customer. */
+  /** The operations of a customer that were accepted until an instant. */
   operationsOf(customerId: string, until: number): readonly Operation[] {
     return this.operations(until).flatMap((each) => (each.customerId === customerId ? [each.operation] : []));
   }
 
-  /** When the first batch was accepted; null before there was one. */
+  /** When the first batch was accepted; null before that. */
   get firstAcceptedAt(): number | null {
     return this.#batches[0]?.acceptedAt ?? null;
   }
 
-  /** The state document of a customer, with the members that it has everywhere; undefined where there is no such customer. */
+  /** The state document of a customer, in the same form as the service's; undefined if there is no such customer. */
   document(customerId: string, population = this.#population): StateDocument | undefined {
     const customer = population.customer(customerId);
     return customer && stateDocument(customer.state, this.#options);
   }
 
-  /** Why a customer is where it is: the explanation of every condition that is consulted in its present state. */
+  /** The explanation of a customer's state: every condition that is evaluated in it. */
   explanation(customerId: string, population = this.#population, now = this.clock.now()) {
     const customer = population.customer(customerId);
     if (customer === undefined) return undefined;
@@ -182,7 +183,7 @@ export class LocalEngine {
     return explain(this.#model, customer.state, { history: customer.history, at });
   }
 
-  /** How many customers are in each lifecycle state; those in none are under "none". */
+  /** The number of customers in each lifecycle state; those in no state are counted under "none". */
   lifecycleCounts(): Map<string, number> {
     const counts = new Map<string, number>();
     for (const id of this.#population.customerIds) {
@@ -192,8 +193,8 @@ export class LocalEngine {
     return counts;
   }
 
-  /** Takes another model: what was accepted is evaluated again under it, each operation at the instant of its acceptance. Where that
-   * fails, the former model stays. */
+  /** Replaces the model, and evaluates all accepted operations again under it, each at the instant of its acceptance. If that fails, the
+   * former model stays. */
   replaceModel({ snapshot, hash }: LocalModel): void {
     const model = compileModel(snapshot, hash);
     const population = new Population(model, this.#options);
@@ -222,8 +223,8 @@ export class IdempotencyKeys {
   readonly #entries = new Map<string, KeyEntry>();
 
   /**
-   * Looks up the keys of a request, whose operations come with the event ids that they get if they are new; `commit` remembers them. By position: the event
-   * that was accepted under the key before; and the positions of the keys that stand for another payload.
+   * Looks up the keys of a request, whose operations come with the event ids that they get if they are new. Returns `originals`: by position, the id of the
+   * event that was accepted under the same key before; `conflicts`: the positions of keys that stand for another payload; and `commit`, which stores the keys.
    */
   look(operations: readonly (readonly [operation: TrackRequest | null, eventId: string])[]) {
     const added = new Map<string, KeyEntry>();
@@ -249,10 +250,10 @@ export class IdempotencyKeys {
   }
 }
 
-/** What JSON.parse returned is JSON; the shape check knows it as unknown members. */
+/** The shape check types the members of a parsed object as unknown, but they come from JSON.parse. */
 type Properties = Record<string, Json>;
 
-/** An operation as the engine takes it. @param acceptedAt also when an event occurred that does not say so */
+/** Converts a request's operation to the engine's form. @param acceptedAt also the instant of an event without a timestamp */
 export function accepted(
   operation: RequestOperation,
   seq: number,
@@ -268,6 +269,7 @@ export function accepted(
   return { customerId, operation: { ...named, occurredAt, acceptedAt } };
 }
 
+/** Adds empty changes for customers of the request without one. */
 function withUnchanged(changes: CustomerChange[], operations: readonly RequestOperation[]): CustomerChange[] {
   const byId = new Map<string, CustomerChange>();
   for (const { customerId } of operations) byId.set(customerId, { customerId, effects: [], entries: [] });

@@ -8,7 +8,7 @@ function sampleValue(field: Field | { type: ScalarType; enum?: string[] }, now: 
   return field.type === "number" ? 1 : true;
 }
 
-/** A command line that sends an event which the model accepts: its first one, with a value of the right type for each required property. */
+/** A curl command that sends an event which the model accepts: its first one, with a value of the right type for each required property. */
 export function curlLine(url: string, { snapshot, clock }: LocalEngine): string {
   const [event, { properties }] = Object.entries(snapshot.events)[0] ?? ["signed_up", { properties: {} }];
   const required = Object.entries(properties).filter(([, field]) => field.optional !== true);
@@ -17,7 +17,7 @@ export function curlLine(url: string, { snapshot, clock }: LocalEngine): string 
   return `curl ${url}/events -H 'content-type: application/json' -d '${body.replaceAll("'", "'\\''")}'`;
 }
 
-/** What can be asked of the local engine, to be read in a terminal. */
+/** The requests that the local engine answers, for reading in a terminal. */
 export function helpText(url: string, engine: LocalEngine): string {
   const json = "-H 'content-type: application/json'";
   const move =
@@ -42,7 +42,7 @@ Time:
   curl ${url}/clock
   ${move}
 
-Test on what was sent whether the model foresees something:
+Backtest the model on the events that were sent:
   curl ${url}/backtest ${json} -d '${asked}'
 
 Forget all customers:

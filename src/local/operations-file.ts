@@ -5,7 +5,7 @@ import { accepted, IdempotencyKeys, type RequestOperation } from "./engine.js";
 import type { AcceptedBatch } from "./population.js";
 import { schemaViolations } from "./refusals.js";
 
-/** What is wrong with a line. The message and the fix are sentences. */
+/** A mistake in a line. The message and the fix are sentences. */
 export interface LineProblem {
   line: number;
   code: string;
@@ -13,9 +13,9 @@ export interface LineProblem {
   fix?: string | undefined;
 }
 
-/** A file of operations that is not taken: nothing of it was used. */
+/** A file of operations was refused, and nothing of it was used. */
 export class FileRefused extends Error {
-  /** @param problems of the first lines that are wrong @param lines how many are */
+  /** @param problems those of the first wrong lines @param lines the number of wrong lines */
   constructor(
     message: string,
     readonly fix: string,
@@ -28,27 +28,28 @@ export class FileRefused extends Error {
 
 export interface FileOperations {
   operations: AcceptedBatch["operations"];
-  /** The latest instant of an event, in milliseconds. */
+  /** The latest instant of an event, in milliseconds since the epoch. */
   end: number;
-  /** Lines whose idempotency key had come before with the same payload. */
+  /** Lines with the idempotency key and the payload of an earlier line. */
   repeated: number;
-  /** Events that lie in the future, and are left out. */
+  /** Events in the future, which are left out. */
   ahead: number;
-  /** Whether there are identifies, and events that lie before one of an earlier line: then identifies may take effect too late. */
+  /** Whether there are identifies, and the events are not sorted by time: then identifies may take effect too late. */
   isUnordered: boolean;
 }
 
-/** All are in memory at once. */
+/** The most operations of a file, since all of them are in memory. */
 const OPERATIONS_MAX = 1_000_000;
 const PROBLEMS_SHOWN = 20;
 const TIMESTAMP_FIX = "Say when it happened, in ISO 8601 with a timezone, for example 2026-03-02T10:00:00Z.";
 
 /**
- * Reads operations of JSON Lines, each as an element of a batch. An identify says nothing of its time: it takes effect at the latest event
- * of the lines before it, or at the first event of the file where there is none before.
+ * Reads operations from JSON Lines, each line like an element of a batch. An identify has no time of its own: it takes effect at the latest
+ * event of the lines before it, or at the first event of the file if there is none before.
  *
  * @param snapshot the model whose strict schema refuses lines
- * @throws {FileRefused} for lines that cannot be taken, without events, and for too many; what the system says of a file that cannot be read
+ * @throws {FileRefused} for lines that cannot be accepted, for a file without events or with too many operations; a system error if the file
+ *   cannot be read
  */
 export async function readOperations(file: string, snapshot: Snapshot): Promise<FileOperations> {
   const reader = new OperationsReader(snapshot);
@@ -82,7 +83,7 @@ class OperationsReader {
       const message = "`timestamp` is required in a file.";
       return this.#refuse({ line, code: "VALIDATION_ERROR", message, fix: TIMESTAMP_FIX });
     }
-    // The line stands for the id, so that a conflict can name the one before.
+    // The line number takes the place of the event id, so that a conflict can name the earlier line.
     const { originals, conflicts, commit } = this.#keys.look([[read, String(line)]]);
     if (conflicts.length > 0) {
       const message = `The idempotency key is that of line ${originals[0]}, which has another payload.`;
@@ -98,8 +99,8 @@ class OperationsReader {
       const lines = this.#wrong === 1 ? "One line" : `${this.#wrong.toLocaleString("en-US")} lines`;
       const more = this.#wrong - this.#problems.length;
       const rest =
-        more === 0 ? "" : `: the first ${PROBLEMS_SHOWN} are told, ${more.toLocaleString("en-US")} more are not`;
-      const message = `${lines} of the file cannot be taken${rest}.`;
+        more === 0 ? "" : `: the first ${PROBLEMS_SHOWN} are listed, ${more.toLocaleString("en-US")} more are not`;
+      const message = `${lines} of the file cannot be accepted${rest}.`;
       throw new FileRefused(message, "Correct the file; nothing of it was used.", this.#problems, this.#wrong);
     }
     if (this.#end === -Infinity)
@@ -120,14 +121,14 @@ class OperationsReader {
         this.#ahead++;
         return;
       }
-      // Until now nobody knew the first instant.
+      // The first event sets the instant of the identifies before it.
       if (this.#end === -Infinity)
         for (const before of this.#operations) before.operation.acceptedAt = operation.occurredAt;
       if (operation.occurredAt < this.#end) this.#isDisordered = true;
       this.#end = Math.max(this.#end, operation.occurredAt);
     } else this.#hasIdentifies = true;
     if (this.#operations.push(taken) > OPERATIONS_MAX) {
-      const fix = "Take the lines of some of the customers, or send all to a service and test the model there.";
+      const fix = "Use only the lines of some customers, or send all of them to a service and test the model there.";
       throw new FileRefused(`The file has more than ${OPERATIONS_MAX.toLocaleString("en-US")} operations.`, fix);
     }
   }
@@ -140,7 +141,7 @@ class OperationsReader {
 
 type Refusal = Omit<LineProblem, "line">;
 
-/** What a line says; undefined for an empty one. */
+/** Parses a line; undefined for an empty one. */
 function operationOf(bytes: Uint8Array): RequestOperation | Refusal | undefined {
   let text: string;
   try {
@@ -159,19 +160,19 @@ function operationOf(bytes: Uint8Array): RequestOperation | Refusal | undefined 
   const problem = lineProblem(value, text);
   if (problem === null) return value as RequestOperation;
   const { code, message, reason, field, fix } = problem;
-  const whole = [message, reason].filter(Boolean).join(" ");
-  // To the service an event may come without.
-  return ofFile({ code, message: whole, fix: field === "timestamp" ? TIMESTAMP_FIX : fix });
+  const full = [message, reason].filter(Boolean).join(" ");
+  // Unlike in a request to the service, a timestamp is required here.
+  return ofFile({ code, message: full, fix: field === "timestamp" ? TIMESTAMP_FIX : fix });
 }
 
-/** What the service says of a request and of its active model, as it is of a line and of a model that need not be deployed. */
+/** Adapts a message of the service about a request and its active model to a line and a model that need not be deployed. */
 function ofFile({ code, message, fix }: Refusal): Refusal {
-  const told = message.replace(/^The body\b/, "The line").replace(/\b(t)he active configuration\b/i, "$1he model");
-  return { code, message: told, fix: fix?.replace(" and deploy it", "") };
+  const adapted = message.replace(/^The body\b/, "The line").replace(/\b(t)he active configuration\b/i, "$1he model");
+  return { code, message: adapted, fix: fix?.replace(" and deploy it", "") };
 }
 
 function tooLong(): Refusal {
-  const message = `The line is longer than ${SINGLE_BYTES_MAX.toLocaleString("en-US")} bytes, and no operation is.`;
+  const message = `The line is longer than ${SINGLE_BYTES_MAX.toLocaleString("en-US")} bytes, the maximum for an operation.`;
   return { code: "PAYLOAD_TOO_LARGE", message, fix: "Write one operation a line." };
 }
 
@@ -188,7 +189,7 @@ async function* linesOf(file: string): AsyncGenerator<Uint8Array | null> {
     let start = 0;
     for (let end; (end = chunk.indexOf(0x0a, start)) >= 0; start = end + 1) yield ended(chunk.subarray(start, end));
     length += chunk.length - start;
-    // What is too long already need not be kept.
+    // The rest of a line that is too long already is not kept.
     if (length <= SINGLE_BYTES_MAX) pieces.push(chunk.subarray(start));
   }
   if (length > 0) yield ended(new Uint8Array());

@@ -3,13 +3,13 @@ import type { Emission } from "../http/admin/answers.js";
 import { isLateTrack } from "../engine/timers.js";
 import { LocalCustomer, type Evaluation, type Instant } from "./customer.js";
 
-/** The operations of one request that were new, in order. */
+/** The new operations of one request, in order. */
 export interface AcceptedBatch {
   acceptedAt: number;
   operations: { customerId: string; operation: Operation }[];
 }
 
-/** What an evaluation did to one customer. */
+/** The effects of an evaluation on one customer. */
 export interface CustomerChange {
   customerId: string;
   effects: Effect[];
@@ -21,7 +21,7 @@ export interface PopulationOptions {
   configVersion: string | null;
   /** How long the timers of customers with late events wait, in milliseconds. */
   settleMs: number;
-  /** When customers were created; unless given, at the acceptance of their first operation. */
+  /** When customers were created; by default, at the acceptance of their first operation. */
   createdAt?: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export class Population {
   readonly #customers = new Map<string, LocalCustomer>();
   readonly #timelines = new Map<string, Emission[]>();
   readonly #effects = new Map<string, Effect[]>();
-  /** Of all customers. */
+  /** The number of emissions of all customers. */
   #emissions = 0;
   #lastLateAt = -Infinity;
 
@@ -47,20 +47,20 @@ export class Population {
     return this.#customers.get(customerId);
   }
 
-  /** What evaluation did to a customer, in its order. */
+  /** The effects of all evaluations of a customer, in their order. */
   effects(customerId: string): readonly Effect[] {
     return this.#effects.get(customerId) ?? [];
   }
 
-  /** What was emitted about a customer, oldest first. */
+  /** The emissions of a customer, oldest first. */
   timeline(customerId: string): readonly Emission[] {
     return this.#timelines.get(customerId) ?? [];
   }
 
   /**
-   * Evaluates a batch at its acceptance, all or nothing: where the engine throws, nothing has changed. What was due before is evaluated
-   * first, as if a timer had just fired; so it does not matter whether one had. A late event holds the timers of other customers, so
-   * before one comes theirs are evaluated as well.
+   * Evaluates a batch at its acceptance, all or nothing: if the engine throws, nothing has changed. What was due before is evaluated first,
+   * so the result does not depend on whether a timer has fired already. A late event holds the timers of other customers, so theirs are
+   * evaluated before it, too.
    */
   apply({ acceptedAt, operations }: AcceptedBatch): CustomerChange[] {
     const late = operations.some(({ operation }) => operation.kind === "track" && isLateTrack(operation));
@@ -76,7 +76,7 @@ export class Population {
     return merged([...due, ...this.#commit(evaluations)]);
   }
 
-  /** Evaluates everything that is due up to `now`, each at its instant; of these customers only, where some are named. */
+  /** Evaluates everything that is due up to `now`, each at its instant. @param only restricts this to some customers */
   advance(now: number, only?: ReadonlySet<string>): CustomerChange[] {
     const instant = this.#instant(now, this.#lastLateAt);
     const due = [...(only ?? this.#customers.keys())].filter((id) => this.#customers.get(id)?.isDue(instant));
@@ -85,7 +85,7 @@ export class Population {
     );
   }
 
-  /** The earliest instant at which `advance` will find something due; null where time alone changes nothing. */
+  /** The earliest instant at which `advance` will find something due; null if time alone changes nothing. */
   get nextDueAt(): number | null {
     const settledAt = this.#lastLateAt + this.options.settleMs;
     let earliest = Infinity;
@@ -125,7 +125,7 @@ function append<T>(lists: Map<string, T[]>, key: string, items: readonly T[]): v
   else for (const item of items) list.push(item);
 }
 
-/** Operations by customer, those of each in their order. */
+/** Groups operations by customer, in their order. */
 export function byCustomer(operations: AcceptedBatch["operations"]): Map<string, Operation[]> {
   const groups = new Map<string, Operation[]>();
   for (const { customerId, operation } of operations) {
@@ -136,7 +136,7 @@ export function byCustomer(operations: AcceptedBatch["operations"]): Map<string,
   return groups;
 }
 
-/** One change for each customer, in the order in which they came first. */
+/** Merges changes of the same customer, in the order in which the customers first appear. */
 function merged(changes: readonly CustomerChange[]): CustomerChange[] {
   const byId = new Map<string, CustomerChange>();
   for (const change of changes) {

@@ -3,10 +3,10 @@ import type { IdentifyRequest, TrackRequest } from "../ingestion/shape.js";
 import { eventDiagnostics, traitDiagnostics, type PayloadDiagnostic } from "../model/payload.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 
-/** How a request came: an event by itself, or operations in a batch, whose errors name them by position. */
+/** The form of a request: a single event, or a batch, in whose errors paths begin with the operation's position. */
 export type RequestForm = "single" | "batch";
 
-/** Once a request has so many violations, it is not looked through any further. */
+/** The number of violations after which the rest of a request is not checked. */
 const VIOLATIONS_ENOUGH = 5_000;
 
 /** An operation that violates the schema and would be in quarantine: its place in the request, and its first violation. */
@@ -14,7 +14,7 @@ export interface QuarantinedOperation extends ErrorDiagnostic {
   index: number;
 }
 
-/** The operations of a request that a strict schema has kept apart. */
+/** The operations of a request that violate a strict schema. */
 export function quarantinedOperations(
   snapshot: Snapshot,
   operations: readonly (TrackRequest | IdentifyRequest)[],
@@ -46,7 +46,7 @@ export function schemaViolations(
   return violations;
 }
 
-/** The refusal of a request that violates a strict schema: its first violation, with the diagnostics of all. */
+/** The error for a request that violates a strict schema: its first violation, with the diagnostics of all. */
 export function violationError(violations: readonly PayloadDiagnostic[]): ApiError {
   const { code, message, path, value, reason, fix } = violations[0]!;
   return new ApiError(422, code, {
@@ -59,12 +59,12 @@ export function violationError(violations: readonly PayloadDiagnostic[]): ApiErr
   });
 }
 
-/** What an answer lists of a violation. */
+/** A violation as an answer lists it. */
 export function diagnosticOf({ code, message, path }: PayloadDiagnostic): ErrorDiagnostic {
   return { code, message, path };
 }
 
-/** The refusal of a request with idempotency keys, at these positions, that stand for another payload: the first, with all where there are several. */
+/** The error for idempotency keys, at these positions, that were used for another payload: it names the first, and lists all if there are several. */
 export function conflictError(
   operations: readonly (TrackRequest | IdentifyRequest)[],
   positions: readonly number[],

@@ -5,18 +5,18 @@ import { ApiError, renderError, type ErrorDiagnostic } from "../http/errors.js";
 import type { RequestOperation } from "./engine.js";
 import type { CustomerChange } from "./population.js";
 
-/** What a handler tells of a request beside its answer. */
+/** What a handler reports about a request besides its answer. */
 interface Noted {
-  /** What was sent, where the request is one that sends operations and could be read. */
+  /** The operations that were sent, if the request sends any and could be read. */
   operations: readonly RequestOperation[];
   changes: readonly CustomerChange[];
   /** How many operations repeated an earlier one. */
   duplicates: number;
-  /** Violations of the schema by what was accepted. */
+  /** Schema violations of accepted operations. */
   diagnostics: readonly ErrorDiagnostic[];
 }
 
-/** What a request came to, for whoever watches. */
+/** A request and its outcome, for display in the terminal. */
 export interface RequestReport extends Noted {
   requestId: string;
   method: string;
@@ -25,12 +25,12 @@ export interface RequestReport extends Noted {
   error: ApiError | null;
 }
 
-/** Told of every request that could change something, and of every one that failed, before it is answered. */
+/** Called for every request that could change something, and for every failed one, before it is answered. */
 export type Observe = (report: RequestReport) => void;
 
 const NOTHING: Noted = { operations: [], changes: [], duplicates: 0, diagnostics: [] };
 
-/** Adds to what the report of a request will say. */
+/** Adds to the report of a request. */
 export function note(ctx: Context, more: Partial<Noted>): void {
   ctx.state["noted"] = { ...noted(ctx), ...more };
 }
@@ -39,15 +39,15 @@ function noted(ctx: Context): Noted {
   return (ctx.state["noted"] as Noted | undefined) ?? NOTHING;
 }
 
-/** What to do about refusals that do not say it themselves: here somebody is trying things out. */
+/** Fixes for errors that have none of their own; here they help someone who is trying things out. */
 const FIXES: Readonly<Record<string, string>> = {
   MALFORMED_JSON: "Send one JSON document, in UTF-8.",
   UNSUPPORTED_MEDIA_TYPE: "Add the header Content-Type: application/json.",
-  NOT_FOUND: "GET / says what can be asked.",
-  INTERNAL_ERROR: "This is a fault in svc: report it with what the terminal says.",
+  NOT_FOUND: "GET / lists the requests that are answered.",
+  INTERNAL_ERROR: "This is a bug in svc: report it with the output in the terminal.",
 };
 
-/** Errors become answers here and nowhere else, and every request is reported. */
+/** The only place where errors become answers; it also reports requests to `observe`. */
 export function reportAndAnswer(observe: Observe): Middleware {
   return async (ctx: Context, next: Next): Promise<void> => {
     const requestId = ctx.state["requestId"] as string;

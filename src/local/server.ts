@@ -6,52 +6,52 @@ import type { LocalEngine } from "./engine.js";
 import type { CustomerChange } from "./population.js";
 import type { Observe } from "./report.js";
 
-/** The error of a port that another program listens on. */
+/** Another program listens on the port. */
 export class PortTakenError extends Error {
   constructor(readonly port: number) {
     super(`the port ${port} is taken`);
   }
 }
 
-/** The longest delay that setTimeout takes; longer ones it makes very short. */
+/** The longest delay of setTimeout; a longer one would fire at once. */
 const DELAY_MS_MAX = 2 ** 31 - 1;
 
 const HOST = "127.0.0.1";
-/** How long requests at hand may take once the server stops. */
+/** How long running requests may take once the server stops. */
 const DRAIN_MS_MAX = 2_000;
 
 export interface LocalServerOptions {
   engine: LocalEngine;
-  /** 0: any free one. */
+  /** 0 for any free port. */
   port: number;
   observe: Observe;
   timersFired: (changes: readonly CustomerChange[]) => void;
 }
 
 export interface LocalServer {
-  /** For example http://127.0.0.1:4401. */
+  /** For example `http://127.0.0.1:4401`. */
   url: string;
-  /** Tells the server that the engine was changed from outside of a request. */
+  /** Must be called when the engine was changed other than by a request. */
   engineChanged: () => void;
-  /** Stops taking requests, answers those at hand, then resolves. */
+  /** Stops accepting requests, answers the running ones, then resolves. */
   stop: () => Promise<void>;
 }
 
-/** Serves a local engine, on this machine only. With the real clock, timers fire when they are due. @throws {PortTakenError} */
+/** Serves a local engine, to this machine only. With the real clock, timers fire when they are due. @throws {PortTakenError} */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const { engine, observe, timersFired } = options;
   let timer: NodeJS.Timeout | undefined;
-  const ring = (): void => {
+  const fireTimers = (): void => {
     const changes = engine.advance().filter(({ effects }) => effects.length > 0);
     setAlarm();
     if (changes.length > 0) timersFired(changes);
   };
-  /** Rings when something is due next, or early where that is too far away. It does not keep the process alive. */
+  /** Calls `fireTimers` when the next timer is due, or earlier if that is beyond the longest delay. Does not keep the process alive. */
   const setAlarm = (): void => {
     clearTimeout(timer);
-    // A test clock moves in requests only.
+    // A test clock is moved only by requests.
     const dueAt = engine.clock.kind === "test" ? null : engine.population.nextDueAt;
-    if (dueAt !== null) timer = setTimeout(ring, Math.min(Math.max(dueAt - Date.now(), 0), DELAY_MS_MAX)).unref();
+    if (dueAt !== null) timer = setTimeout(fireTimers, Math.min(Math.max(dueAt - Date.now(), 0), DELAY_MS_MAX)).unref();
   };
   const app = createLocalApp({
     engine,

@@ -8,36 +8,37 @@ import type { RequestReport } from "./report.js";
 import type { LocalServer } from "./server.js";
 import { SourceWatch } from "./watch.js";
 
-/** What a reload changed. */
+/** The result of a reload. */
 export interface Reload {
   snapshot: Snapshot;
   warnings: readonly Diagnostic[];
-  /** Whether the model is another one; where it is not, nothing was evaluated again. */
+  /** Whether the model has changed; if not, nothing was evaluated again. */
   changed: boolean;
   customers: number;
+  /** The numbers of customers by lifecycle state, before and after. */
   before: ReadonlyMap<string, number>;
   after: ReadonlyMap<string, number>;
-  /** How long it took, in milliseconds. */
+  /** The duration of the reload, in milliseconds. */
   took: number;
 }
 
-/** Told of what happens while a project is served. */
+/** Receives what happens while a project is served. */
 export interface SessionObserver {
   ready(server: { url: string; engine: LocalEngine; warnings: readonly Diagnostic[] }): void;
   request(report: RequestReport): void;
   timers(changes: readonly CustomerChange[]): void;
   reloaded(reload: Reload): void;
-  /** The sources do not compile. `serving`: the last good model is kept; otherwise nothing is served until they do. */
+  /** The sources do not compile. `serving`: the last valid model is kept; otherwise nothing is served until they compile. */
   broken(diagnostics: readonly Diagnostic[], serving: boolean): void;
   typesChecked(diagnostics: readonly Diagnostic[]): void;
   output(text: string): void;
-  /** Changes cannot be seen. */
+  /** The sources cannot be watched for changes. */
   watchFailed(error: Error): void;
 }
 
 export interface SessionOptions {
   directory: string;
-  /** 0: any free one. */
+  /** 0 for any free port. */
   port: number;
   watch: boolean;
   clock: Clock;
@@ -46,14 +47,14 @@ export interface SessionOptions {
   observer: SessionObserver;
 }
 
-/** The sources do not compile, and nobody waits for them to change. */
+/** The sources do not compile, and are not watched for changes. */
 export class BrokenModelError extends Error {
   constructor(readonly diagnostics: readonly Diagnostic[]) {
     super("the model does not compile");
   }
 }
 
-/** What serves a model takes long to load. */
+/** Loads the modules that serve a model, which takes long. */
 function loadServing() {
   return Promise.all([import("./engine.js"), import("./server.js")]);
 }
@@ -65,8 +66,8 @@ export class LocalSession {
   #engine: LocalEngine | undefined;
   #hash = "";
   #watching: SourceWatch | undefined;
-  /** Counts looks at the sources, so that what is found in older ones is not told any more. */
-  #look = 0;
+  /** The number of the latest compilation, so that the findings of older ones are not reported any more. */
+  #compilation = 0;
   #work: Promise<void> = Promise.resolve();
   #typeChecks: Promise<void> = Promise.resolve();
   #pending = false;
@@ -75,12 +76,12 @@ export class LocalSession {
 
   constructor(private readonly options: SessionOptions) {}
 
-  /** Serves until `stop` resolves. @throws {BrokenModelError} where nothing is watched and the sources do not compile; {PortTakenError} */
+  /** Serves until `stop` resolves. @throws {BrokenModelError} if the sources do not compile and are not watched; {PortTakenError} */
   async run(stop: Promise<unknown>): Promise<void> {
     const failed = new Promise<never>((_, reject) => (this.#fail = reject));
     const { directory, observer, watch } = this.options;
     try {
-      // Before the sources are read, so that no change is missed.
+      // Watch before the sources are read, so that no change is missed.
       if (watch) {
         this.#watching = await SourceWatch.start(
           directory,
@@ -97,7 +98,7 @@ export class LocalSession {
     }
   }
 
-  /** Brings what is served up to date with the sources; changes that come meanwhile are looked at afterwards, at once. */
+  /** Updates the served model to the sources. Changes that come meanwhile are handled by one further update. */
   #update(): void {
     if (this.#pending) return;
     this.#pending = true;
@@ -110,14 +111,14 @@ export class LocalSession {
   }
 
   async #compile(): Promise<void> {
-    const look = ++this.#look;
+    const compilation = ++this.#compilation;
     const started = performance.now();
     const { directory, observer, watch } = this.options;
     const compiled = compileProject(directory, { onOutput: (text) => observer.output(text) });
     // Loaded while other processes bundle and run the sources.
     this.#serving ??= loadServing();
     const [quick] = await Promise.all([compiled, this.#serving]);
-    // What is wrong and what to do about it, the check of types tells better.
+    // The diagnostics of a check of types are better, so it runs if anything is wrong.
     const result = quick.ok ? quick : await compileProject(directory, { types: true, onOutput: () => undefined });
     if (this.#stopped) return;
     if (!result.ok) {
@@ -126,9 +127,9 @@ export class LocalSession {
     } else if (this.#engine === undefined) await this.#start(result);
     else this.#reload(this.#engine, result, started);
     if (!result.ok) return;
-    // It takes seconds, so that nothing waits for it, and one waits for the one before.
+    // The check takes seconds, so nothing waits for it. Checks run one after the other.
     this.#typeChecks = this.#typeChecks
-      .then(() => this.#checkTypes(look, result.warnings))
+      .then(() => this.#checkTypes(compilation, result.warnings))
       .catch((error: unknown) => this.#fail(error));
   }
 
@@ -156,7 +157,7 @@ export class LocalSession {
     try {
       if (changed) engine.replaceModel({ snapshot, hash });
     } catch (error) {
-      const message = `what was accepted could not be evaluated under this model: ${String(error)}`;
+      const message = `the accepted operations could not be evaluated under this model: ${String(error)}`;
       observer.broken([{ code: "EVALUATION_FAILED", severity: "error", message }], true);
       return;
     }
@@ -173,17 +174,17 @@ export class LocalSession {
     });
   }
 
-  /** What the quick look found already is not told again, and nothing where the sources have changed since. */
-  async #checkTypes(look: number, told: readonly Diagnostic[]): Promise<void> {
+  /** Reports what a check of types finds in addition to `known`; nothing if the sources have changed meanwhile. */
+  async #checkTypes(compilation: number, known: readonly Diagnostic[]): Promise<void> {
     const { directory, observer } = this.options;
-    const outdated = (): boolean => this.#stopped || look !== this.#look;
+    const outdated = (): boolean => this.#stopped || compilation !== this.#compilation;
     if (outdated()) return;
     const result = await compileProject(directory, { types: true, onOutput: () => undefined });
     if (outdated()) return;
-    // The places of the same finding may differ: the check of types knows them better.
+    // The same finding may have another place here, because the check of types gives exact ones.
     const key = ({ code, message }: Diagnostic): string => JSON.stringify([code, message]);
-    const known = new Set(told.map(key));
+    const knownKeys = new Set(known.map(key));
     const found = result.ok ? result.warnings : result.diagnostics;
-    observer.typesChecked(found.filter((diagnostic) => !known.has(key(diagnostic))));
+    observer.typesChecked(found.filter((diagnostic) => !knownKeys.has(key(diagnostic))));
   }
 }

@@ -3,10 +3,10 @@ import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 
 const SOURCE = /\.([cm]?[jt]sx?|json)$/;
-/** Editors write a file in several steps, and more than one file at once. */
+/** How long to wait after a change for further ones: editors write a file in several steps, and several files at once. */
 const QUIET_MS = 50;
 
-/** Watches a folder, and those below it but for installed packages and hidden ones. */
+/** Watches a folder and its subfolders, except for installed packages and hidden folders. */
 export class SourceWatch {
   readonly #watchers = new Map<string, FSWatcher>();
   #seen = new Map<string, string>();
@@ -20,10 +20,10 @@ export class SourceWatch {
     private readonly failed: (error: Error) => void,
   ) {}
 
-  /** Calls `changed` when sources were changed, once for changes that come together; `failed`, at most once, of a folder that cannot be watched. */
+  /** Calls `changed` when sources have changed, once for changes that come together, and `failed`, at most once, if a folder cannot be watched. */
   static async start(directory: string, changed: () => void, failed: (error: Error) => void): Promise<SourceWatch> {
     const watching = new SourceWatch(directory, changed, failed);
-    await watching.#look();
+    await watching.#scan();
     return watching;
   }
 
@@ -33,23 +33,23 @@ export class SourceWatch {
     for (const watcher of this.#watchers.values()) watcher.close();
   }
 
-  /** Notes the state of all sources, watches folders that are new, and tells whether any source is not as it was. */
-  async #look(): Promise<boolean> {
+  /** Records the state of all sources, starts to watch new folders, and returns whether any source has changed. */
+  async #scan(): Promise<boolean> {
     const seen = new Map<string, string>();
-    await this.#lookInto(this.directory, seen);
+    await this.#scanFolder(this.directory, seen);
     const before = this.#seen;
     this.#seen = seen;
     return seen.size !== before.size || [...seen].some(([file, state]) => before.get(file) !== state);
   }
 
-  async #lookInto(directory: string, seen: Map<string, string>): Promise<void> {
-    // First, so that no change falls between the look and the watch.
+  async #scanFolder(directory: string, seen: Map<string, string>): Promise<void> {
+    // Watch first, so that no change is missed between the scan and the watch.
     this.#watch(directory);
     const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
     for (const entry of entries) {
       const name = path.join(directory, entry.name);
       if (entry.isDirectory()) {
-        if (entry.name !== "node_modules" && !entry.name.startsWith(".")) await this.#lookInto(name, seen);
+        if (entry.name !== "node_modules" && !entry.name.startsWith(".")) await this.#scanFolder(name, seen);
       } else if (SOURCE.test(entry.name)) {
         const state = await stat(name).catch(() => null);
         if (state !== null) seen.set(name, `${state.mtimeMs} ${state.size} ${state.ino}`);
@@ -60,8 +60,8 @@ export class SourceWatch {
   #watch(directory: string): void {
     if (this.#closed || this.#watchers.has(directory)) return;
     try {
-      const watcher = watch(directory, () => this.#somethingHappened());
-      // A folder that is removed ends its watch; its parent tells.
+      const watcher = watch(directory, () => this.#scheduleScan());
+      // The watch of a removed folder ends with an error; its parent reports the change.
       watcher.on("error", () => {
         watcher.close();
         this.#watchers.delete(directory);
@@ -74,11 +74,11 @@ export class SourceWatch {
     }
   }
 
-  #somethingHappened(): void {
+  #scheduleScan(): void {
     clearTimeout(this.#quiet);
     if (this.#closed) return;
     this.#quiet = setTimeout(() => {
-      void this.#look().then((different) => {
+      void this.#scan().then((different) => {
         if (different && !this.#closed) this.changed();
       });
     }, QUIET_MS);

@@ -121,7 +121,7 @@ describe("a file of operations", () => {
   test("all wrong lines are counted, the first are told, and nothing of the file is used", async () => {
     const refused = await refusal(Array.from({ length: 30 }, () => "{"));
     expect(refused).toMatchObject({
-      message: "30 lines of the file cannot be taken: the first 20 are told, 10 more are not.",
+      message: "30 lines of the file cannot be accepted: the first 20 are listed, 10 more are not.",
       lines: 30,
     });
     expect(refused.problems.map(({ line }) => line)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));

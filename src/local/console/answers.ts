@@ -25,7 +25,7 @@ import {
 import { localTrends } from "./trends.js";
 
 const WEEK_MS = 7 * 86_400_000;
-/** Whose timer is overdue for longer waits; the same as in svc_api.list_due_customers. */
+/** A customer whose timer is overdue for longer than this is waiting for the settle rule; the same as in svc_api.list_due_customers. */
 const FIRING_MS = 10_000;
 
 interface Customer extends Stand {
@@ -33,23 +33,23 @@ interface Customer extends Stand {
   state: StateDocument;
 }
 
-/** Answers what pages ask from the engine in memory. @param at the instant that is looked at; the present unless given */
+/** Answers the questions of console pages from the engine in memory. @param at the instant to show; null for the present */
 export function localAsk(engine: LocalEngine, at: number | null): Ask {
   const standAt = (instant: number | null): Stand =>
     instant === null
       ? { engine, population: engine.population, now: engine.clock.now() }
       : { engine, population: engine.populationAt(instant), now: instant };
-  const whole = standAt(at);
+  const stand = standAt(at);
   const { environment } = engine;
   const ofCustomer = (of: Of): Customer => {
-    const stand = of["at"] === undefined ? whole : standAt(pastInstant(of["at"], "at", whole.now));
+    const own = of["at"] === undefined ? stand : standAt(pastInstant(of["at"], "at", stand.now));
     const customerId = of["customerId"] ?? "";
-    const state = engine.document(customerId, stand.population);
+    const state = engine.document(customerId, own.population);
     if (state === undefined) throw new ApiError(404, "CUSTOMER_NOT_FOUND");
-    return { ...stand, customerId, state };
+    return { ...own, customerId, state };
   };
   const answers: { [Name in Exclude<Question, ServiceQuestion>]: (of: Of) => Answers[Name] } = {
-    customers: (of) => customers(whole, of),
+    customers: (of) => customers(stand, of),
     "customers/:customerId": (of) => {
       const { state, now } = ofCustomer(of);
       const known = { ...state, environment };
@@ -64,40 +64,40 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     },
     "customers/:customerId/history": (of) => pageOf(history(ofCustomer(of), of), of),
     "customers/:customerId/health-scores": (of) => pageOf(scores(ofCustomer(of)).toReversed(), of),
-    trends: (of) => localTrends(whole, of),
-    transitions: (of) => pageOf(localTransitions(whole, of), of),
-    "transitions/times": () => localTransitionTimes(whole),
-    journeys: (of) => localJourneys(whole, of),
-    "journeys/:journeyId/times": (of) => localJourneyTimes(whole, of),
-    "journeys/:journeyId/runs": (of) => pageOf(localJourneyRuns(whole, of), of),
+    trends: (of) => localTrends(stand, of),
+    transitions: (of) => pageOf(localTransitions(stand, of), of),
+    "transitions/times": () => localTransitionTimes(stand),
+    journeys: (of) => localJourneys(stand, of),
+    "journeys/:journeyId/times": (of) => localJourneyTimes(stand, of),
+    "journeys/:journeyId/runs": (of) => pageOf(localJourneyRuns(stand, of), of),
     "customers/:customerId/backlog": (of) => {
       const { customerId, population } = ofCustomer(of);
       // What else is accepted is evaluated at once.
       const { length: ahead } = population.customer(customerId)!.ahead;
       return { pending: ahead, ahead, setAside: null };
     },
-    "due-customers": (of) => pageOf(dueCustomers(whole), of),
-    signals: (of) => raisedSignals(whole, of),
-    "rule-executions": (of) => localRuleExecutions(whole, of),
-    events: (of) => pageOf(listedEvents(whole, of), of),
+    "due-customers": (of) => pageOf(dueCustomers(stand), of),
+    signals: (of) => raisedSignals(stand, of),
+    "rule-executions": (of) => localRuleExecutions(stand, of),
+    events: (of) => pageOf(listedEvents(stand, of), of),
     "events/:event": (of) => {
-      const event = eventOf(whole, of["event"]);
+      const event = eventOf(stand, of["event"]);
       const entries = history(ofCustomer({ customerId: event.customerId }), {});
       return { ...event, caused: entries.filter(({ cause }) => cause?.id === event.eventId).toReversed() };
     },
-    "schema-violations": (of) => pageOf(violationsOf(whole), of),
-    emissions: (of) => pageOf(emissionsOf(whole, of), of),
-    "emissions/:emission": (of) => emissionOf(whole, of["emission"]),
-    "segments/:segment": (of) => localSegmentMembers(whole, of),
-    "rule-executions/counts": (of) => localRuleCounts(whole, of),
+    "schema-violations": (of) => pageOf(violationsOf(stand), of),
+    emissions: (of) => pageOf(emissionsOf(stand, of), of),
+    "emissions/:emission": (of) => emissionOf(stand, of["emission"]),
+    "segments/:segment": (of) => localSegmentMembers(stand, of),
+    "rule-executions/counts": (of) => localRuleCounts(stand, of),
     traits: (of) => {
       const names = JSON.parse(of["names"] ?? "[]") as string[];
       const ids = JSON.parse(of["customers"] ?? "[]") as string[];
-      const states = ids.flatMap((id) => engine.document(id, whole.population) ?? []);
+      const states = ids.flatMap((id) => engine.document(id, stand.population) ?? []);
       return Object.fromEntries(states.map((state) => [state.customerId, textsOf(state, names)]));
     },
   };
-  // Pages that ask for more are not shown here.
+  // Pages with other questions are not shown here.
   return async (question, of = {}) => answers[question as Exclude<typeof question, ServiceQuestion>](of);
 }
 
@@ -139,7 +139,7 @@ function filterOf(of: Of): (state: StateDocument) => boolean {
   const search = of["search"]?.toLowerCase();
   const traits = [...memberTexts(of["traits"] ?? "{}")];
   return (state) =>
-    // Nobody is set aside here.
+    // No customer is set aside here.
     of["setAside"] === undefined &&
     (lifecycle === undefined || state.lifecycle === lifecycle) &&
     (segment === undefined || state.segments.includes(segment)) &&
@@ -152,7 +152,7 @@ function filterOf(of: Of): (state: StateDocument) => boolean {
       ));
 }
 
-/** Whether a trait is a value, or a list with it: a number or truth value also as the text that is written like it. */
+/** Whether a trait equals a value, or is a list that contains it. A number or boolean also matches the text that looks like it. */
 function hasValue(trait: unknown, text: string): boolean {
   const value = JSON.parse(text) as unknown;
   const isEither = typeof value === "number" || typeof value === "boolean";
@@ -161,7 +161,7 @@ function hasValue(trait: unknown, text: string): boolean {
   );
 }
 
-/** As PostgreSQL's `@>` of jsonb. */
+/** Like PostgreSQL's operator `@>` for jsonb. */
 function contains(held: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted))
     return Array.isArray(held) && wanted.every((item) => held.some((one) => contains(one, item)));
@@ -187,7 +187,7 @@ function scores({ population, customerId }: Customer) {
   });
 }
 
-/** When their timers may fire; where those of held customers wait, by the end of the hold. */
+/** Customers with timers, by when these may fire. While timers of held customers are overdue, they are shown at the end of the hold. */
 function dueCustomers(stand: Stand): DueCustomer[] {
   const due = statesOf(stand).flatMap(({ customerId, lifecycle, nextDueAt }) => {
     if (nextDueAt === null) return [];
@@ -203,7 +203,7 @@ function dueCustomers(stand: Stand): DueCustomer[] {
     .toSorted((a, b) => compareKeys([a.nextDueAt, a.customerId], [b.nextDueAt, b.customerId]));
 }
 
-/** The signals that are raised, the last raised first; by signal, severity and since when. */
+/** The raised signals, the latest first; filtered by signal, severity and `since`. */
 function raisedSignals(stand: Stand, of: Of): ListPage<ListedSignal> {
   const { signal, severity } = of;
   const since = earliestOf(stand, of);
@@ -215,7 +215,7 @@ function raisedSignals(stand: Stand, of: Of): ListPage<ListedSignal> {
       Date.parse(each.raisedAt) >= since,
   );
   if (wanted.length === 0) requireKnown(stand.engine, of, { signal: "signal" });
-  // By instant, signal and customer, all backwards.
+  // By instant, signal and customer, all descending.
   const keyOf = ({ raisedAt, signalId, customerId }: ListedSignal) => [raisedAt, signalId, customerId];
   return pageOf(
     wanted.toSorted((a, b) => compareKeys(keyOf(b), keyOf(a))),
@@ -223,10 +223,10 @@ function raisedSignals(stand: Stand, of: Of): ListPage<ListedSignal> {
   );
 }
 
-/** In the order of the kinds: of one instant what came of something stands before it. */
+/** Kinds of entries, causes before their consequences: entries of one instant are in the reverse order, like the whole history. */
 const KINDS: readonly HistoryEntry["kind"][] = ["event", "traits", "transition", "score", "rule", "emission"];
 
-/** What happened to a customer, the newest first. */
+/** The history of a customer, the newest entry first. */
 function history({ engine, population, customerId, now }: Customer, of: Of): HistoryEntry[] {
   const kinds = of["kinds"]?.split(",") ?? KINDS;
   const entries = [
@@ -258,7 +258,7 @@ function operationEntry(operation: Operation): HistoryEntry {
   return { ...sent, at: isoTime(occurredAt), kind: "event", details: { eventId, event, properties, acceptedAt } };
 }
 
-/** @param emissionIds of the emissions among the effects, in their order */
+/** @param emissionIds the ids of the emissions among the effects, in their order */
 function effectEntries(effects: readonly Effect[], emissionIds: readonly string[]): HistoryEntry[] {
   const madeBy = new Map(ruleRuns(effects).map(({ run, emission }) => [run as Effect, emission]));
   let emissions = 0;

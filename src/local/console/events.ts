@@ -6,7 +6,7 @@ import { eventDiagnostics, traitDiagnostics } from "../../model/payload.js";
 import { ruleRuns } from "./rule-executions.js";
 import { compareTexts, earliestOf, isoTime, type Stand } from "./stand.js";
 
-/** Events, the newest occurrence first. What is accepted is evaluated at once, unless it lies ahead. */
+/** Events, the newest occurrence first. Accepted events are evaluated at once, except for those in the future, which are pending. */
 export function listedEvents(stand: Stand, of: Of): Event[] {
   const { engine, population, now } = stand;
   const { customer, type, status } = of;
@@ -20,9 +20,9 @@ export function listedEvents(stand: Stand, of: Of): Event[] {
       if ((type !== undefined && event !== type) || occurredAt < since) return [];
       const instants = { occurredAt: isoTime(occurredAt), acceptedAt: isoTime(acceptedAt) };
       const isAhead = population.customer(customerId)?.ahead.some(({ seq }) => seq === operation.seq) ?? false;
-      const found = isAhead ? "pending" : "processed";
-      if (status !== undefined && status !== found) return [];
-      return [{ eventId, id: eventId, customerId, event, properties, ...instants, status: found }];
+      const actual = isAhead ? "pending" : "processed";
+      if (status !== undefined && status !== actual) return [];
+      return [{ eventId, id: eventId, customerId, event, properties, ...instants, status: actual }];
     })
     .toReversed()
     .toSorted((a, b) => compareTexts(b.occurredAt, a.occurredAt));
@@ -35,7 +35,7 @@ export function eventOf(stand: Stand, eventId: string | undefined): Event {
   throw new ApiError(404, "EVENT_NOT_FOUND", { message: `There is no event "${eventId ?? ""}".` });
 }
 
-/** How what was accepted violates the schemas of the present model, by event, code and path. */
+/** Violations of the present model's schemas by the accepted operations, by event, code and path. */
 export function violationsOf({ engine, now }: Stand): Violation[] {
   const violations = new Map<string, Violation>();
   for (const { customerId, operation } of engine.operations(now)) {
@@ -55,7 +55,7 @@ export function violationsOf({ engine, now }: Stand): Violation[] {
   return [...violations].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, violation]) => violation);
 }
 
-/** What was emitted about all customers, the last first. */
+/** The emissions of all customers, the latest first. */
 export function emissionsOf(stand: Stand, of: Of): ListedEmission[] {
   const { population } = stand;
   const { customer, eventType, source } = of;
@@ -91,7 +91,7 @@ export function emissionOf(stand: Stand, id: string | undefined): EmissionDetail
   };
 }
 
-/** The run of a rule that made the emission of this place among those of its customer; null where no rule did. */
+/** The run of the rule that made an emission, given by its place among those of its customer; null if no rule made it. */
 function runOf(emission: ListedEmission, effects: readonly Effect[], place: number): RuleExecution | null {
   const found = ruleRuns(effects).find((each) => each.emission === place);
   if (found === undefined) return null;

@@ -7,7 +7,7 @@ import { earliestOf, isoTime, quartilesOf, type Stand } from "./stand.js";
 type Run = Extract<Effect, { kind: "journey" }>["run"];
 type RunOf = Run & { customerId: string; journeyId: string };
 
-/** Runs of journeys as they stand, by customer; of those that began within `since`. */
+/** The present state of journeys' runs, by customer, without those that began before `since`. */
 function runsOf(stand: Stand, of: Of): RunOf[] {
   const { population } = stand;
   const from = earliestOf(stand, of);
@@ -22,7 +22,7 @@ function runsOf(stand: Stand, of: Of): RunOf[] {
   return [...runs.values()].filter(({ startedAt }) => startedAt >= from);
 }
 
-/** All journeys of the model, by counts. */
+/** The counts of all journeys of the model. */
 export function localJourneys(stand: Stand, of: Of): { journeys: JourneyCounts[] } {
   const runs = runsOf(stand, of);
   const counts = stand.engine.snapshot.journeys.map(({ id, steps }) => {
@@ -44,7 +44,7 @@ export function localJourneys(stand: Stand, of: Of): { journeys: JourneyCounts[]
   return { journeys: counts };
 }
 
-/** How long the steps of a journey took, of all runs. */
+/** How long the steps of a journey took, over all runs. */
 export function localJourneyTimes(stand: Stand, of: Of): JourneyTimes {
   const steps = stepsOf(stand, of);
   const since = earliestOf(stand, of);

@@ -14,9 +14,9 @@ import { localAsk } from "./answers.js";
 
 const PAGES = ALL_PAGES.filter(({ inService }) => inService !== true);
 
-/** The console on the model that is being written: the pages of the service that need no more than the engine, and the clock. */
+/** The console for the model that is being written: the pages of the service that need only the engine, and the clock. */
 export function addConsole(router: Router, engine: LocalEngine): void {
-  /** The instant that is looked at; null for the present. One person looks. */
+  /** The instant that is shown; null for the present. It is not stored by session, because there is only one user. */
   let viewedAt: number | null = null;
   router.get("/console", (ctx) => seeOther(ctx, `/console/${PAGES[0]!.path}`));
   router.get("/console/style.css", answerStyle);
@@ -25,7 +25,7 @@ export function addConsole(router: Router, engine: LocalEngine): void {
     ctx.body = CLOCK_SCRIPT;
   });
   const standing = () => ({
-    // There is nothing to be changed here but the clock.
+    // Nothing can be changed here except the clock.
     ...{ isService: false, activeVersion: null, may: () => false, token: null, environment: engine.environment },
     ask: localAsk(engine, viewedAt),
     model: engine.snapshot,
@@ -74,24 +74,23 @@ function frameOf(ctx: Context, engine: LocalEngine, at: { path: string; viewedAt
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** How far a clock that is moved by hand can be moved at once. */
+/** How far the slider can move a test clock ahead. */
 const AHEAD_DAYS = 120;
 
-/** The steps that can be taken without the slider. */
+/** The steps that have buttons. */
 const STEPS = ["1d", "7d", "30d"];
 
 interface ClockProps {
   engine: LocalEngine;
-  /** The instant that is looked at; null for the present. */
+  /** The instant that is shown; null for the present. */
   viewedAt: number | null;
-  /** Where the form is sent, and where it leads back to. */
+  /** Where the form is sent, and the page that it returns to. */
   action: string;
   back: string;
 }
 
 /**
- * The clock as a slider: to the left what was is looked at, to the right of the present a clock that is moved by hand moves on, and customers with
- * it.
+ * The clock as a slider: to the left of the present it shows the past; to the right it moves a test clock ahead, and evaluates customers until then.
  */
 function ClockForm({ engine, viewedAt, action, back }: ClockProps) {
   const { clock, firstAcceptedAt } = engine;
@@ -127,7 +126,7 @@ function ClockForm({ engine, viewedAt, action, back }: ClockProps) {
   );
 }
 
-/** Tells the instant that the slider stands at while it is moved. */
+/** Shows the slider's instant while it is moved. */
 const CLOCK_SCRIPT = `
 const slider = document.querySelector("#clock");
 slider?.addEventListener("input", () => {

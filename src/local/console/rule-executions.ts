@@ -4,7 +4,7 @@ import type { Of } from "../../console/source.js";
 import type { ListPage, RuleCounts, RuleExecution } from "../../http/admin/answers.js";
 import { aboutEffect, compareTexts, earliestOf, pageOf, requireKnown, type Stand } from "./stand.js";
 
-/** The log of the rules, newest first; by rule, result and since when. */
+/** The log of rules, newest first; filtered by rule, customer, result and `since`. */
 export function localRuleExecutions(stand: Stand, of: Of): ListPage<RuleExecution> {
   const found = runsOf(stand, of).filter(
     ({ ruleId, customerId }) => ruleId === (of["rule"] ?? ruleId) && customerId === (of["customer"] ?? customerId),
@@ -42,20 +42,20 @@ function runsOf(stand: Stand, of: Of): RuleExecution[] {
   return runs.toReversed().toSorted((a, b) => compareTexts(b.executedAt, a.executedAt));
 }
 
-/** The run of a rule, and the place among the customer's emissions of the one that it made; null where it made none. */
+/** The run of a rule, and the place of its emission among those of the customer; null if it made none. */
 export interface RuleRun {
   run: Extract<Effect, { kind: "ruleExecuted" }>;
   emission: number | null;
 }
 
-/** The runs of rules among what evaluation did to a customer, in its order. */
+/** The runs of rules among the effects of a customer's evaluations, in their order. */
 export function ruleRuns(effects: readonly Effect[]): RuleRun[] {
   const runs: RuleRun[] = [];
   let emissions = 0;
   for (const effect of effects) {
     if (effect.kind === "ruleExecuted") runs.push({ run: effect, emission: null });
     if (effect.kind !== "emission") continue;
-    // What the rule did stands between the two.
+    // The effects of the rule's action stand between its run and its emission.
     if (effect.byRule === true) runs.at(-1)!.emission = emissions;
     emissions += 1;
   }

@@ -17,7 +17,7 @@ export function localSegmentMembers(stand: Stand, of: Of): SegmentMembers {
   const enteredAt = (id: string) => isoTime(population.customer(id)!.state.segments[segment]!.enteredAt);
   const items = members.map(({ customerId }) => ({ customerId, enteredAt: enteredAt(customerId) }));
   const page = { ...pageOf(items, of), segment, members: members.length };
-  // As the service tells them: on the first page.
+  // Like the service, only the first page has statistics.
   if (of["cursor"] !== undefined) return page;
   const weekAgo = isoTime(stand.now - 7 * DAY_MS);
   const enteredWithin7d = items.filter(({ enteredAt }) => enteredAt > weekAgo).length;

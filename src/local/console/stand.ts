@@ -8,7 +8,7 @@ import type { Snapshot } from "../../model/snapshot/types.js";
 import type { LocalEngine } from "../engine.js";
 import type { Population } from "../population.js";
 
-/** Customers at an instant: the present one, or one that has passed. */
+/** Customers at an instant, the present or a past one. */
 export interface Stand {
   engine: LocalEngine;
   population: Population;
@@ -17,23 +17,23 @@ export interface Stand {
 
 export const isoTime = (instant: number) => new Date(instant).toISOString();
 
-/** All customers as they stand, by id. */
+/** The states of all customers, by id. */
 export const statesOf = ({ engine, population }: Stand): StateDocument[] =>
   population.customerIds.map((id) => engine.document(id, population)!);
 
-/** When, by what and under which version something came about. */
+/** The instant, cause and configuration version of an effect. */
 export const aboutEffect = ({ at, cause }: Effect) => ({
   at: isoTime(at),
   cause: { type: cause.kind, id: causeId(cause) },
   configVersion: null,
 });
 
-/** The instant of `since` in milliseconds; -Infinity without it. Throws VALIDATION_ERROR. */
+/** The instant of `since` in milliseconds since the epoch; -Infinity without it. Throws VALIDATION_ERROR. */
 export function earliestOf({ now }: Stand, { since }: Of): number {
   return since === undefined ? -Infinity : instantOf(since, "since", now).getTime();
 }
 
-/** The names that a model has of each kind. */
+/** The names in a model, by kind. */
 const NAMES = {
   state: ({ lifecycle }: Snapshot) => lifecycle?.states.map(({ name }) => name) ?? [],
   segment: ({ segments }: Snapshot) => segments.map(({ id }) => id),
@@ -43,9 +43,9 @@ const NAMES = {
 };
 
 /**
- * Refuses a filter by something that the model does not have, as the service does where nothing passes.
+ * Refuses a filter by a name that the model does not have. Like the service, callers check this only if nothing passes the filter.
  *
- * @param kinds what fields of the query name
+ * @param kinds the kind of name in each field of the query
  * @throws {ApiError} 400 VALIDATION_ERROR
  */
 export function requireKnown({ snapshot }: LocalEngine, of: Of, kinds: Record<string, keyof typeof NAMES>): void {
@@ -66,7 +66,7 @@ export function compareKeys(a: readonly string[], b: readonly string[]): number 
   return place === -1 ? 0 : compareTexts(a[place]!, b[place]!);
 }
 
-/** A part of a list that is there as a whole; its cursor is how many came before. */
+/** A page of a list; the cursor is the number of items before it. */
 export function pageOf<Item>(items: readonly Item[], { limit = "50", cursor = "0" }: Of): ListPage<Item> {
   const [from, size] = [Number(cursor), Number(limit)];
   if (!/^\d{1,9}$/.test(cursor) || from > items.length) {
@@ -76,14 +76,14 @@ export function pageOf<Item>(items: readonly Item[], { limit = "50", cursor = "0
   return { data: items.slice(from, end), nextCursor: end < items.length ? String(end) : null };
 }
 
-/** The instant that a query names, in milliseconds: one that has passed. Throws VALIDATION_ERROR. */
+/** The past instant that a query names, in milliseconds since the epoch. Throws VALIDATION_ERROR. */
 export function pastInstant(text: string, field: string, now: number): number {
   const instant = instantOf(text, field, now).getTime();
   if (instant <= now) return instant;
   throw invalidField(field, text, `\`${field}\` lies ahead.`, "Name an instant that has passed.");
 }
 
-/** The quartiles of values, of which there is one at least, to three decimals, as svc.quartiles has them. */
+/** The quartiles of at least one value, to three decimals, like svc.quartiles. */
 export function quartilesOf(values: readonly number[]): { lower: number; median: number; upper: number } {
   const sorted = values.toSorted((a, b) => a - b);
   const quantile = (share: number) => {
@@ -94,7 +94,7 @@ export function quartilesOf(values: readonly number[]): { lower: number; median:
   return { lower: quantile(0.25), median: quantile(0.5), upper: quantile(0.75) };
 }
 
-/** The mean of health scores, to two decimals; null of none. Scores have no more decimals, so in hundredths the sum is exact, as it is in SQL. */
+/** The mean of health scores, to two decimals; null without scores. They have two decimals, so their sum in hundredths is exact, as in SQL. */
 export function meanScore(scores: readonly number[]): number | null {
   const sum = scores.reduce((total, score) => total + Math.round(score * 100), 0);
   return scores.length === 0 ? null : Math.round(sum / scores.length) / 100;

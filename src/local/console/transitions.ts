@@ -3,7 +3,7 @@ import type { ListedTransition, TransitionTimes } from "../../http/admin/answers
 import { calendarSpan } from "../../http/request/instants.js";
 import { aboutEffect, compareTexts, quartilesOf, requireKnown, type Stand } from "./stand.js";
 
-/** All of them, the last first. */
+/** All transitions, the latest first. */
 function transitionsOf({ population }: Stand): ListedTransition[] {
   return population.customerIds
     .flatMap((customerId) =>
@@ -16,7 +16,7 @@ function transitionsOf({ population }: Stand): ListedTransition[] {
     .toSorted((a, b) => compareTexts(b.at, a.at));
 }
 
-/** Those from a state, empty for none, to a state, of the days from one to another, each where it is given. */
+/** Transitions, filtered by the state they left (empty for no state), the state they entered, and a span of days, if given. */
 export function localTransitions(stand: Stand, of: Of): ListedTransition[] {
   const { left, entered } = of;
   const { from: first = "", to: last = "9999-12-31" } = calendarSpan(of["from"], of["to"]);
@@ -33,7 +33,7 @@ export function localTransitions(stand: Stand, of: Of): ListedTransition[] {
   return found;
 }
 
-/** How long customers had been in the states that they left. */
+/** How long customers were in the states that they left. */
 export function localTransitionTimes(stand: Stand): TransitionTimes {
   const all = transitionsOf(stand).toReversed();
   const since = new Map<string, number>();

@@ -9,14 +9,14 @@ import { isoTime, meanScore, type Stand } from "./stand.js";
 const DAY_MS = 86_400_000;
 const PERIODS_MAX = 1100;
 
-/** What is told here; the service tells of activity, operations and deliveries, too, which no page of a model shows. */
+/** The available trends. The service has also those of activity, operations and deliveries, which no page of a model shows. */
 const WHAT = ["lifecycle", "flows", "segments", "signals", "health"] as const;
 type What = (typeof WHAT)[number];
 
-/** A series without its values: what it counts, and of what. */
+/** A series without its values: the metric, and the part of the model that it is about. */
 type Named = Omit<TrendSeries, "values">;
 
-/** How customers developed by periods until now, of what evaluation did to them; days begin at 00:00 UTC. Throws VALIDATION_ERROR. */
+/** The development of customers by periods until now, from the effects of evaluation; days begin at 00:00 UTC. Throws VALIDATION_ERROR. */
 export function localTrends(stand: Stand, of: Of): Trends {
   const what = oneOf(WHAT, of["what"] ?? "lifecycle", "what");
   const every = oneOf(EVERY, of["every"] ?? "day", "every");
@@ -34,12 +34,12 @@ function oneOf<const Value extends string>(values: readonly Value[], text: strin
 const dayOf = (instant: number) => isoTime(instant).slice(0, 10);
 const nextDay = (day: string) => dayOf(Date.parse(day) + DAY_MS);
 
-/** The first days of whole periods, as the service tells them. Throws VALIDATION_ERROR. */
+/** The first days of the periods, like those of the service. Throws VALIDATION_ERROR. */
 function periodsOf(of: Of, every: Every, now: number): string[] {
   const today = dayOf(now);
   const [to, from] = [calendarDay(of["to"], "to") ?? today, calendarDay(of["from"], "from")];
   const last = to < today ? to : today;
-  const first = from ?? firstUnlessGiven(last, every);
+  const first = from ?? defaultFirst(last, every);
   if (first > last) {
     const message = first > today ? "`from` lies ahead." : "The span ends before it begins.";
     throw new ApiError(400, "VALIDATION_ERROR", { message, field: "from", fix: `Write a day no later than ${last}.` });
@@ -54,15 +54,15 @@ function periodsOf(of: Of, every: Every, now: number): string[] {
   return periods;
 }
 
-/** 30 days, 12 weeks or 12 months ago, as far as there are days. */
-function firstUnlessGiven(last: string, every: Every): string {
+/** 30 days, 12 weeks or 12 months ago, but not before the year 1. */
+function defaultFirst(last: string, every: Every): string {
   const day = new Date(last);
   if (every === "month") day.setUTCMonth(day.getUTCMonth() - 11, 1);
   else day.setUTCDate(day.getUTCDate() - (every === "week" ? 77 : 29));
   return day.getUTCFullYear() < 1 ? "0001-01-01" : dayOf(day.getTime());
 }
 
-/** What changed in each period, and how many there were at its end; without what was 0 all the time. */
+/** The changes in each period, and the totals at its end, without series that are always 0. */
 function countedSeries(
   { population, now }: Stand,
   what: What,
@@ -73,16 +73,16 @@ function countedSeries(
   for (const effect of population.customerIds.flatMap((id) => population.effects(id))) {
     const changes = changesOf(effect, what);
     if (changes.length === 0) continue;
-    // Of an event some minutes ahead it counts now.
+    // The effect of an event some minutes in the future counts as now.
     const period = firstDayOf(dayOf(Math.min(effect.at, now)), every);
     for (const [named, amount] of changes) {
       const key = JSON.stringify(named);
       const { values } = totals.get(key) ?? { values: periods.map(() => 0) };
       totals.set(key, { ...named, values });
-      // A change of how many there are lasts until the next one.
-      const lasts = named.metric === "customers" || named.metric === "members";
+      // A change of a total also counts in all later periods.
+      const isTotal = named.metric === "customers" || named.metric === "members";
       periods.forEach((each, index) => {
-        if (each === period || (lasts && each > period)) values[index]! += amount;
+        if (each === period || (isTotal && each > period)) values[index]! += amount;
       });
     }
   }
@@ -111,13 +111,13 @@ function changesOf(effect: Effect, what: What): [Named, amount: number][] {
   }
 }
 
-/** That there is one more or less of something, and that this happened once. */
+/** The changes for a move: one more or less in a total, and one more move. */
 const moves = (of: Omit<Named, "metric">, total: string, amount: 1 | -1, move: string): [Named, number][] => [
   [{ metric: total, ...of }, amount],
   [{ metric: move, ...of }, 1],
 ];
 
-/** How many customers were in each band at the end of each period; and of all with a score their number, mean and quartiles. */
+/** By the end of each period: the number of customers in each band, and the number, mean and quartiles of all scores. */
 function healthSeries({ population, now }: Stand, periods: readonly string[], every: Every): TrendSeries[] {
   const bands = new Map<string, TrendSeries>();
   const scores: number[][] = periods.map(() => []);
@@ -142,7 +142,7 @@ function healthSeries({ population, now }: Stand, periods: readonly string[], ev
   ];
 }
 
-/** The least score, in whole points, that a quarter, half and three quarters of each period's have at most. */
+/** Quartiles in whole points: the lowest score that a quarter, half or three quarters of a period's scores do not exceed. */
 function scoreQuartiles(scores: readonly number[][]): TrendSeries[] {
   return ["lowerQuartile", "median", "upperQuartile"].map((metric, index) => ({
     metric,
