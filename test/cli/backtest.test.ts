@@ -357,7 +357,7 @@ describe("on a service", () => {
   test("a person is told which job and which models these are of", async () => {
     const { stdout } = await asked("--against", "v1", "--present-traits", "--sample", "1000");
     expect(stdout).toMatch(/^Backtest bkt_[0-9a-f]+ in test of shop: v1 beside v1; nothing was changed\.\n/);
-    expect(stdout).toContain("- Traits are the present ones at every instant");
+    expect(stdout).toContain("- The present traits are used at every instant");
   });
 
   test("what was asked before is read again, in every form", async () => {
@@ -439,7 +439,7 @@ describe("what cannot be answered", () => {
 
   test.each([
     [["--events", "none.jsonl"], /cannot be read \(ENOENT\)/],
-    [["--events", "events.jsonl", "--every", "x"], /--every: "x" is no duration/],
+    [["--events", "events.jsonl", "--every", "x"], /--every: "x" is not a valid duration/],
     [["--events", "events.jsonl", "--to", "2026-09-01"], /--to: It is after 2026-04-01/],
     [["--events", "events.jsonl", "--from", "soon"], /--from is "soon"/],
     [["--events", "events.jsonl", "--version", "v3"], /--version is of a service/],
