@@ -9,7 +9,7 @@ import { pauseMs } from "./retry.js";
 /** The longest delay of a timer in Node.js. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** A timer that isKept the process running only while a caller waits for what follows it. */
+/** A timer that keeps the process running only while a caller waits for what follows it. */
 class Pause {
   #timer: NodeJS.Timeout | null = null;
   #done: (() => void) | null = null;
