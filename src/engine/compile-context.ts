@@ -27,20 +27,20 @@ export const ruleItem = (id: string): string => `rule ${id}`;
 export interface ModelContext {
   snapshot: Snapshot;
   registry: AggregateRegistry;
-  /** Positions by id. */
+  /** Indexes by id. */
   segmentIndex: ReadonlyMap<string, number>;
   journeyIndex: ReadonlyMap<string, number>;
   signalIndex: ReadonlyMap<string, number>;
 }
 
-/** Where one condition is compiled: what it reads is added to `reads`. */
+/** The context in which one condition is compiled. What the condition reads is added to `reads`. */
 export interface ConditionContext extends ModelContext {
   reads: Reads;
   /** The condition or measure itself. */
   source: object;
-  /** From when on what says nothing itself counts: in a step of a journey. */
+  /** The boundary for conditions without their own `since`: set in a step of a journey. */
   boundary: BoundaryOf | undefined;
-  /** From when on anything counts, whatever it says itself: in the start of a journey that may run again. */
+  /** A boundary before which nothing counts, whatever `since` says: set in the start condition of a repeating journey. */
   least: BoundaryOf | undefined;
 }
 
@@ -51,7 +51,7 @@ export function compileScope({ within, since }: OccurrenceScope, context: Condit
   };
 }
 
-/** The later one of two boundaries: what counts since that counts since both. */
+/** The later of `boundary` and `least`: what counts since that counts since both. */
 function notBefore(boundary: BoundaryOf, { least, registry }: ConditionContext): BoundaryOf {
   if (least === undefined) return boundary;
   registry.hasLaterBoundaries = true;
@@ -61,7 +61,7 @@ function notBefore(boundary: BoundaryOf, { least, registry }: ConditionContext):
   };
 }
 
-/** One for all conditions, so that they share what is remembered. */
+/** A single function for all conditions, so that they share memory. */
 const stateBoundary: BoundaryOf = (customer) => customer.stateBoundary;
 
 function compileSince(since: Since, { reads, registry, journeyIndex }: ConditionContext): BoundaryOf {
@@ -82,7 +82,7 @@ export function selectionOf<T>(
   return { event: of.event, where: registry.where(of), read };
 }
 
-/** A stream of the model that remembers at least so many occurrences, entered in what is read. */
+/** A stream of the model that remembers at least `capacity` occurrences. It is added to `reads`. */
 export function addStream({ registry, reads, source }: ConditionContext, of: EventSelector, capacity: number): Stream {
   const stream = registry.stream(of, source);
   stream.capacity = Math.max(stream.capacity, capacity);
@@ -90,15 +90,15 @@ export function addStream({ registry, reads, source }: ConditionContext, of: Eve
   return stream;
 }
 
-/** A key for what is computed of a property. */
+/** A key for something computed from a property. */
 export function keyOf(kind: string, { event, where }: EventSelector, property: string): Json {
   return [kind, event, where ?? null, property];
 }
 
 /**
- * An aggregate of the model, entered in what is read, and how to get at a customer's.
+ * An aggregate of the model, which is added to `reads`, and a function that returns a customer's.
  *
- * @param of what is computed, of what: what asks the same has the same
+ * @param of a key for what is computed from which events: aggregates of the same key and scope are the same
  */
 export function addAggregate<Kind extends Aggregate["kind"], Working extends WorkingAggregate>(
   { registry, reads, source }: ConditionContext,
@@ -116,43 +116,43 @@ export function addAggregate<Kind extends Aggregate["kind"], Working extends Wor
   return { scoped, of: (customer) => customer.aggregates[aggregate.index] as Working };
 }
 
-/** What is made of a number, such as whether it reaches a limit, or a score. */
+/** What a number is mapped to, such as whether it reaches a limit, or a score. */
 export interface Reading<V = unknown> {
   of: (value: number | undefined) => V;
-  /** Between two neighbouring limits, and outside them all, `of` is constant or strictly monotone. */
+  /** Between two neighboring limits, and outside them all, `of` is constant or strictly monotone. */
   limits: readonly number[];
 }
 
-/** And what a search needs to know of it. */
+/** A reading with what a search for its next change needs. */
 export interface SearchedReading<V = boolean | number | null | undefined> extends Reading<V> {
-  /** Whether no two numbers read alike that another one between them does not. */
+  /** Whether two numbers with the same reading share it with all numbers between them. */
   isMonotone: boolean;
-  /** The numbers around one that read as it does; null where these are too few to be worth knowing. */
+  /** The range around a number in which all numbers read the same; null if it is too small to be useful. */
   regionOf(value: number): Region | null;
 }
 
-/** How many of something must be told apart so that a reading knows enough. */
+/** How many occurrences or values must be distinguished for a reading to be correct. */
 export function capacityFor({ limits }: { limits: readonly number[] }): number {
   return Math.max(0, ...limits.map((limit) => Math.floor(limit) + 1));
 }
 
 export interface CompiledMeasure {
-  /** The number at the customer's clock; undefined where it is absent. Beyond the limits of all readings it may stop growing. */
+  /** The number at the customer's clock; undefined if absent. Beyond the limits of all readings it may stop growing. */
   value: (customer: OpenCustomer) => number | undefined;
-  /** Whether the value stopped growing, and there may be more. */
+  /** Whether the value stopped growing, so that the true number may be greater. */
   isBounded?: (customer: OpenCustomer) => boolean;
   nextChange?: NextChange | undefined;
-  /** Of different values: when that of an event last occurred; -Infinity for never, Infinity without a value, undefined where that is not known. */
+  /** For distinct values: when the value of an event last occurred; -Infinity for never, Infinity without a value, undefined if unknown. */
   lastOf?: (customer: OpenCustomer, event: HistoryEvent) => number | undefined;
-  /** What it is computed of, where it is a ratio or a difference. */
+  /** What it is computed from, if it is a ratio or a difference. */
   operands?: (customer: OpenCustomer) => OperandValue[] | undefined;
 }
 
-/** A number that a ratio or a difference is computed of, as an explanation shows it. */
+/** A number that a ratio or a difference is computed from, as an explanation shows it. */
 export type OperandValue = {
   /** `count of "login" within 30d`. */
   text: string;
-  /** null where it is absent; `1000 or more` where memory is bounded. */
+  /** null if absent; `1000 or more` if memory is bounded. */
   actual: Json;
   operands?: OperandValue[];
 };

@@ -3,17 +3,17 @@ import type { DecimalMemory } from "./state/types.js";
 /** Whole powers of ten that a double holds exactly. */
 export const POWERS = Array.from({ length: 23 }, (_, exponent) => 10 ** exponent);
 
-/** Below this, a double has at most one decimal of so many digits: the one that its shortest text shows. */
+/** Decimals with fewer units than this (at most 15 digits) are told apart by doubles: the shortest text of the double shows the decimal. */
 export const UNIQUE_UNITS = 1e15;
 
-/** Digits of a quotient beyond its units: more than decide which double is the nearest. */
+/** Digits of a quotient beyond its units: more than are needed to find the nearest double. */
 const GUARD_DIGITS = 30n;
 
 /**
- * An exact sum of doubles, each read as the decimal number that its shortest text shows, so that 0.1 + 0.2 is 0.3. What
- * was added can be taken away again without a trace, in any order.
+ * An exact sum of doubles, each read as the decimal number that its shortest text shows, so that 0.1 + 0.2 is 0.3. Addends can
+ * be subtracted again without a trace, in any order.
  *
- * Sums whose units fit a safe integer are kept as a number; all others as a big integer.
+ * Sums whose units fit a safe integer are held as a number; all others as a big integer.
  */
 export class DecimalSum {
   #units = 0;
@@ -55,24 +55,23 @@ export class DecimalSum {
     this.add(-value);
   }
 
-  /** Takes another sum away. */
   subtractSum(other: DecimalSum): void {
     if (this.#big === null && other.#big === null && this.#scale === other.#scale) {
-      const rest = this.#units - other.#units;
-      if (Number.isSafeInteger(rest)) {
-        this.#units = rest;
+      const difference = this.#units - other.#units;
+      if (Number.isSafeInteger(difference)) {
+        this.#units = difference;
         return;
       }
     }
     this.#addDecimal(-(other.#big ?? BigInt(other.#units)), other.#scale);
   }
 
-  /** The sum, rounded once to the nearest double; beyond their range the greatest one, since JSON has no infinity. */
+  /** The sum, rounded once to the nearest double; beyond the range of doubles the greatest one, since JSON has no infinity. */
   toNumber(): number {
     return this.#big === null ? this.#units / POWERS[this.#scale]! : this.average(1);
   }
 
-  /** The sum in whole units of so many decimals; null where it has more of them, or too many units. */
+  /** The sum in whole units of 10^-decimals; null if it has more decimals, or 10^15 units or more. */
   unitsAt(decimals: number): number | null {
     if (this.#scale > decimals) this.#shorten();
     if (this.#big !== null || this.#scale > decimals) return null;
@@ -80,7 +79,7 @@ export class DecimalSum {
     return Math.abs(units) < UNIQUE_UNITS ? units : null;
   }
 
-  /** The sum divided by how many numbers it is the sum of, rounded once as the sum is: three times 4.1 are 4.1 on average. */
+  /** The sum divided by a count, rounded once, as `toNumber` is: the average of three times 4.1 is 4.1. */
   average(count: number): number {
     const divisor = (POWERS[this.#scale] ?? Infinity) * count;
     if (this.#big === null && Number.isSafeInteger(divisor)) return this.#units / divisor;
@@ -107,7 +106,7 @@ export class DecimalSum {
     this.#preferNumber();
   }
 
-  /** Drops zeros at the end, so that the sum does not show what was once in it. */
+  /** Drops trailing zeros, so that equal sums are stored equally, whatever was once added. */
   #shorten(): void {
     while (this.#scale > 0 && (this.#big === null ? this.#units % 10 === 0 : this.#big % 10n === 0n)) {
       if (this.#big === null) this.#units /= 10;
@@ -125,18 +124,18 @@ export class DecimalSum {
   }
 }
 
-/** How many decimals a number has. */
+/** The number of decimals of a number. */
 export function decimalsOf(value: DecimalSum | number): number {
   if (typeof value === "object") return value.toMemory().scale;
   return Number.isInteger(value) ? 0 : readDecimal(value).scale;
 }
 
-/** A number in whole units of so many decimals; null where it has more of them, or 10^15 units. */
+/** A number in whole units of 10^-decimals; null if it has more decimals, or 10^15 units or more. */
 export function unitsOf(value: DecimalSum | number, decimals: number): number | null {
   if (typeof value === "object") return value.unitsAt(decimals);
   const power = POWERS[decimals]!;
   const units = Math.round(value * power);
-  // The quotient is correctly rounded: where it is the value itself, the units are those of its shortest text.
+  // The quotient is correctly rounded: if it equals the value, the units are those of the value's shortest text.
   return units / power === value && Math.abs(units) < UNIQUE_UNITS ? units : null;
 }
 

@@ -15,14 +15,14 @@ import type {
 export interface EvaluateOptions {
   /** The service's clock. */
   now: number;
-  /** `fire` evaluates after the operations what is due up to `now`; `hold` leaves it due. See `timersMayFire`. */
+  /** `fire`: after the operations, evaluate everything due up to `now`; `hold`: leave it due. See `timersMayFire`. */
   timers: "fire" | "hold";
   history?: HistorySource;
   /** Unbounded unless given. */
   budget?: Budget;
   /**
-   * Of the operations that earlier calls deferred and that are not handed in, when the first is due: whatever comes after it waits for
-   * another call. All are handed in unless given.
+   * When the first of the deferred operations that are not passed in is due: everything after it waits for another call. Omitted if all
+   * deferred operations are passed in.
    */
   aheadFrom?: number;
 }
@@ -31,27 +31,27 @@ export interface Evaluated {
   state: CustomerState;
   /** What happened, in order. */
   effects: Effect[];
-  /** How many of the operations had their turn. Where the budget was spent before, hand the others in again; there may be none. */
+  /** How many of the operations were processed. Pass the remaining ones, if any, in again. */
   taken: number;
-  /** Whether the budget sufficed. Where it did not, call again, with the operations that are left and those deferred. */
+  /** Whether the call finished. If not, call again with the remaining and the deferred operations, even if there are none. */
   isDone: boolean;
-  /** Events that lay too far ahead when they were accepted and whose instant has not come: hand them in again. */
+  /** Events that were in the future when they were accepted and whose instant has not come: pass them in again. */
   deferred: TrackOperation[];
 }
 
 /**
- * How many pending identifies a customer can have at different instants. They pile up only while a backfill holds the
- * timers; beyond this number the last of them moves to the newest instant, so that memory stays bounded.
+ * How many pending identifies a customer can have at different instants. They accumulate only while a backfill holds the
+ * timers; beyond this number the last one moves to the newest instant, so that memory stays bounded.
  */
 export const PENDING_IDENTIFIES_MAX = 100;
 
 /**
  * Evaluates a customer's operations, given in order of acceptance, each at its instant and after everything due before it.
- * Pure: the state and the operations handed in are not changed, and the result depends on nothing else.
+ * Pure: the arguments are not changed, and the result depends on nothing else.
  *
  * @param operations the new ones and those that earlier calls deferred, merged in order of acceptance
- * @throws {Error} if the state's memory is that of another model: call `MemoryRebuild` first
- * @throws {HistoryNeeded} if evaluated events are needed that are not at hand: fetch them and call again
+ * @throws {Error} if the state's memory belongs to another model: use `MemoryRebuild` first
+ * @throws {HistoryNeeded} if evaluated events are needed that are not loaded: fetch them and call again
  */
 export function evaluate(
   model: Model,
@@ -76,7 +76,7 @@ export function evaluate(
   };
 }
 
-/** Evaluates an operation and what is due before it; false where the budget is spent before the operation's turn. */
+/** Evaluates everything due before an operation, and the operation; false if the budget is spent before the operation. */
 export function takeOperation(customer: OpenCustomer, operation: Operation, aheadFrom: number): boolean {
   if (operation.kind === "identify") return takeIdentify(customer, operation, aheadFrom);
   if (isAhead(operation)) {
@@ -99,8 +99,8 @@ export function takeOperation(customer: OpenCustomer, operation: Operation, ahea
 
 function takeIdentify(customer: OpenCustomer, operation: IdentifyOperation, aheadFrom: number): boolean {
   const { acceptedAt, seq } = operation;
-  // At the head of a backfill and within one, the clock stays in the past for the history that follows. What is due at the
-  // clock is evaluated even so, before the traits change: a tick at that instant could have done it.
+  // At the start of a backfill and within one, the clock stays in the past for the history that follows. What is due at the
+  // clock is evaluated anyway before the traits change, as a tick at that instant could have done.
   const isBackfill = customer.lastTrack === null || isLateTrack(customer.lastTrack);
   const through = isBackfill ? Math.min(acceptedAt, customer.clock) : acceptedAt;
   if (!evaluateBefore(customer, through, through < acceptedAt ? "all" : "timers", aheadFrom)) return false;
@@ -110,7 +110,7 @@ function takeIdentify(customer: OpenCustomer, operation: IdentifyOperation, ahea
   invalidate(customer);
   const { traitsDue } = customer;
   const due = { occurredAt: Math.max(acceptedAt, customer.clock), seq };
-  // Several identifies of one instant are one, which is the last of them.
+  // Several identifies of one instant are evaluated once, as the last of them.
   const same = traitsDue.findIndex(({ occurredAt }) => occurredAt === due.occurredAt);
   if (same >= 0) traitsDue.splice(same, 1);
   else if (traitsDue.length === PENDING_IDENTIFIES_MAX) traitsDue.pop();
@@ -119,12 +119,12 @@ function takeIdentify(customer: OpenCustomer, operation: IdentifyOperation, ahea
   return true;
 }
 
-/** Merges traits by key, null removing one, and tells whether any changed. */
+/** Merges traits by key (null removes one) and returns whether any changed. */
 function mergeTraits(customer: OpenCustomer, { traits }: IdentifyOperation): boolean {
   let changed = false;
   for (const [name, value] of Object.entries(traits)) {
-    const present = Object.hasOwn(customer.traits, name) ? customer.traits[name]! : null;
-    if (jsonEquals(present, value)) continue;
+    const current = Object.hasOwn(customer.traits, name) ? customer.traits[name]! : null;
+    if (jsonEquals(current, value)) continue;
     if (value === null) delete customer.ownTraits()[name];
     else setMember(customer.ownTraits(), name, value);
     changed = true;
@@ -132,7 +132,7 @@ function mergeTraits(customer: OpenCustomer, { traits }: IdentifyOperation): boo
   return changed;
 }
 
-/** Remembers the last track operation in order of acceptance. Deferred ones come again, and are not later for that. */
+/** Remembers the last track operation in order of acceptance. A deferred one is passed in again later, hence the comparison. */
 function noteTrack(customer: OpenCustomer, { occurredAt, acceptedAt, seq }: TrackOperation): void {
   if (customer.lastTrack === null || seq > customer.lastTrack.seq) {
     customer.lastTrack = { occurredAt, acceptedAt, seq };
@@ -140,12 +140,12 @@ function noteTrack(customer: OpenCustomer, { occurredAt, acceptedAt, seq }: Trac
 }
 
 /**
- * Evaluates what is due up to an instant, in order. At one instant timers come first, then pending identifies, then
+ * Evaluates everything due up to an instant, in order. At the same instant timers come first, then pending identifies, then
  * operations.
  *
- * @param at what to evaluate at the last instant itself: at an identify's own only timers, since it joins the identifies
- *   that are pending then, and operations come after it
- * @returns false where the budget was spent before
+ * @param at what to evaluate at the instant `through` itself: only timers before an identify of that instant, since it joins
+ *   the identifies that are pending then, and operations come after it
+ * @returns false if the budget was spent before
  */
 export function evaluateDue(customer: OpenCustomer, through: number, at: "all" | "timers"): boolean {
   for (;;) {
@@ -167,12 +167,12 @@ export function evaluateDue(customer: OpenCustomer, through: number, at: "all" |
   }
 }
 
-/** The same, but no further than an operation that is not at hand; false also where that is due by then. */
+/** Like `evaluateDue`, but stops at the first deferred operation that was not passed in; also returns false if that is due by then. */
 function evaluateBefore(customer: OpenCustomer, through: number, at: "all" | "timers", aheadFrom: number): boolean {
-  const missing = Math.max(aheadFrom, customer.clock);
-  if (missing > through || (missing === through && at === "timers")) return evaluateDue(customer, through, at);
-  // Those at hand that are due with it were accepted before it.
-  evaluateDue(customer, missing, "all");
+  const missingAt = Math.max(aheadFrom, customer.clock);
+  if (missingAt > through || (missingAt === through && at === "timers")) return evaluateDue(customer, through, at);
+  // The operations passed in that are due at the same instant were accepted before the missing one.
+  evaluateDue(customer, missingAt, "all");
   return false;
 }
 
@@ -184,7 +184,7 @@ function identifyDue({ traitsDue }: OpenCustomer): number {
   return traitsDue[0]?.occurredAt ?? Infinity;
 }
 
-/** The next change by time alone. A customer whose first operation lies ahead is due at its acceptance. */
+/** The next change by time alone. A new customer whose first operation is in the future is due at the acceptance of that operation. */
 function timerDue(customer: OpenCustomer): number {
   if (!customer.isNew || customer.waiting.length === 0 || customer.traitsDue.length > 0) return customer.timerDueAt;
   return customer.waiting.reduce((least, { acceptedAt }) => Math.min(least, acceptedAt), Infinity);

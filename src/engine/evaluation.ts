@@ -3,12 +3,12 @@ import type { OpenCustomer } from "./open-customer.js";
 import type { TrackedEvent } from "./state/types.js";
 
 /**
- * One evaluation, at the instant of an operation or of something due: brings every item up to date, each after the items
- * whose values it reads, in passes until one changes nothing. Afterwards the clock stands at the instant and
- * `timerDueAt` is the next change by time alone.
+ * One evaluation, at the instant of an operation or of something due: updates every item, each after the items whose values
+ * it reads, in passes until one changes nothing. Afterwards the clock is at the instant and `timerDueAt` is the next change
+ * by time alone.
  *
- * Only items marked as dirty are looked at: nothing else can have changed, since each change of an input marks what reads
- * it, and what changes by time alone is due at that instant.
+ * Only dirty items are evaluated. No other item can have changed: each change of an input marks its readers, and what changes
+ * by time alone is due at that instant.
  */
 export function evaluateAt(
   customer: OpenCustomer,
@@ -29,7 +29,7 @@ export function evaluateAt(
 
   while (runPass(customer));
   if (customer.blockedItems.length > 0) {
-    // What was blocked is tried again at the next operation or timer, whatever that concerns.
+    // Retry blocked items at the next operation or timer, whatever that concerns.
     customer.mark(customer.blockedItems);
     customer.blockedItems = [];
   }
@@ -55,8 +55,8 @@ export function evaluateTrack(customer: OpenCustomer, operation: TrackedEvent): 
 }
 
 /**
- * Takes over that an input of conditions changed without an evaluation: the next one looks at every item, and what changes
- * by time alone is found anew. Until a new version's first evaluation the due instant of the former one stands.
+ * To be called when an input of conditions changed without an evaluation: the next evaluation looks at every item, and the next
+ * changes by time alone are determined again. Until a new version's first evaluation the due instant of the former one is kept.
  */
 export function invalidate(customer: OpenCustomer): void {
   const { model, dirty, dueAt } = customer;
@@ -66,7 +66,7 @@ export function invalidate(customer: OpenCustomer): void {
   customer.timerDueAt = earliestDue(dueAt);
 }
 
-/** Whether health that no condition reads is scored now, and whether anything of it may have changed since the last time. */
+/** For health that no condition reads: decides whether to score it now, and marks it if it may have changed since it was last scored. */
 function prepareHealth(customer: OpenCustomer, instant: number, isOperation: boolean): void {
   const { healthChangesAt } = customer;
   customer.scoresHealth = isOperation || refreshDue(customer, healthChangesAt) <= instant;

@@ -4,12 +4,12 @@ import { isoTimeOrNull } from "./state/document.js";
 import { requireMemoryOf } from "./state/layout.js";
 import type { CustomerState, HistorySource, Json } from "./state/types.js";
 
-/** A part of a model with the conditions that are consulted in the present state. */
+/** A part of a model with the conditions that are consulted in the current state. */
 export type Explained = { [key: string]: Json };
 
-/** Why a customer stands where it does. */
+/** The reasons for a customer's state. */
 export interface CustomerExplanation {
-  /** As of when what is measured is told, but for the health, which is as it was scored; ISO 8601, null before the first evaluation. */
+  /** The instant that measures refer to, ISO 8601; null before the first evaluation. Health is shown as last scored. */
   asOf: string | null;
   lifecycle: Explained | null;
   journeys: Explained[];
@@ -20,24 +20,24 @@ export interface CustomerExplanation {
 
 export interface ExplainOptions {
   history?: HistorySource;
-  /** As of when to tell what is measured (ms), where nothing was due until then; the state's clock unless given. */
+  /** The instant that measures refer to (ms), unless something is due by then; the state's clock unless given. */
   at?: number | undefined;
-  /** Whether to find out when conditions flip by time alone, which may take all events of a window; `flipsAt` is null otherwise. */
+  /** Whether to find out when conditions flip by time alone, which may read all events of a window; `flipsAt` is null otherwise. */
   flips?: boolean;
 }
 
 /**
  * Explains a customer's state.
  *
- * @throws {HistoryNeeded} if evaluated events are needed that are not at hand: fetch them and call again
- * @throws {Error} if the state's memory is that of another model
+ * @throws {HistoryNeeded} if evaluated events are needed that are not loaded: fetch them and call again
+ * @throws {Error} if the state's memory belongs to another model
  */
 export function explain(model: Model, state: CustomerState, options: ExplainOptions = {}): CustomerExplanation {
-  const standing = standingAt(state, options.at);
-  const explained = explainer(model, standing, options);
+  const atInstant = advancedTo(state, options.at);
+  const explained = explainer(model, atInstant, options);
   const each = (names: string[]): Explained[] => names.map(explained).filter((one) => one !== null);
   return {
-    asOf: isoTimeOrNull(standing.evaluatedThrough),
+    asOf: isoTimeOrNull(atInstant.evaluatedThrough),
     lifecycle: explained(LIFECYCLE_ITEM),
     journeys: each(model.journeys.map(journeyItem)),
     segments: each(model.segments.map(segmentItem)),
@@ -51,8 +51,8 @@ export function explainHealth(model: Model, state: CustomerState, options: Expla
   return explainer(model, state, options)(HEALTH_ITEM);
 }
 
-/** The state at a later instant, if nothing of it changes by then: its clock alone goes on, and with it how long ago everything is. */
-function standingAt(state: CustomerState, at: number | undefined): CustomerState {
+/** The state with its clock advanced to a later instant, provided that nothing is due by then. */
+function advancedTo(state: CustomerState, at: number | undefined): CustomerState {
   const { evaluatedThrough, nextDueAt } = state;
   if (at === undefined || evaluatedThrough === null || at <= evaluatedThrough) return state;
   return nextDueAt !== null && nextDueAt <= at ? state : { ...state, evaluatedThrough: at };
@@ -63,7 +63,7 @@ function explainer(model: Model, state: CustomerState, { history, flips = true }
   return (name: string): Explained | null => {
     const item = model.items.find((one) => one.name === name);
     if (item === undefined) return null;
-    // Each on a copy of its own: reading on for when a sum changes may find that history has lost some of it.
+    // Each item gets its own copy: reading ahead to find when a sum changes may correct it, if history has lost some of its events.
     const customer = new OpenCustomer(model, state, history);
     customer.looksAhead = flips;
     return item.explain(customer);

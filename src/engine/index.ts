@@ -1,6 +1,6 @@
 /**
  * The engine: a pure function from a compiled model, a customer's state and operations to a new state and effects. No
- * clock, no I/O; callers hand in time and data.
+ * clock, no I/O; callers pass in time and data.
  */
 export type { Budget, Model } from "./open-customer.js";
 export { hasMemoryOf } from "./state/layout.js";

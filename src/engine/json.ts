@@ -15,14 +15,14 @@ export function jsonEquals(a: Json, b: Json): boolean {
   );
 }
 
-/** A reader of one member that never finds what an object inherits, such as `constructor`. */
+/** A reader of one member that ignores inherited members such as `constructor`. */
 export function memberReader(name: string): (object: Record<string, Json>) => Json | undefined {
-  // The inherited names are few: only their readers pay for the check.
+  // Only the few inherited names need the check, so other readers do not pay for it.
   if (name in Object.prototype) return (object) => (Object.hasOwn(object, name) ? object[name] : undefined);
   return (object) => object[name];
 }
 
-/** Sets a member as data, also where its name is `__proto__`. */
+/** Sets a member as data, even if its name is `__proto__`. */
 export function setMember(object: Record<string, Json>, name: string, value: Json): void {
   if (name === "__proto__") {
     Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });

@@ -27,15 +27,15 @@ import type {
   TrackedEvent,
 } from "./state/types.js";
 
-/** From when on occurrences count. */
+/** Reads the boundary from which occurrences count. */
 export type BoundaryOf = (customer: OpenCustomer) => Boundary;
 
-/** What is remembered of events for some conditions. Those that ask the same share it. */
+/** A memory of events for some conditions. Conditions that need the same share it. */
 interface Remembered {
   index: number;
-  /** How many of the latest occurrences, or of different values, the conditions need; 0 where they need none. Grows while compiling. */
+  /** How many of the latest occurrences, or distinct values, the conditions need; 0 if they need none. Grows while compiling. */
   capacity: number;
-  /** The items of the model that read it, by position. */
+  /** The indexes of the model's items that read it. */
   readonly items: number[];
   /** The conditions and measures of the snapshot that read it. */
   readonly sources: object[];
@@ -47,69 +47,70 @@ export interface Stream extends Remembered {
   readonly where: PropertyTest | null;
 }
 
-/** Something other than a number of occurrences: a sum, the different values, the latest value. */
+/** A memory other than a count of occurrences: a sum, the distinct values, the latest value. */
 export interface Aggregate extends Remembered {
   readonly kind: AggregateMemory["kind"];
   /** The events that it reads. */
   readonly events: readonly string[];
-  /** Whether time alone changes what it remembers, as what leaves a window does. */
+  /** Whether time alone changes it, because occurrences leave its window. */
   readonly isMoving: boolean;
-  /** Where it stood when each window and boundary had a memory of its own. */
+  /** Its indexes in the former layout in which each window and boundary had its own memory. */
   readonly formerPositions: number[];
-  /** Of a count that is summed up: what is remembered of it, from the stream that its occurrences were remembered in before. */
+  /** For a summed-up count: derives its memory from the stream that stored its occurrences in a former layout. */
   readonly fromStream: FromStream | null;
-  /** Its working form, from what was remembered or from nothing. What was remembered is not changed. */
+  /** Opens its working form, from a memory or from nothing. The memory is not changed. */
   open(memory: AggregateMemory | undefined): WorkingAggregate;
 }
 
-/** An aggregate of one customer during a call. Whatever was recorded in the call stays known until `save`. */
+/** An aggregate of one customer during a call. Everything recorded in the call stays loaded until `save`. */
 export interface WorkingAggregate {
   /**
-   * Takes an event of one of its names in, whatever its place in order, and tells whether it concerns the aggregate.
+   * Records an event of one of its names, wherever it is in order. Returns whether it concerns the aggregate.
    *
-   * @throws {HistoryNeeded} if it takes earlier events to place it
+   * @throws {HistoryNeeded} if earlier events are needed for that
    */
   record(customer: OpenCustomer, event: HistoryEvent): boolean;
   /**
-   * What is to be remembered; the very object that it was opened with where nothing changed.
+   * The memory to store; the very object that it was opened with if nothing changed.
    *
-   * @param occurrences of a window, how many of the oldest; as many as usual unless given
+   * @param occurrences how many of a window's oldest occurrences to store; the usual number unless given
    */
   save(customer: OpenCustomer, occurrences?: number): AggregateMemory;
-  /** A copy to look at another instant with; none where that changes nothing. */
+  /** A copy for looking at another instant; undefined if time alone does not change the aggregate. */
   clone?(): WorkingAggregate;
-  /** Of one that has copies: the instant from which on what leaves its window is read from history when it is opened again, or Infinity. */
+  /** With `clone`: the instant from which the saved memory no longer covers what leaves the window, so that history must be read; or Infinity. */
   remembersUntil?(): number;
 }
 
-/** A number of the model whose next change by time alone has to be searched for: the measure of the snapshot, and what a search remembers. */
+/** A number of the model whose next change by time alone has to be searched for. */
 export interface SearchedNumber {
+  /** The measure of the snapshot. */
   readonly source: object;
   readonly aggregates: readonly Aggregate[];
   readonly anchors: number;
-  /** Whether its search is remembered from call to call. */
+  /** Whether its search is stored from call to call. */
   readonly isRemembered: boolean;
-  /** The search, from what was remembered of it. */
+  /** Opens the search from its memory. */
   open(memory: SearchMemory): ChangeSearch;
 }
 
-/** The search for the next change of a number by time alone, kept while events come. */
+/** The search for the next change of a number by time alone. It survives events where it can. */
 export interface ChangeSearch {
-  /** Whether what it has found so far holds for the customer as it is now. */
+  /** Whether its results so far are still valid for the customer. */
   isSound(customer: OpenCustomer, present: SearchMemory["present"]): boolean;
-  /** Takes an event in that the customer is about to record, and tells whether the search may go on. */
+  /** Adjusts to an event that the customer is about to record. Returns false if the search must be discarded. */
   record(customer: OpenCustomer, event: HistoryEvent): boolean;
   /**
    * The earliest instant after the clock at which the number changes, or Infinity.
    *
-   * @throws {HistoryNeeded} if it lies beyond the occurrences at hand
+   * @throws {HistoryNeeded} if it lies beyond the loaded occurrences
    */
   find(customer: OpenCustomer): number;
-  /** What is to be remembered; null where beginning anew takes no history, or nothing holds any more. */
+  /** The memory to store; null if a new search would need no history, or if this one is no longer valid. */
   save(customer: OpenCustomer): Omit<SearchMemory, "number"> | null;
 }
 
-/** What conditions read: the items whose values they read, what is remembered of events, and whether any event matters. */
+/** What conditions read: values of other items, memories of events, and (`activity`) whether any event occurred. */
 export interface Reads {
   items: Set<string>;
   streams: Set<Stream>;
@@ -120,25 +121,25 @@ export interface Reads {
 /** The earliest instant after the clock at which a condition changes by time alone, or Infinity. */
 export type NextChange = (customer: OpenCustomer) => number;
 
-/** What can happen to a part of a model that rules wait for, as the log names it before the part's id. */
+/** Something that rules can wait for in a part of a model. The log of rule runs shows it in front of the part's id. */
 export type RuleOccasion =
   | `${"lifecycle" | "segment" | "health"}.${"entered" | "exited"}`
   | `journey.${"started" | "step_completed" | "completed" | "expired"}`
   | `signal.${"raised" | "cleared"}`;
 
-/** A part of a model with a value of its own, derived from operations, time and the values of other items. */
+/** A part of a model (an item) whose value is derived from operations, time and the values of other items. */
 export interface DerivedPart {
   name: string;
   reads: Reads;
-  /** Brings the value up to date at the customer's clock, adds the effects, and tells whether the value changed. */
+  /** Updates the value as of the customer's clock and adds the effects. Returns whether the value changed. */
   run(customer: OpenCustomer): boolean;
-  /** The earliest instant after the clock at which a condition consulted in the present state changes by time alone. */
+  /** The earliest instant after the clock at which a condition consulted in the current state changes by time alone. */
   nextChange: NextChange;
-  /** The value and why it is so. */
+  /** The value and the reason for it. */
   explain(customer: OpenCustomer): { [key: string]: Json };
 }
 
-/** What the conditions of a model remember of events. */
+/** What the conditions of a model remember about events. */
 export interface EventReaders {
   readonly streams: readonly Stream[];
   readonly aggregates: readonly Aggregate[];
@@ -146,7 +147,7 @@ export interface EventReaders {
   readersOf(event: string): { streams: Stream[]; aggregates: Aggregate[] } | undefined;
 }
 
-/** A snapshot compiled to closures. Reusable for any number of customers; holds nothing of any of them. */
+/** A snapshot compiled to closures. Reusable for any number of customers; holds no customer's data. */
 export interface Model extends MemoryKeys {
   /** Ids in the author's order. */
   journeys: string[];
@@ -156,45 +157,45 @@ export interface Model extends MemoryKeys {
   rules: string[];
   signals: { id: string; severity: Severity; message?: string }[];
   registry: EventReaders;
-  /** The events whose properties it reads. */
+  /** The events whose properties the model reads. */
   propertyEvents: string[];
   /** In order of evaluation. */
   items: DerivedPart[];
-  /** By item: the items that read its value; of the health also the rules that wait for its band. */
+  /** By item: the items that read its value; for the health also the rules that wait for its band. */
   readers: number[][];
-  /** By segment, by signal: the items that read it; of a signal also the one that clears it. */
+  /** By segment, by signal: the items that read it; for a signal also its own item, which clears it. */
   segmentReaders: number[][];
   signalReaders: number[][];
-  /** The items that any event concerns, and rules by the event that triggers them. */
+  /** The items that every event concerns, and the rule items by the event that triggers them. */
   activityItems: number[];
   ruleItemsOf: Map<string, number[]>;
-  /** What of its parts' turns rules wait for. */
+  /** The occasions that the model's rules wait for. */
   awaited: RuleOccasion[];
   /** The rules that a change of traits triggers. */
   traitRuleItems: number[];
-  /** The position of the lifecycle among the items, or -1, and those of the journeys. */
+  /** The index of the lifecycle among the items, or -1, and those of the journeys. */
   lifecycleItem: number;
   journeyItems: number[];
-  /** The position of health that no condition reads, or -1. */
+  /** The index of the health if no condition reads it, otherwise -1. */
   refreshedItem: number;
 }
 
 /**
- * How much one call of the engine may do: asked before each instant but the first, with the effects so far. Where it says no, the call ends
- * with the instant before, and another call goes on from there. The end is the same whatever the budget.
+ * Limits one call of the engine: called before each instant except the first, with the effects so far. If it returns false, the call ends
+ * after the previous instant, and another call continues from there. The final result does not depend on the budget.
  */
 export type Budget = (effects: readonly Effect[]) => boolean;
 
-/** Of an identify that was merged by a version that did not remember its place: before all others. */
+/** For an identify merged by a release that did not store its `seq`: sorts before all others. */
 const UNKNOWN_SEQ = 0;
 
 export const UNBOUNDED: Budget = () => true;
 
 /**
- * A customer while being evaluated: a mutable copy of the state, opened once per call. What the caller handed in is
- * copied before the first change, part by part.
+ * The evaluation context of a customer: a mutable copy of the state, opened once per call. Each part of the caller's state is
+ * copied before its first change.
  *
- * Instants are plain numbers here: -Infinity stands for a past that has not been, Infinity for a future that will not be.
+ * Instants are plain numbers here: -Infinity for something that has never happened, Infinity for something that never will.
  */
 export class OpenCustomer {
   readonly customerId: string;
@@ -207,25 +208,25 @@ export class OpenCustomer {
   traits: Record<string, Json>;
   traitsChangedAt: number | null;
   traitsChangedSeq: number;
-  /** Merged identifies that await their evaluation: when they are due, and which was the last of that instant. */
+  /** Merged identifies that wait for evaluation: when each is due, and the `seq` of the last one of that instant. */
   traitsDue: Order[];
   timerDueAt: number;
-  /** How often time alone has moved the customer on since its last operation. */
+  /** See `CustomerState`. */
   movesByTime: number;
 
   state: string | null;
-  /** When the lifecycle state was entered, and what counts since then. */
+  /** When the lifecycle state was entered, and the boundary for what counts since then. */
   enteredAt: number;
   stateBoundary: Boundary;
 
-  /** By journey of the model: its present or last run. */
+  /** By journey of the model: its current or last run. */
   readonly journeys: (JourneyRun | undefined)[];
   readonly journeyBoundaries: JourneyBoundaries[];
   /** By segment of the model: when it was entered, or undefined outside it. */
   readonly enteredSegmentAt: (number | undefined)[];
   health: HealthScore | null;
   healthChangesAt: number;
-  /** Whether the present evaluation scores health that no condition reads, and whether one that did not has met a change. */
+  /** For health that no condition reads: whether this evaluation scores it, and whether an earlier one skipped a possible change. */
   scoresHealth = false;
   healthIsStale = false;
   /** By rule of the model: when it last passed. */
@@ -235,36 +236,36 @@ export class OpenCustomer {
 
   readonly streams: StreamMemory[];
   readonly aggregates: WorkingAggregate[];
-  /** By position of the number: the search for its next change by time alone. */
+  /** By index of the number: the search for its next change by time alone. */
   searches: (ChangeSearch | undefined)[] = [];
   awaitsEvaluation: boolean;
-  /** Whether explanations tell when conditions flip, which may take the history of a whole window. */
+  /** Whether explanations say when conditions flip, which may require the history of a whole window. */
   looksAhead = true;
 
-  /** Operations ahead of the clock, in the order in which they will be due. */
+  /** Operations in the future of the clock, in the order in which they will be due. */
   readonly waiting: TrackOperation[] = [];
   readonly effects: Effect[] = [];
 
-  /** By item: to be evaluated; and when a condition it consults changes by time alone. */
+  /** By item: whether it must be evaluated, and when a condition it consults changes by time alone. */
   readonly dirty: Uint8Array;
   readonly dueAt: Float64Array;
-  /** Counts evaluations, so that what concerns one of them needs no clearing. */
+  /** Numbers the evaluations, so that records of a former one need no clearing. */
   evaluation = 0;
   operation: TrackedEvent | null = null;
-  /** The last identify of those that are being evaluated: when it was due, and its place. */
+  /** The identify that is being evaluated (the last one of its instant): when it was due, and its `seq`. */
   identify: Order | null = null;
   causeKind: "event" | "timer" | "identify" = "timer";
-  /** The lifecycle states held in the evaluation `heldIn`. */
+  /** The lifecycle states that the customer left in the evaluation `heldIn`. */
   held: string[] = [];
   heldIn = 0;
-  /** The items that the present evaluation held back, because they had changed in it already. */
+  /** The items that this evaluation blocked, because they had changed in it already or time alone moved the customer too often. */
   blockedItems: number[] = [];
-  /** Whether an instant was evaluated: one is, whatever the budget. */
+  /** Whether an instant was evaluated: the first one always is, whatever the budget. */
   private hasBegun = false;
-  /** By position: the last evaluation in which it happened. */
+  /** By index: the last evaluation in which it happened. */
   readonly journeyStartedIn: number[] = [];
   readonly ruleRanIn: number[] = [];
-  /** Of what rules of the model wait for, by the id that the log has of it: the last evaluation in which it happened. */
+  /** By occasion that rules wait for, and by id as in the log: the last evaluation in which it happened. */
   readonly happenedIn: ReadonlyMap<RuleOccasion, Map<string, number>>;
 
   private readonly ownsStream: Uint8Array;
@@ -274,7 +275,7 @@ export class OpenCustomer {
   private rulesChanged = false;
   private signalsChanged = false;
 
-  /** @param history the customer's evaluated events, as far as they are at hand */
+  /** @param history the customer's evaluated events, as far as they are loaded */
   constructor(
     readonly model: Model,
     private readonly origin: CustomerState,
@@ -309,8 +310,8 @@ export class OpenCustomer {
     const { streams, aggregates, searched } = model.registry;
     this.streams =
       memory.model === null ? streams.map(() => ({ count: 0, occurredAt: [], seq: [] })) : memory.streams.slice();
-    const remembered = aggregatesOf(model.registry.aggregates, model, memory, this.clock);
-    this.aggregates = aggregates.map((aggregate, index) => aggregate.open(remembered?.[index]));
+    const memories = aggregatesOf(model.registry.aggregates, model, memory, this.clock);
+    this.aggregates = aggregates.map((aggregate, index) => aggregate.open(memories?.[index]));
     const searches = memory.model === model.memoryKey ? memory.searches : undefined;
     for (const search of searches ?? []) this.searches[search.number] = searched[search.number]!.open(search);
     this.awaitsEvaluation = memory.awaitsEvaluation;
@@ -320,37 +321,37 @@ export class OpenCustomer {
     this.dueAt = new Float64Array(model.items.length).fill(Infinity);
   }
 
-  /** While a rule that passed does what it does. */
+  /** True while a rule that passed carries out its action. */
   ruleActs = false;
 
   get isNew(): boolean {
     return this.clock === -Infinity;
   }
 
-  /** Whether one more instant may be evaluated. */
+  /** Whether the budget allows one more instant. */
   mayGoOn(): boolean {
     if (this.hasBegun) return this.budget(this.effects);
     this.hasBegun = true;
     return true;
   }
 
-  /** Whether time alone may not move the customer on any more before its next operation. */
+  /** Whether time alone may no longer move the customer until its next operation (see `MOVES_BY_TIME_MAX`). */
   get restsUntilOperation(): boolean {
     return this.causeKind === "timer" && this.movesByTime >= MOVES_BY_TIME_MAX;
   }
 
-  /** Takes down that the present evaluation moved the customer on. */
+  /** Counts a move of the customer if time alone caused it. */
   noteMove(): void {
     if (this.causeKind === "timer") this.movesByTime++;
   }
 
-  /** Puts an event into the streams and aggregates that read it, and marks the items that read those. */
+  /** Adds an event to the streams and aggregates that read it, and marks the items that read those. */
   record(event: HistoryEvent): void {
     const readers = this.model.registry.readersOf(event.event);
     if (readers === undefined) return;
     const { streams, aggregates } = readers;
     const { searches } = this;
-    // What an event changes is told by what was remembered before it.
+    // Searches come first: they compute the effect of the event from the streams and aggregates as they are before it.
     for (let i = 0; i < searches.length; i++) {
       if (searches[i]?.record(this, event) === false) searches[i] = undefined;
     }
@@ -417,7 +418,7 @@ export class OpenCustomer {
     this.signalsChanged = true;
   }
 
-  /** Takes down what happened in the present evaluation, for the rules that wait for it. */
+  /** Notes something that happened in this evaluation, for the rules that wait for it. */
   happened(what: RuleOccasion, id: string): void {
     this.happenedIn.get(what)?.set(id, this.evaluation);
   }
@@ -430,18 +431,18 @@ export class OpenCustomer {
     this.push({ kind: "emission", type, source, metadata, ...(this.ruleActs && { byRule: true }) });
   }
 
-  /** The place in order of the operation that is being evaluated, which is where an identify was due; null at a timer. */
+  /** The position in order of the operation that is being evaluated (for an identify, when it was due); null at a timer. */
   causeOrder(): Order | null {
     if (this.operation !== null) return { occurredAt: this.operation.occurredAt, seq: this.operation.seq };
     return this.causeKind === "identify" ? this.identify : null;
   }
 
-  /** What is being evaluated, in a word: the event's id, `timer` or `identify`. */
+  /** What caused this evaluation: the event's id, `timer` or `identify`. */
   causeName(): string {
     return this.operation?.eventId ?? this.causeKind;
   }
 
-  /** The customer as plain data again. `nextDueAt` is Infinity where nothing is due. */
+  /** Converts the customer back to plain data. @param nextDueAt Infinity if nothing is due */
   toState(nextDueAt: number): CustomerState {
     const { origin, model } = this;
     for (const { index, capacity } of model.registry.streams) {
@@ -514,7 +515,7 @@ function idsOf(parts: readonly { id: string }[]): string[] {
   return parts.map(({ id }) => id);
 }
 
-/** The members of a record that the model knows as they now are, and the others as they were, by id in order. */
+/** Updates the members of a record that the model knows and keeps the others. Sorted by id. */
 function merged<T>(before: Record<string, T>, ids: readonly string[], values: readonly (T | undefined)[]) {
   const entries = new Map(Object.entries(before));
   ids.forEach((id, index) => {
@@ -525,12 +526,12 @@ function merged<T>(before: Record<string, T>, ids: readonly string[], values: re
   return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What entering a state is called, from null for the first of all. The same in a correction, so that nobody is told of a creation by another name. */
+/** The emission type for entering a state; `from` is null for the very first one. Corrections use the same types as live evaluation. */
 export function lifecycleEmission(from: string | null, to: string): string {
   return from === null ? "customer.created" : `customer.${to}`;
 }
 
-/** A member that a record has itself. */
+/** A member of a record, unless it is only inherited. */
 export function ownMember<T>(record: Record<string, T>, id: string): T | undefined {
   return Object.hasOwn(record, id) ? record[id] : undefined;
 }

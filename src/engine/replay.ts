@@ -4,31 +4,31 @@ import { newCustomer } from "./state/customer.js";
 import { type Budget, type Model, OpenCustomer, UNBOUNDED } from "./open-customer.js";
 import type { CustomerState, Effect, HistorySource, Json, TrackedEvent } from "./state/types.js";
 
-/** What a replay takes over of the customer as live evaluation left it. */
+/** What a replay takes over from live evaluation of the customer. */
 export interface ReplayInput {
   customerId: string;
   createdAt: number;
   /** When live evaluation of the customer began; null if it never did. */
   firstEvaluatedAt: number | null;
-  /** The traits as they are now: they hold from the beginning. */
+  /** The current traits; a replay uses them from the beginning. */
   traits: Record<string, Json>;
-  /** When they last changed, and the place of the identify that changed them, where it is known. */
+  /** When they last changed, and the `seq` of the identify that changed them, if known. */
   traitsChangedAt: number | null;
   traitsChangedSeq?: number;
   /** The latest event that live evaluation has seen, which retention may have removed since. */
   lastEventAt: number | null;
-  /** The last track operation in order of acceptance, which may lie ahead and not be part of the history yet. */
+  /** The last track operation in order of acceptance; it may be in the future and not yet part of the history. */
   lastTrack: CustomerState["lastTrack"];
 }
 
 export interface ReplayPart {
-  /** Where the part before ended; null at the beginning. */
+  /** The state at the end of the previous part; null for the first part. */
   state: CustomerState | null;
   /** The next of the retained events that live evaluation has seen, in order of occurrence and acceptance. */
   events: Iterable<TrackedEvent>;
-  /** With the last part: the final instant. Null where more events follow. */
+  /** The final instant, with the last part; null if more events follow. */
   through: number | null;
-  /** The events of the parts before, as far as they are at hand. */
+  /** The events of earlier parts, as far as they are loaded. */
   history?: HistorySource;
   /** Unbounded unless given. */
   budget?: Budget;
@@ -39,26 +39,26 @@ export interface Replayed {
   effects: Effect[];
   /** How many of the events were evaluated. */
   taken: number;
-  /** Whether the budget sufficed. Where it did not, the next part begins with the events that are left. */
+  /** Whether the budget sufficed. If not, the next part begins with the remaining events. */
   isDone: boolean;
 }
 
 /**
- * Evaluates a customer's history from zero, as if it had come in order: the events, what time alone brings about between
- * them and through the final instant, and once, when the traits last changed, the rules that this triggers. This is a part
- * of it, so that a long history need not be in memory at once; however it is parted, the end is the same.
+ * Replays one part of a customer's history from the beginning, as if it had arrived in order: the events, everything due by time
+ * alone between them and through the final instant, and, once, at the instant of the last change of traits, the rules that this
+ * triggers. In parts, a long history need not be in memory at once; the result does not depend on how it is divided.
  *
- * The effects are what the logs hold afterwards. Their emissions are not to be sent: a receiver has had those of live
+ * The effects are what the logs contain afterwards. Do not send their emissions: receivers already got those of live
  * evaluation. See `corrections` and `untoldExpirations`.
  *
- * @throws {HistoryNeeded} if events of earlier parts are needed that are not at hand: fetch them and call again
+ * @throws {HistoryNeeded} if events of earlier parts are needed that are not loaded: fetch them and call again
  */
 export function replayPart(
   model: Model,
   input: ReplayInput,
   { state, events, through, history, budget = UNBOUNDED }: ReplayPart,
 ): Replayed {
-  const customer = new OpenCustomer(model, state ?? zero(input), history, budget);
+  const customer = new OpenCustomer(model, state ?? initialState(input), history, budget);
   let taken = 0;
   let isDone = true;
   for (const event of events) {
@@ -70,7 +70,7 @@ export function replayPart(
   return { state: customer.toState(nextDue(customer)), effects: customer.effects, taken, isDone };
 }
 
-/** Evaluates what is due before an event, and the event; false where the budget was spent before that. */
+/** Evaluates what is due before an event, and the event; false if the budget was spent before the event. */
 function take(customer: OpenCustomer, input: ReplayInput, event: TrackedEvent): boolean {
   if (customer.isNew) begin(customer, input, event.occurredAt);
   if (!evaluateDue(customer, event.occurredAt, "all") || !customer.mayGoOn()) return false;
@@ -78,14 +78,14 @@ function take(customer: OpenCustomer, input: ReplayInput, event: TrackedEvent): 
   return true;
 }
 
-function zero({ customerId, createdAt, traits, lastTrack, traitsChangedAt, traitsChangedSeq }: ReplayInput) {
+function initialState({ customerId, createdAt, traits, lastTrack, traitsChangedAt, traitsChangedSeq }: ReplayInput) {
   const blank = { ...newCustomer(customerId, createdAt), traits, lastTrack, traitsChangedAt };
   if (traitsChangedAt === null) return blank;
   if (traitsChangedSeq === undefined) return { ...blank, traitsDueAt: [traitsChangedAt] };
   return { ...blank, traitsChangedSeq, traitsDueAt: [traitsChangedAt], traitsDueSeqs: [traitsChangedSeq] };
 }
 
-/** Evaluates where live evaluation began, no earlier than the creation, if that was before the first retained event. */
+/** Evaluates at the instant at which live evaluation began (not before the creation), if that was before the first retained event. */
 function begin(customer: OpenCustomer, input: ReplayInput, firstEventAt: number): void {
   if (input.firstEvaluatedAt === null) return;
   const at = Math.max(input.createdAt, input.firstEvaluatedAt);

@@ -3,7 +3,7 @@ import { type Budget, type Model, OpenCustomer, UNBOUNDED } from "./open-custome
 import { requireMemoryOf } from "./state/layout.js";
 import type { CustomerState, Effect, HealthScore, HistorySource, Operation } from "./state/types.js";
 
-/** What a model says of a customer at an instant. */
+/** What a model derives for a customer at an instant. */
 export interface Said {
   state: string | null;
   /** Ids, sorted. */
@@ -14,11 +14,11 @@ export interface Said {
 }
 
 export interface SamplePart {
-  /** The next ones in order of acceptance. Events are accepted when they occur, so that nothing is known too early or too late. */
+  /** The next operations in order of acceptance. Events are accepted when they occur, so that nothing is known too early or too late. */
   operations: readonly Operation[];
-  /** The next instants to look at, ascending; none after which operations follow in another part. */
+  /** The next instants to sample, ascending, each before all operations of later parts. */
   instants: readonly number[];
-  /** The events of the parts before, as far as they are at hand. */
+  /** The events of earlier parts, as far as they are loaded. */
   history?: HistorySource;
   /** Unbounded unless given. */
   budget?: Budget;
@@ -27,18 +27,18 @@ export interface SamplePart {
 export interface Sampled {
   state: CustomerState;
   effects: Effect[];
-  /** How many of the operations were taken. */
+  /** How many of the operations were evaluated. */
   taken: number;
-  /** By instant that was looked at: null where the customer was not known yet. */
+  /** By sampled instant; null if the customer did not exist yet. */
   said: (Said | null)[];
-  /** Whether the budget sufficed. Where it did not, go on with the operations and instants that are left. */
+  /** Whether the budget sufficed. If not, call again with the remaining operations and instants. */
   isDone: boolean;
 }
 
 /**
- * Evaluates operations, and tells on the way what the model says at instants: what happened up to and including each, and nothing later.
+ * Evaluates operations and samples what the model derives at the given instants: from everything up to and including each, and nothing later.
  *
- * @throws {HistoryNeeded} if events of earlier parts are needed that are not at hand: fetch them and call again
+ * @throws {HistoryNeeded} if events of earlier parts are needed that are not loaded: fetch them and call again
  */
 export function sampleThrough(
   model: Model,
@@ -47,25 +47,31 @@ export function sampleThrough(
 ): Sampled {
   requireMemoryOf(model, state);
   const customer = new OpenCustomer(model, state, history, budget);
-  const said: (Said | null)[] = [];
+  const samples: (Said | null)[] = [];
   let taken = 0;
-  let mayGoOn = true;
-  while (mayGoOn && (taken < operations.length || said.length < instants.length)) {
+  let hasBudget = true;
+  while (hasBudget && (taken < operations.length || samples.length < instants.length)) {
     const operation = operations[taken];
-    const instant = instants[said.length] ?? Infinity;
+    const instant = instants[samples.length] ?? Infinity;
     if (operation !== undefined && operation.acceptedAt <= instant) {
-      // Where no event came before, an identify alone would change the traits of what is still due, too.
-      mayGoOn = evaluateDue(customer, operation.acceptedAt, "timers") && takeOperation(customer, operation, Infinity);
-      if (mayGoOn) taken++;
+      // Evaluate what is due first: without an earlier event, `takeOperation` would let the identify change the traits before that.
+      hasBudget = evaluateDue(customer, operation.acceptedAt, "timers") && takeOperation(customer, operation, Infinity);
+      if (hasBudget) taken++;
     } else {
-      mayGoOn = evaluateDue(customer, instant, "all");
-      if (mayGoOn) said.push(saidOf(customer));
+      hasBudget = evaluateDue(customer, instant, "all");
+      if (hasBudget) samples.push(sampleOf(customer));
     }
   }
-  return { state: customer.toState(nextDue(customer)), effects: customer.effects, taken, said, isDone: mayGoOn };
+  return {
+    state: customer.toState(nextDue(customer)),
+    effects: customer.effects,
+    taken,
+    said: samples,
+    isDone: hasBudget,
+  };
 }
 
-function saidOf(customer: OpenCustomer): Said | null {
+function sampleOf(customer: OpenCustomer): Said | null {
   if (customer.isNew) return null;
   const { model, enteredSegmentAt, signals } = customer;
   return {

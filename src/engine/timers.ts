@@ -1,11 +1,11 @@
 import type { CustomerState, Operation, TrackOperation } from "./state/types.js";
 
-/** How far an event may lie before or after its acceptance and still be taken as happening now; the same as svc.punctual() in SQL. */
+/** How far an event may occur before or after its acceptance and still count as happening now; the same as svc.punctual() in SQL. */
 export const PUNCTUAL_MILLISECONDS = 5 * 60_000;
-/** However long late events keep coming, the timers of a customer wait no longer than this after its last one. */
+/** The timers of a customer are held for at most this long after its last event, even if late events keep arriving elsewhere. */
 const HELD_AT_MOST_MILLISECONDS = 24 * 60 * 60_000;
 
-/** Whether an event lay so far ahead at its acceptance that it waits for its instant. */
+/** Whether an event was so far in the future at its acceptance that it waits for its instant. */
 export function isAhead({ occurredAt, acceptedAt }: TrackOperation): boolean {
   return occurredAt > acceptedAt + PUNCTUAL_MILLISECONDS;
 }
@@ -18,10 +18,10 @@ export function isLateTrack({ occurredAt, acceptedAt }: { occurredAt: number; ac
 /**
  * The settle rule: whether a customer's timers may fire up to now. While its history is still coming in (the last track
  * operation accepted was accepted more than five minutes after it occurred) they wait until the environment has settled,
- * because they would move the clock past what is still to come.
+ * because they would move the clock past events that are still to arrive.
  *
- * @param operations what is about to be evaluated
- * @param environment `now` in milliseconds; `settled` tells that no late event came into the environment for a while
+ * @param operations the operations about to be evaluated
+ * @param environment `now` in milliseconds; `settled`: whether the environment has received no late event for a while
  */
 export function timersMayFire(
   state: CustomerState,
@@ -32,7 +32,7 @@ export function timersMayFire(
   return settled || until === null || now >= until;
 }
 
-/** Until when the settle rule holds a customer's timers at most; null where it does not. */
+/** The instant until which the settle rule holds a customer's timers at most; null if it does not hold them. */
 export function heldUntil(state: CustomerState, operations: readonly Operation[] = []): number | null {
   const last = lastTrackOf(state, operations);
   return last !== null && isLateTrack(last) ? last.acceptedAt + HELD_AT_MOST_MILLISECONDS : null;

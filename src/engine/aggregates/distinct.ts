@@ -5,14 +5,14 @@ import { OccurrenceQueue } from "./occurrences.js";
 import { type CompiledScope, firstInScope, type OccurrenceSelection, select } from "./scope.js";
 
 /**
- * Of occurrences that leave one after the other, earliest first: the instant of those with which a reading of how many are left
- * becomes another one, or Infinity. What occurred together leaves together.
+ * Occurrences leave a window earliest first; those of the same instant leave together. Returns the instant of the occurrences whose
+ * leaving first changes the reading of the remaining count, or Infinity.
  *
- * Between two neighbouring limits the reading is constant or strictly monotone, so it can change with the next occurrence or at
- * a limit, and only there it is looked at.
+ * Between two neighboring limits the reading is constant or strictly monotone, so it can change only with the next occurrence or
+ * at a limit, and is evaluated only there.
  *
  * @param occurredAt the instants of all occurrences, ascending
- * @param first the position of the first that is left now
+ * @param first the index of the first occurrence in the window
  */
 export function nextFall(
   occurredAt: readonly number[],
@@ -30,7 +30,7 @@ export function nextFall(
   return Infinity;
 }
 
-/** The next lower number at which a reading may become another one, falling; -1 where there is none. Asked at each event, so nothing is allocated. */
+/** The next lower count at which a reading may change; -1 if there is none. Called for each event, so it allocates nothing. */
 function restBelow(limits: readonly number[], rest: number): number {
   let below = -1;
   for (const limit of limits) {
@@ -42,22 +42,22 @@ function restBelow(limits: readonly number[], rest: number): number {
   return below;
 }
 
-/** The position of the first instant later than a given one, from a position on. */
+/** The index of the first instant later than a given one, at or after index `from`. */
 function firstAfter(instants: readonly number[], instant: number, from: number): number {
-  // Most occur alone.
+  // Most instants have a single occurrence.
   if (from === instants.length || instants[from]! > instant) return from;
-  return firstWhere(instants.length, (place) => instants[place]! > instant);
+  return firstWhere(instants.length, (index) => instants[index]! > instant);
 }
 
-/** How the conditions of one scope read the values: as far as these tell them apart. */
+/** The scope of some conditions, and how many values these need to distinguish. */
 export interface DistinctReader extends CompiledScope {
   readonly capacity: number;
 }
 
 /**
- * The different values of a property, by their latest occurrence. As a value counts as long as its latest occurrence does, the
- * n values with the latest ones tell whether there are at least n, in any window and since any boundary. So the conditions of
- * all scopes share one memory.
+ * The distinct values of a property, by their latest occurrences. A value counts as long as its latest occurrence does, so the n
+ * most recent values suffice to decide whether there are at least n, in any window and since any boundary. Conditions of all
+ * scopes therefore share one memory.
  */
 export class DistinctAggregate implements WorkingAggregate {
   readonly #values: OccurrenceQueue<DistinctValue>;
@@ -77,21 +77,21 @@ export class DistinctAggregate implements WorkingAggregate {
     const { occurredAt, seq } = event;
     const { capacity } = this.aggregate;
     const values = this.#values;
-    const present = values.lists.value.lastIndexOf(value);
+    const known = values.lists.value.lastIndexOf(value);
     const at = values.find(occurredAt, seq);
-    if (at <= present || (present < 0 && at === 0 && values.length >= capacity)) return false;
+    if (at <= known || (known < 0 && at === 0 && values.length >= capacity)) return false;
     this.#changed = true;
-    if (present >= 0 && at === present + 1) {
-      values.renew(present, occurredAt, seq);
+    if (known >= 0 && at === known + 1) {
+      values.renew(known, occurredAt, seq);
       return true;
     }
-    if (present >= 0) values.remove(present, 1);
-    values.insert(present >= 0 ? at - 1 : at, occurredAt, seq, value);
+    if (known >= 0) values.remove(known, 1);
+    values.insert(known >= 0 ? at - 1 : at, occurredAt, seq, value);
     if (values.length > capacity) values.remove(0, 1);
     return true;
   }
 
-  /** When the value of an event last occurred; -Infinity where it never did, Infinity of an event without one, undefined where that is not remembered. */
+  /** When the value of an event last occurred; -Infinity if never, Infinity if the event has no value, undefined if that is not remembered. */
   lastOf(event: HistoryEvent): number | undefined {
     const value = select(this.selection, event);
     if (value === undefined) return Infinity;
@@ -101,7 +101,7 @@ export class DistinctAggregate implements WorkingAggregate {
     return values.length < this.aggregate.capacity ? -Infinity : undefined;
   }
 
-  /** How many values count at the customer's clock, as far as the reader tells them apart. */
+  /** How many values count at the customer's clock, up to the reader's capacity. */
   read(customer: OpenCustomer, reader: DistinctReader): number {
     return this.#values.length - this.#firstOf(customer, reader);
   }
@@ -109,7 +109,7 @@ export class DistinctAggregate implements WorkingAggregate {
   /**
    * The earliest instant after the clock at which a reading of their number changes by time alone, or Infinity.
    *
-   * @param limits those of the reading
+   * @param limits the limits of the reading
    */
   nextChange(
     customer: OpenCustomer,
@@ -127,7 +127,7 @@ export class DistinctAggregate implements WorkingAggregate {
     return { kind: "distinct", value, occurredAt, seq };
   }
 
-  /** What another reader tells apart makes no difference to this one. */
+  /** Limited to the reader's own capacity, so that the capacity of other readers makes no difference. */
   #firstOf(customer: OpenCustomer, reader: DistinctReader): number {
     const { lists, length } = this.#values;
     return firstInScope(customer, reader, lists, Math.max(0, length - reader.capacity));

@@ -5,15 +5,15 @@ import { OccurrenceQueue, REMEMBERED_OF_WINDOW } from "./occurrences.js";
 import { AggregateScope, type ScopedSelection, select } from "./scope.js";
 
 /**
- * The greatest value of a number property. Only occurrences that no later one reaches can ever be the greatest, since what is
- * earlier leaves first; so these alone are kept, and their values fall.
+ * The greatest value of a number property. An occurrence can become the greatest only if every later one has a smaller value, since
+ * earlier ones leave first; so only these candidates are kept, and their values fall.
  *
- * For the least value, the selection reads numbers with their sign changed.
+ * For the least value, the selection reads negated numbers.
  */
 export class ExtremeAggregate implements WorkingAggregate {
   private readonly candidates: OccurrenceQueue;
   private readonly scope: AggregateScope<number>;
-  /** The first of those that are not at hand, with the greatest value of all such. */
+  /** The position of the first candidate that is not loaded, with the greatest value of all that are not. */
   private othersFrom: ExtremeMemory["othersFrom"];
   private changed = false;
 
@@ -38,13 +38,13 @@ export class ExtremeAggregate implements WorkingAggregate {
     this.followBoundary(customer);
     const isLatest = this.scope.note(event, value);
     if (!this.scope.includes(customer, event)) return false;
-    // What is not remembered is earlier and no greater: it can never be the greatest again.
+    // The candidates that are not loaded are earlier and no greater: none can become the greatest any more.
     if (isLatest && this.othersFrom !== null && value >= this.othersFrom.value) this.forgetOthers();
     this.add(event, value);
     return true;
   }
 
-  /** The greatest value at the customer's clock; undefined without one. */
+  /** The greatest value at the customer's clock; undefined if there is none. */
   read(customer: OpenCustomer): number | undefined {
     this.followBoundary(customer);
     this.leave(customer);
@@ -55,21 +55,21 @@ export class ExtremeAggregate implements WorkingAggregate {
   /**
    * The earliest instant after the clock at which a reading of the greatest value changes by time alone, or Infinity.
    *
-   * @param limits between two neighbouring ones of which, and outside them all, the reading is constant or strictly monotone
+   * @param limits the reading is constant or strictly monotone between two neighboring ones, and outside them all
    */
   nextChange(customer: OpenCustomer, reading: (greatest: number | undefined) => unknown, limits: readonly number[]) {
     const { within } = this.selection;
     const { candidates } = this;
-    const present = reading(this.read(customer));
+    const current = reading(this.read(customer));
     for (;;) {
       const known = candidates.before(this.othersFrom);
-      const next = this.placesOfChange(limits, known).find((place) => reading(candidates.value(place)) !== present);
+      const next = this.changeIndexes(limits, known).find((index) => reading(candidates.value(index)) !== current);
       if (next !== undefined) return candidates.occurredAt(next - 1) + within;
       if (this.othersFrom === null) break;
       this.readOthers(customer, known);
     }
     const { length } = candidates;
-    return length === 0 || reading(undefined) === present ? Infinity : candidates.occurredAt(length - 1) + within;
+    return length === 0 || reading(undefined) === current ? Infinity : candidates.occurredAt(length - 1) + within;
   }
 
   remembersUntil(): number {
@@ -82,12 +82,12 @@ export class ExtremeAggregate implements WorkingAggregate {
     this.leave(customer);
     if (!this.changed && this.origin !== undefined && this.origin.oldest.seq.length <= occurrences) return this.origin;
     const { candidates, othersFrom: from } = this;
-    const complete = candidates.before(from);
-    const kept = Math.min(complete, occurrences);
+    const known = candidates.before(from);
+    const kept = Math.min(known, occurrences);
     let othersFrom = from;
-    if (kept < complete) othersFrom = { ...candidates.order(kept), value: candidates.value(kept) };
-    else if (from !== null && complete < candidates.length)
-      othersFrom = { ...from, value: Math.max(from.value, candidates.value(complete)) };
+    if (kept < known) othersFrom = { ...candidates.order(kept), value: candidates.value(kept) };
+    else if (from !== null && known < candidates.length)
+      othersFrom = { ...from, value: Math.max(from.value, candidates.value(known)) };
     return { kind: "extreme", oldest: candidates.toMemory(kept), othersFrom, scope: this.scope.toMemory() };
   }
 
@@ -104,7 +104,7 @@ export class ExtremeAggregate implements WorkingAggregate {
     this.changed = true;
   }
 
-  /** Takes away what has left the window. */
+  /** Removes candidates that have left the window. */
   private leave(customer: OpenCustomer): void {
     const start = customer.clock - this.selection.within;
     if (this.othersFrom !== null && this.scope.hasLeft(customer)) this.forgetOthers();
@@ -114,7 +114,7 @@ export class ExtremeAggregate implements WorkingAggregate {
     }
   }
 
-  /** Makes sure that the candidate of a place is the right one: reads the others, if one of them may stand there. */
+  /** Makes sure that the candidate at an index is the right one: loads the others from history if one of them may belong there. */
   private readOthers(customer: OpenCustomer, index: number): void {
     const from = this.othersFrom;
     if (from === null || index < this.candidates.before(from)) return;
@@ -128,29 +128,31 @@ export class ExtremeAggregate implements WorkingAggregate {
   }
 
   /**
-   * The first so many candidates that may be the greatest with another reading when those before have left: the next one, and
-   * those with which the values, which fall, reach or pass a limit. What occurred together leaves together.
+   * The indexes of candidates whose reading may differ once they are the greatest: the next one, and those at which the falling
+   * values reach or pass a limit. Candidates of the same instant leave together.
+   *
+   * @param known only the first `known` candidates are considered
    */
-  private placesOfChange(limits: readonly number[], known: number): number[] {
+  private changeIndexes(limits: readonly number[], known: number): number[] {
     const { candidates } = this;
     const atLimits = limits.flatMap((limit) => [
-      firstWhere(known, (place) => candidates.value(place) <= limit),
-      firstWhere(known, (place) => candidates.value(place) < limit),
+      firstWhere(known, (index) => candidates.value(index) <= limit),
+      firstWhere(known, (index) => candidates.value(index) < limit),
     ]);
     return [1, ...atLimits]
-      .filter((place) => place > 0 && place < known)
-      .map((place) => {
-        const isAlone = candidates.occurredAt(place - 1) !== candidates.occurredAt(place);
-        return isAlone ? place : candidates.find(candidates.occurredAt(place), Infinity);
+      .filter((index) => index > 0 && index < known)
+      .map((index) => {
+        const isAlone = candidates.occurredAt(index - 1) !== candidates.occurredAt(index);
+        return isAlone ? index : candidates.find(candidates.occurredAt(index), Infinity);
       })
-      .filter((place) => place < known)
+      .filter((index) => index < known)
       .sort((a, b) => a - b);
   }
 
   private add({ occurredAt, seq }: Order, value: number): void {
     const { candidates, othersFrom: from } = this;
     if (this.selection.within === Infinity) {
-      // Nothing leaves, so the greatest is all there is to know.
+      // Nothing leaves, so only the greatest is needed.
       if (candidates.length > 0 && candidates.value(0) >= value) return;
       candidates.clear();
     }

@@ -5,8 +5,8 @@ import type { FirstMemory, HistoryEvent, Json, LatestMemory } from "../state/typ
 import { type CompiledScope, type OccurrenceSelection, select } from "./scope.js";
 
 /**
- * The value of a property at the latest occurrence that has one. If that one is out of scope, so are all others; so the
- * conditions of all scopes share one memory.
+ * The value of a property at the latest occurrence that has one. If that occurrence is out of scope, so are all others; therefore
+ * the conditions of all scopes share one memory.
  */
 export class LatestAggregate implements WorkingAggregate {
   constructor(
@@ -24,7 +24,7 @@ export class LatestAggregate implements WorkingAggregate {
     return true;
   }
 
-  /** The value at the customer's clock; undefined without one. */
+  /** The value at the customer's clock; undefined if there is none. */
   read(customer: OpenCustomer, { within, boundary }: CompiledScope): Json | undefined {
     const { latest } = this.memory;
     if (latest === null || latest.occurredAt <= customer.clock - within) return undefined;
@@ -32,7 +32,7 @@ export class LatestAggregate implements WorkingAggregate {
     return latest.value;
   }
 
-  /** When the value leaves the window and nothing is left, or Infinity. */
+  /** When the value leaves the window, after which there is none, or Infinity. */
   leavesAt(customer: OpenCustomer, scope: CompiledScope): number {
     return this.read(customer, scope) === undefined ? Infinity : this.memory.latest!.occurredAt + scope.within;
   }
@@ -42,7 +42,7 @@ export class LatestAggregate implements WorkingAggregate {
   }
 }
 
-/** The first occurrence of all. */
+/** The first occurrence ever. */
 export class FirstAggregate implements WorkingAggregate {
   constructor(
     private readonly selection: OccurrenceSelection<true>,
@@ -56,7 +56,7 @@ export class FirstAggregate implements WorkingAggregate {
     return true;
   }
 
-  /** The instant; -Infinity without one. */
+  /** The instant; -Infinity if there is none. */
   get occurredAt(): number {
     return this.memory.occurredAt ?? -Infinity;
   }

@@ -1,16 +1,16 @@
 import type { OccurrencesMemory, Order, StreamMemory } from "../state/types.js";
 
-/** How many of the oldest occurrences of a window are remembered; the others are read when these have left. */
+/** How many of the oldest occurrences of a window are stored; the others are read from history when these have left. */
 export const REMEMBERED_OF_WINDOW = 32;
 
 /**
- * Occurrences with a value each, in order; the first are taken away cheaply. The lists that they are opened with are not changed. A queue and
- * its clone share lists: one of them may append, and any other change is made in lists of its own.
+ * Occurrences, each with a value, in order; removing the first is cheap. The lists passed to the constructor are never changed. A queue and
+ * its clone share lists: one of them may append in place, and every other change copies them first.
  */
 export class OccurrenceQueue<V = number> {
   #lists: OccurrencesMemory<V>;
   #first = 0;
-  /** Where those of this queue end; what comes after is a clone's. */
+  /** The end of this queue in the lists; elements after it belong to a clone. */
   #end: number;
   #isBorrowed = true;
   #isShared = false;
@@ -50,11 +50,11 @@ export class OccurrenceQueue<V = number> {
     return { occurredAt: this.occurredAt(index), seq: this.#lists.seq[this.#first + index]! };
   }
 
-  /** Where an occurrence stands or would stand: how many are earlier. */
+  /** The index of an occurrence, or where it would be inserted: how many are earlier. */
   find(occurredAt: number, seq: number): number {
     let low = this.#first;
     let high = this.#end;
-    // Most come in order.
+    // Most arrive in order.
     if (high > low && this.#precedes(high - 1, occurredAt, seq)) return this.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -64,12 +64,12 @@ export class OccurrenceQueue<V = number> {
     return low - this.#first;
   }
 
-  /** How many are earlier than a place in order; all of them where there is none. */
-  before(place: Order | null): number {
-    return place === null ? this.length : this.find(place.occurredAt, place.seq);
+  /** How many are earlier than a position; all of them for null. */
+  before(position: Order | null): number {
+    return position === null ? this.length : this.find(position.occurredAt, position.seq);
   }
 
-  /** The place of the first that is not among so many of those before a place, or that place where there is none. */
+  /** The position of occurrence number `limit` (from 0) if it is before `end`, otherwise `end`. */
   firstBeyond(limit: number, end: Order | null): Order | null {
     return this.before(end) > limit ? this.order(limit) : end;
   }
@@ -91,7 +91,7 @@ export class OccurrenceQueue<V = number> {
     this.#end++;
   }
 
-  /** Has a value stand at another place in order, where no other one lies between. */
+  /** Moves a value to another position, provided that no other value lies in between. */
   renew(index: number, occurredAt: number, seq: number): void {
     const lists = this.#own();
     lists.occurredAt[this.#first + index] = occurredAt;
@@ -123,7 +123,7 @@ export class OccurrenceQueue<V = number> {
     return { occurredAt: occurredAt.slice(from, end), seq: seq.slice(from, end), value: value.slice(from, end) };
   }
 
-  /** The lists, to be changed. */
+  /** The lists, safe to change. */
   #own(): OccurrencesMemory<V> {
     if (this.#isBorrowed || this.#isShared) this.#copy();
     return this.#lists;
@@ -143,8 +143,8 @@ export class OccurrenceQueue<V = number> {
 }
 
 /**
- * Adds an occurrence to a stream, in its place in order. Between two trims up to twice the capacity is held, so that dropping the
- * oldest costs nothing worth mentioning per occurrence; readers count from the end.
+ * Adds an occurrence to a stream, in order. Between two trims up to twice the capacity (and 16) is held, so that dropping the
+ * oldest is cheap per occurrence; readers count from the end.
  */
 export function addOccurrence(memory: StreamMemory, capacity: number, occurredAt: number, seq: number): void {
   memory.count++;

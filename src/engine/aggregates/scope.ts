@@ -17,11 +17,11 @@ export interface CompiledScope {
 export interface OccurrenceSelection<T> {
   event: string;
   where: PropertyTest | null;
-  /** The value that an occurrence adds; undefined where it is passed over. */
+  /** The value that an occurrence adds; undefined if it is ignored. */
   read: (properties: Record<string, Json>) => T | undefined;
 }
 
-/** Those of them that count. */
+/** The occurrences among these that count. */
 export interface ScopedSelection<T> extends OccurrenceSelection<T>, CompiledScope {}
 
 /** Reads a finite number. */
@@ -33,16 +33,16 @@ export function numberReader(property: string): OccurrenceSelection<number>["rea
   };
 }
 
-/** What an occurrence adds, if it is selected. */
+/** The value that an occurrence adds; undefined if it is not selected. */
 export function select<T>({ where, read }: OccurrenceSelection<T>, event: HistoryEvent): T | undefined {
   return where === null || where(event.properties) ? read(event.properties) : undefined;
 }
 
 /**
- * The position of the first occurrence that counts at the customer's clock; their number where none does. They are in order, and
- * whatever is later than one that counts does so, too.
+ * The index of the first occurrence that counts at the customer's clock; the number of occurrences if none does. They are in order,
+ * and every occurrence after one that counts also counts.
  *
- * @param earliest where the search begins
+ * @param earliest the index where the search begins
  */
 export function firstInScope(
   customer: OpenCustomer,
@@ -62,9 +62,9 @@ export function firstInScope(
   return first;
 }
 
-/** The boundary that an aggregate stands at, and follows when it moves. */
+/** The boundary that an aggregate was computed for, which it follows when the boundary moves. */
 export class FollowedBoundary {
-  /** Null before the first look, and where everything counts. */
+  /** Null before the first call of `moved`, and if everything counts. */
   private at: Boundary | null = null;
 
   constructor(
@@ -78,7 +78,7 @@ export class FollowedBoundary {
     return Object.assign(new FollowedBoundary(this.of), this);
   }
 
-  /** Where it now is, if it has moved. */
+  /** Returns the new boundary if it has moved since the last call, otherwise null. */
   moved(customer: OpenCustomer): Boundary | null {
     if (this.of === undefined) return null;
     const boundary = this.of(customer);
@@ -97,22 +97,22 @@ export class FollowedBoundary {
   }
 }
 
-/** The last place in order before what can count since a boundary. */
+/** The last position in order before everything that can count since a boundary. */
 export function placeBefore({ at, occurredAt, seq }: Boundary): Order {
   return { occurredAt: at, seq: occurredAt === at ? seq : -1 };
 }
 
 /**
- * From where on the occurrences of an aggregate count, for those with a window or a boundary. A boundary moves to the
- * customer's clock, so of what was before only occurrences at that very instant can still count: those of the call are
- * kept here, earlier ones are read from history.
+ * The scope of an aggregate with a window or a boundary. When a boundary moves, it moves to the customer's clock, so of the earlier
+ * occurrences only those at that very instant can still count: those of this call are kept here, those of earlier calls are read
+ * from history.
  */
 export class AggregateScope<T> {
   private readonly boundary: FollowedBoundary;
   private latest: Order | null;
-  /** The latest occurrence of all evaluated before this call: whether history has anything since a boundary. */
+  /** The latest occurrence evaluated before this call; it tells whether history has anything since a boundary. */
   private readonly latestBefore: Order | null;
-  /** The occurrences of this call at the latest instant of all. */
+  /** The occurrences of this call at the latest instant seen. */
   private recent: { occurredAt: number; seq: number; value: T }[] = [];
 
   constructor(
@@ -128,7 +128,7 @@ export class AggregateScope<T> {
     return Object.assign(new AggregateScope<T>(this.selection), this, own);
   }
 
-  /** Takes note of a selected occurrence, whether it counts or not, and tells whether it is the latest of all. */
+  /** Notes a selected occurrence, whether it counts or not. Returns whether it is the latest so far. */
   note({ occurredAt, seq }: HistoryEvent, value: T): boolean {
     if (this.selection.boundary !== undefined && occurredAt >= (this.latest?.occurredAt ?? -Infinity)) {
       if (occurredAt !== this.latest?.occurredAt) this.recent = [];
@@ -139,12 +139,12 @@ export class AggregateScope<T> {
     return true;
   }
 
-  /** Whether an occurrence counts since the boundary, and is not older than the window already. */
+  /** Whether an occurrence counts since the boundary and is not older than the window. */
   includes(customer: OpenCustomer, order: Order): boolean {
     return order.occurredAt > customer.clock - this.selection.within && this.boundary.counts(order);
   }
 
-  /** Whether an occurrence counts since the boundary, in the window or before it. */
+  /** Whether an occurrence counts since the boundary, whether in the window or before it. */
   counts(order: Order): boolean {
     return this.boundary.counts(order);
   }
@@ -159,7 +159,7 @@ export class AggregateScope<T> {
   }
 
   /**
-   * Adds each occurrence since a boundary that has moved.
+   * Calls `add` for each occurrence since a boundary that has moved.
    *
    * @throws {HistoryNeeded} if occurrences at the instant of the boundary were evaluated before this call
    */

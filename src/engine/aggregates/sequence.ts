@@ -4,10 +4,10 @@ import type { HistoryEvent, LogMemory, Order, SequenceMemory } from "../state/ty
 import { OccurrenceQueue } from "./occurrences.js";
 import { FollowedBoundary, type OccurrenceSelection, placeBefore, select } from "./scope.js";
 
-/** How many of the latest occurrences are remembered: a late one rarely belongs before all of them. */
+/** How many of the latest occurrences are stored: a late event rarely belongs before all of them. */
 export const REMEMBERED_OF_LOG = 8;
 
-/** Occurrences in order, whatever their values. What is later than the floor is known; before it, only what was added in this call. */
+/** Occurrences in order, without values. All that are later than the floor are known; up to it, only those added in this call. */
 class OccurrenceLog {
   readonly floor: Order | null;
   readonly #known: OccurrenceQueue;
@@ -21,14 +21,14 @@ class OccurrenceLog {
     this.#known.insert(this.#known.find(occurredAt, seq), occurredAt, seq, seq);
   }
 
-  /** The latest one before a place in order. */
-  before(place: Order): Order | null {
-    return this.#at(this.#known.before(place) - 1);
+  /** The latest occurrence before a position. */
+  before(position: Order): Order | null {
+    return this.#at(this.#known.before(position) - 1);
   }
 
-  /** The earliest one after a place in order, where nothing stands. */
-  after(place: Order): Order | null {
-    return this.#at(this.#known.before(place));
+  /** The earliest occurrence after a position at which there is none. */
+  after(position: Order): Order | null {
+    return this.#at(this.#known.before(position));
   }
 
   all(): Order[] {
@@ -40,7 +40,7 @@ class OccurrenceLog {
     const last = this.#at(cut - 1);
     const isHigher = last !== null && (this.floor === null || isLater(last.occurredAt, last.seq, this.floor));
     const floor = isHigher ? last : this.floor;
-    // What stands before the floor is known in this call only.
+    // Occurrences up to the floor are known in this call only.
     const kept = this.all().filter(
       ({ occurredAt, seq }, index) => index >= cut && (floor === null || isLater(occurredAt, seq, floor)),
     );
@@ -55,17 +55,17 @@ class OccurrenceLog {
 export interface SequenceSelection {
   first: OccurrenceSelection<true>;
   then: OccurrenceSelection<true>;
-  /** Less than this many milliseconds lie between the two. */
+  /** The two are less than this many milliseconds apart. */
   within: number;
   boundary: BoundaryOf | undefined;
 }
 
-/** Later than every event of an instant. */
+/** A `seq` later than that of every event of an instant. */
 const LAST = Number.MAX_SAFE_INTEGER;
 
 /**
- * Whether one occurrence and a later one, less than a duration apart, have happened. Once they have it holds; where it counts
- * since a boundary, until that moves.
+ * Whether one occurrence and a later one, less than a duration apart, have happened. Once they have, it stays true; with a boundary,
+ * until that moves.
  */
 export class SequenceAggregate implements WorkingAggregate {
   readonly #first: OccurrenceLog;
@@ -119,7 +119,7 @@ export class SequenceAggregate implements WorkingAggregate {
     };
   }
 
-  /** Whether it has happened for good. */
+  /** Whether it has happened and can no longer become false. */
   #isSettled(): boolean {
     return this.#met && this.selection.boundary === undefined;
   }
@@ -153,7 +153,7 @@ export class SequenceAggregate implements WorkingAggregate {
     );
   }
 
-  /** Whether history has an occurrence that counts in a stretch of the order. */
+  /** Whether history has an occurrence that counts, later than `after` and up to `until`. */
   #hasEvaluated(customer: OpenCustomer, of: OccurrenceSelection<true>, after: Order, until: Order): boolean {
     return !eachOfHistory(
       customer,
@@ -165,7 +165,7 @@ export class SequenceAggregate implements WorkingAggregate {
   #followBoundary(customer: OpenCustomer): void {
     const since = this.#boundary.moved(customer);
     if (since === null) return;
-    // Among the occurrences since the boundary: those of its very instant, as it moves to the clock.
+    // Check the occurrences since the boundary: only those of its very instant, as it has moved to the clock.
     const { first, then, within } = this.selection;
     const after = placeBefore(since);
     const thens = this.#since(customer, then, this.#then, after);

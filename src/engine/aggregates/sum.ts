@@ -5,14 +5,14 @@ import type { HistoryEvent, Order, StreamMemory, SumMemory } from "../state/type
 import { OccurrenceQueue, REMEMBERED_OF_WINDOW } from "./occurrences.js";
 import { AggregateScope, type CompiledScope, type ScopedSelection, select } from "./scope.js";
 
-/** Of a window of which nothing is known but where it begins: how many others there are. */
+/** The value of `others` if nothing is known about a window except where it begins. */
 const UNREAD = -1;
 
-/** What is remembered of the number of occurrences in a scope where the last of them are known: it is read from history at the first look. */
+/** The memory of a count whose stream knows only the latest occurrences: its window is read from history when it is first needed. */
 export function unread(stream: StreamMemory, { within, boundary }: CompiledScope, clock: number): SumMemory {
   const last = stream.seq.length - 1;
   const oldest = { occurredAt: [], seq: [], value: [] };
-  // Since a boundary it is read anyway, as if that had just moved.
+  // With a boundary it is read anyway, as if the boundary had just moved.
   const isUnread = boundary === undefined && last >= 0;
   const [others, othersFrom] = isUnread ? [UNREAD, { occurredAt: clock - within, seq: 0 }] : [0, null];
   return {
@@ -26,7 +26,7 @@ export function unread(stream: StreamMemory, { within, boundary }: CompiledScope
   };
 }
 
-/** The exact sum of a number property, and how many numbers it is the sum of. */
+/** The exact sum of a number property, and the count of its summands. */
 export class SumAggregate implements WorkingAggregate {
   sum: DecimalSum;
   count: number;
@@ -34,13 +34,13 @@ export class SumAggregate implements WorkingAggregate {
   private positive: number;
   private negative: number;
   private readonly scope: AggregateScope<number> | null;
-  /** The occurrences in the window. Of those from `othersFrom` on, only the ones of this call; `others` more are not here. */
+  /** The loaded occurrences in the window. From `othersFrom` on it has only those of this call; `others` more are not loaded. */
   private readonly window: OccurrenceQueue | null;
   private others: number;
   private othersFrom: Order | null;
-  /** Whether it is the place of one of them, and not a later place up to which they were read. */
+  /** Whether `othersFrom` is the position of the first of them, and not a later position up to which history was read. */
   private isFirstOther = true;
-  /** Whether it is not known how many others there are, or the first of them was found missing: all that there are is read and summed up. */
+  /** True if the number of others is unknown, or if the first of them is missing from history: then all that exist are read and summed up. */
   private lacksOthers: boolean;
   private changed = false;
 
@@ -84,7 +84,7 @@ export class SumAggregate implements WorkingAggregate {
     return true;
   }
 
-  /** As it is at the customer's clock. */
+  /** Updates the sum as of the customer's clock. */
   read(customer: OpenCustomer): this {
     if (this.scope !== null) {
       this.followBoundary(customer, this.scope);
@@ -96,15 +96,15 @@ export class SumAggregate implements WorkingAggregate {
     return this;
   }
 
-  /** The earliest instant after the clock at which something may leave the window, or Infinity. It must be one of a window. */
+  /** The earliest instant after the clock at which something may leave the window, or Infinity. Requires a window. */
   nextLeave(customer: OpenCustomer): number {
     if (this.read(customer).count === 0) return Infinity;
     const window = this.window!;
-    const isAtHand = window.before(this.othersFrom) > 0;
-    return (isAtHand ? window.occurredAt(0) : this.othersFrom!.occurredAt) + this.selection.within;
+    const isLoaded = window.before(this.othersFrom) > 0;
+    return (isLoaded ? window.occurredAt(0) : this.othersFrom!.occurredAt) + this.selection.within;
   }
 
-  /** Whether no number is below zero, or above it, so that what remains when some have left is not either. */
+  /** Whether no number is below (or above) zero, so that the sum never is either, however many leave. */
   get isNonNegative(): boolean {
     return this.negative === 0;
   }
@@ -124,8 +124,8 @@ export class SumAggregate implements WorkingAggregate {
       this.followBoundary(customer, scope);
       if (!this.needsHistory(customer, scope)) this.leave(customer, scope);
     }
-    const isAsOpened = !this.changed && this.origin !== undefined;
-    if (isAsOpened && (this.origin.window?.oldest.seq.length ?? 0) <= occurrences) return this.origin;
+    const isUnchanged = !this.changed && this.origin !== undefined;
+    if (isUnchanged && (this.origin.window?.oldest.seq.length ?? 0) <= occurrences) return this.origin;
     return {
       kind: "sum",
       sum: this.sum.toMemory(),
@@ -154,19 +154,19 @@ export class SumAggregate implements WorkingAggregate {
     scope.addSince(customer, boundary, (order, value) => this.add(order, value));
   }
 
-  /** Whether an occurrence stands where others are still to be read: it is read with them, and leaves with them. */
+  /** Whether an occurrence is in the range that is not loaded yet: it is counted with the others, read with them, and leaves with them. */
   private isAmongOthers(event: HistoryEvent): boolean {
     const from = this.othersFrom;
     return from !== null && !isLater(from.occurredAt, from.seq, event) && this.scope!.counts(event);
   }
 
-  /** Whether something that is not at hand may have left the window. */
+  /** Whether something that is not loaded may have left the window. */
   private needsHistory(customer: OpenCustomer, scope: AggregateScope<number>): boolean {
     const from = this.othersFrom;
     return from !== null && from.occurredAt <= customer.clock - this.selection.within && !scope.hasLeft(customer);
   }
 
-  /** Takes away what has left the window. */
+  /** Removes what has left the window. */
   private leave(customer: OpenCustomer, scope: AggregateScope<number>): void {
     const { window } = this;
     if (window === null || this.count === 0) return;
@@ -179,7 +179,7 @@ export class SumAggregate implements WorkingAggregate {
     }
   }
 
-  /** Reads some more of the window from history. What the history has lost of it is given up. */
+  /** Reads another page of the window from history. If history has lost some of it, the sum is computed from what is left. */
   private readPage(customer: OpenCustomer): void {
     const window = this.window!;
     const { event } = this.selection;
@@ -224,7 +224,7 @@ export class SumAggregate implements WorkingAggregate {
     this.sumUp();
   }
 
-  /** Begins anew with the occurrences at hand. */
+  /** Computes the sum again from the loaded occurrences. */
   private sumUp(): void {
     this.sum = new DecimalSum();
     this.count = this.positive = this.negative = this.others = 0;

@@ -7,8 +7,8 @@ export type ValueTest = (value: Json | undefined) => boolean;
 export type PropertyTest = (properties: Record<string, Json>) => boolean;
 
 /**
- * A comparison of a property or a trait. An absent value compares as false, and so does one of another type than declared; `ne` and
- * `notIn` are the exact negations of `eq` and `in`. A field declared as a date is compared by its instant.
+ * A comparison of a property or a trait. An absent value compares as false, and so does a value that is not of the declared type; `ne`
+ * and `notIn` are the exact negations of `eq` and `in`. A field declared as a date is compared by its instant.
  */
 export function compileComparison(
   field: Field | undefined,
@@ -22,12 +22,12 @@ export function compileComparison(
   return operator === "eq" || operator === "in" ? equals : (value) => !equals(value);
 }
 
-/** Whether a value is there: null is absent, and so is a value of another type than declared. */
+/** Whether a value is present: null counts as absent, and so does a value that is not of the declared type. */
 export function compileExists(field: Field | undefined): ValueTest {
   return (value) => isOfType(field, value);
 }
 
-/** Whether a value has a declared type; without a declaration any has it that is there. */
+/** Whether a value is present and has the declared type, if one is declared. */
 export function isOfType(field: Field | undefined, value: Json | undefined): boolean {
   if (value === undefined || value === null) return false;
   if (field === undefined) return true;
@@ -35,7 +35,7 @@ export function isOfType(field: Field | undefined, value: Json | undefined): boo
   return field.type === (Array.isArray(value) ? "array" : typeof value);
 }
 
-/** A condition on the properties of one event, whose declared fields are given. */
+/** Compiles a condition on the properties of one event. @param fields the declared fields of the event */
 export function compilePropertyCondition(
   condition: PropertyCondition,
   fields: Readonly<Record<string, Field>>,
@@ -114,7 +114,7 @@ const COMPARISONS = {
   gte: (a: number, b: number) => a >= b,
 };
 
-/** A comparison with a number, of a number that is there. */
+/** A comparison of two numbers, both present. */
 export function compileOrder(operator: OrderOperator, expected: number): (value: number) => boolean {
   const compare = COMPARISONS[operator];
   return (value) => compare(value, expected);

@@ -23,8 +23,8 @@ export class ConditionCompiler {
   /**
    * Compiles a condition.
    *
-   * @param boundary from when on what says nothing itself counts: in a step of a journey
-   * @param least from when on anything counts, whatever it says itself: for another run of a journey
+   * @param boundary see `ConditionContext`
+   * @param least see `ConditionContext`
    */
   compile(condition: Condition, boundary?: BoundaryOf, least?: BoundaryOf): CompiledCondition {
     const compilePart = (part: Condition): CompiledCondition => this.compile(part, boundary, least);
@@ -41,7 +41,7 @@ export class ConditionCompiler {
     }
   }
 
-  /** Where a condition or a measure of the item is compiled. */
+  /** The context for compiling a condition or a measure of the item. */
   context(source: Condition | Measure, boundary?: BoundaryOf, least?: BoundaryOf): ConditionContext {
     return { ...this.model, reads: this.reads, source, boundary, least };
   }

@@ -1,4 +1,4 @@
-/** Conditions on what a customer is at present: its traits, lifecycle state, segments, journeys and health. */
+/** Conditions on the current state of a customer: its traits, lifecycle state, segments, journeys and health. */
 import type { Condition } from "../../model/snapshot/types.js";
 import { type ConditionContext, HEALTH_ITEM, journeyItem, LIFECYCLE_ITEM, segmentItem } from "../compile-context.js";
 import { memberReader } from "../json.js";
@@ -10,7 +10,7 @@ import { expectation, lacking, shown } from "./phrases.js";
 
 type Of<K extends Condition["kind"]> = Extract<Condition, { kind: K }>;
 
-/** A comparison of a trait, or whether it is there. */
+/** A comparison of a trait, or whether it is present. */
 export function compileTrait(condition: Of<"trait" | "traitExists">, { snapshot }: ConditionContext): Leaf {
   const { trait } = condition;
   const field = Object.hasOwn(snapshot.traits, trait) ? snapshot.traits[trait] : undefined;
@@ -41,13 +41,13 @@ export function compileSegment({ segment }: Of<"segment">, { reads, segmentIndex
   return { expected: "member", test, actual: (customer) => (test(customer) ? "member" : "not a member") };
 }
 
-/** The status of a journey's present or last run. */
+/** The status of a journey's current or last run. */
 export function compileJourney({ journey, statuses }: Of<"journey">, context: ConditionContext): Leaf {
   const runOf = readJourney(journey, context);
   return isOneOf(statuses, (customer) => runOf(customer)?.status ?? "not_started");
 }
 
-/** Where a journey stands, or whether it has completed a step. */
+/** The current step of a journey, or whether it has completed a step. */
 export function compileJourneyStep({ journey, step, is }: Of<"journeyStep">, context: ConditionContext): Leaf {
   const runOf = readJourney(journey, context);
   if (is === "completed") {
@@ -74,7 +74,7 @@ function readJourney(
   return (customer) => customer.journeys[index];
 }
 
-/** A comparison of the overall health or of a component. Without a score only the negation holds. */
+/** A comparison of the overall health or of a component. Without a score only `ne` holds. */
 export function compileHealth({ component, operator, value }: Of<"health">, { reads }: ConditionContext): Leaf {
   reads.items.add(HEALTH_ITEM);
   const compare = compileOrder(operator, value);

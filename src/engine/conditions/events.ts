@@ -17,7 +17,7 @@ import { expectation, lacking, lackingWhole, shown } from "./phrases.js";
 
 type Of<K extends Condition["kind"]> = Extract<Condition, { kind: K }>;
 
-/** A comparison of a number that is computed of occurrences. */
+/** A comparison of a number that is computed from occurrences. */
 export function compileMeasured(
   condition: Of<"count" | "aggregate" | "distinct" | "daysSince" | "ratio" | "difference">,
   context: ConditionContext,
@@ -52,7 +52,7 @@ function compareMeasure(
   return { ...measure, test: (customer: OpenCustomer) => reading.of(measure.value(customer)) };
 }
 
-/** An absent number compares as false, except where the comparison is a negation. */
+/** An absent number compares as false, except with `ne`. */
 function orderReading(operator: OrderOperator, expected: number): SearchedReading<boolean> {
   const compare = compileOrder(operator, expected);
   const of = (value: number | undefined): boolean => (value === undefined ? operator === "ne" : compare(value));
@@ -68,7 +68,7 @@ function orderReading(operator: OrderOperator, expected: number): SearchedReadin
   return { of, limits, isMonotone: !isEqual, regionOf };
 }
 
-/** What a latest value is remembered as: whether it compares as asked, and how an explanation shows it. */
+/** The form in which a latest value is stored: whether the comparison holds, and how an explanation shows it. */
 type Compared = [met: boolean, shown: Json];
 
 /** A comparison of a property's value at the latest occurrence that has one. */

@@ -4,21 +4,21 @@ import type { OperandValue } from "../compile-context.js";
 import type { NextChange, OpenCustomer } from "../open-customer.js";
 import type { Json } from "../state/types.js";
 
-/** Why a condition holds or not, at the customer's clock. A tree, as the condition is one. */
+/** Why a condition holds or not at the customer's clock. It is a tree with the structure of the condition. */
 export type Explanation = {
   kind: string;
   /** The condition as a sentence: `count of "login" within 30d at least 3`. */
   text: string;
   /** What the condition asks for: a value, a list of values, or `at least 3`. */
   expected: Json;
-  /** What there is; null where there is nothing. Where memory is bounded, `3 or more`. */
+  /** The actual value; null if there is none; `3 or more` if memory is bounded. */
   actual: Json;
   met: boolean;
-  /** What lacks: a number to be added to the actual one, or what is to become true; null where the condition is met. */
+  /** What is missing: a number to be added to the actual one, or what has to become true; null if the condition is met. */
   missing: Json;
-  /** When it flips by time alone, while no operation comes and nothing else changes; null: never. ISO 8601. */
+  /** When it flips by time alone, if no operation comes and nothing else changes; null for never. ISO 8601. */
   flipsAt: string | null;
-  /** What a ratio or a difference is computed of. */
+  /** What a ratio or a difference is computed from. */
   operands?: OperandValue[];
   conditions?: Explanation[];
 };
@@ -28,28 +28,28 @@ export type ConditionTest = (customer: OpenCustomer) => boolean;
 export interface CompiledCondition {
   /** Whether the condition holds at the customer's clock. */
   test: ConditionTest;
-  /** When it changes by time alone; `NEVER` where it does not. */
+  /** When it changes by time alone; `NEVER` if it does not. */
   nextChange: NextChange;
-  /** Why it does or does not. Changes nothing. */
+  /** Explains why it holds or not. Changes nothing. */
   explain(customer: OpenCustomer): Explanation;
 }
 
-/** A condition without parts, and what its explanation says. */
+/** A condition without parts, and the content of its explanation. */
 export interface Leaf {
   expected: Json;
   test: ConditionTest;
   nextChange?: NextChange | undefined;
   actual(customer: OpenCustomer): Json;
-  /** What it is computed of, where it is computed of other numbers. */
+  /** What it is computed from, if it is computed from other numbers. */
   operands?: ((customer: OpenCustomer) => OperandValue[] | undefined) | undefined;
-  /** What lacks where the condition is not met; what is expected, unless said otherwise. */
+  /** What is missing if the condition is not met; `expected` by default. */
   missing?(customer: OpenCustomer): Json;
 }
 
-/** How many instants of change an explanation looks at to find when a condition of several parts flips. */
+/** How many instants of change an explanation tries to find when a condition of several parts flips. */
 const STEPS_MAX = 500;
 
-/** A leaf that explains itself. */
+/** Adds the explanation to a leaf. */
 export function compileLeaf(condition: Condition, leaf: Leaf): CompiledCondition {
   const { kind } = condition;
   const text = conditionText(condition);
@@ -136,14 +136,14 @@ function testOfGroup(kind: "all" | "any", tests: readonly ConditionTest[]): Cond
 }
 
 /**
- * When a condition flips by time alone: tried at each instant at which one of its parts changes, or Infinity. What windows lose by that,
- * and the clock, are as before afterwards.
+ * When a condition flips by time alone, or Infinity: it is tested at each instant at which one of its parts changes. The clock and the
+ * aggregates are restored afterwards.
  */
 function findFlip(customer: OpenCustomer, test: ConditionTest, nextChange: NextChange): number {
   const { clock, aggregates, searches } = customer;
-  const kept = aggregates.slice();
+  const originals = aggregates.slice();
   customer.searches = [];
-  kept.forEach((aggregate, index) => (aggregates[index] = aggregate.clone?.() ?? aggregate));
+  originals.forEach((aggregate, index) => (aggregates[index] = aggregate.clone?.() ?? aggregate));
   try {
     const present = test(customer);
     for (let step = 0; step < STEPS_MAX; step++) {
@@ -156,7 +156,7 @@ function findFlip(customer: OpenCustomer, test: ConditionTest, nextChange: NextC
   } finally {
     customer.clock = clock;
     customer.searches = searches;
-    kept.forEach((aggregate, index) => (aggregates[index] = aggregate));
+    originals.forEach((aggregate, index) => (aggregates[index] = aggregate));
   }
 }
 
@@ -167,7 +167,7 @@ function isoTime(instant: number): string | null {
 /** No change by time alone. */
 export const NEVER: NextChange = () => Infinity;
 
-/** The least of the instants at which some parts change by time alone. */
+/** The earliest instant at which one of some parts changes by time alone. */
 export function earliest(parts: readonly { nextChange: NextChange }[]): NextChange {
   const changes = parts.map(({ nextChange }) => nextChange).filter((change) => change !== NEVER);
   if (changes.length < 2) return changes[0] ?? NEVER;

@@ -7,7 +7,7 @@ import type { Json } from "../state/types.js";
 /** The longest text that an explanation shows in full. */
 export const SHOWN_CHARACTERS = 100;
 
-/** What a comparison asks for: the value or the values themselves, or how they compare. */
+/** What a comparison asks for: the value or values themselves for `eq` and `in`, otherwise a text such as `at least 3`. */
 export function expectation(operator: CompareOperator, value: Scalar | Scalar[]): Json {
   return operator === "eq" || operator === "in" ? value : comparisonText(operator, value);
 }
@@ -19,16 +19,16 @@ export function shown(value: Json | undefined): Json {
   return typeof value === "string" ? cut(value, SHOWN_CHARACTERS) : value;
 }
 
-/** What is to be added to a number so that a comparison holds. */
+/** What must be added to a number so that a comparison holds. */
 export function lacking(operator: OrderOperator, expected: number, actual: number): Json {
   if (operator === "ne") return "another value";
-  const rest = new DecimalSum();
-  rest.add(expected);
-  rest.subtract(actual);
-  return operator === "gt" || operator === "lt" ? `${OPERATOR_WORDS[operator]} ${rest.toNumber()}` : rest.toNumber();
+  const gap = new DecimalSum();
+  gap.add(expected);
+  gap.subtract(actual);
+  return operator === "gt" || operator === "lt" ? `${OPERATOR_WORDS[operator]} ${gap.toNumber()}` : gap.toNumber();
 }
 
-/** What is to be added to a whole number so that a comparison holds. */
+/** What must be added to a whole number so that a comparison holds. */
 export function lackingWhole(operator: OrderOperator, expected: number, actual: number): Json {
   if (operator === "gt") return Math.floor(expected) + 1 - actual;
   if (operator === "gte") return Math.ceil(expected) - actual;

@@ -1,4 +1,4 @@
-/** Conditions that flip by time alone, without an operation: each tells the instant of its next flip by `nextChange`. */
+/** Conditions that flip by time alone, without an operation: `nextChange` returns the instant of the next flip. */
 import { LATEST_INSTANT, parseDuration, parseInstant } from "../../model/snapshot/duration.js";
 import type { Condition } from "../../model/snapshot/types.js";
 import { conditionText } from "../../model/snapshot/words.js";
@@ -15,7 +15,7 @@ export function compileActivity(condition: Of<"inactiveFor" | "activeWithin">, c
   context.reads.activity = true;
   const duration = parseDuration(condition.duration);
   const isActive = condition.kind === "activeWithin";
-  // The last event leaves the half-open window exactly at its instant plus the duration; from then on it is inactivity.
+  // The last event leaves the half-open window exactly at its instant plus the duration; inactivity begins then.
   const endsAt = (customer: OpenCustomer): number => {
     const { lastEventAt, firstEvaluatedAt } = customer;
     return (isActive || lastEventAt !== -Infinity ? lastEventAt : firstEvaluatedAt) + duration;
@@ -29,7 +29,7 @@ export function compileActivity(condition: Of<"inactiveFor" | "activeWithin">, c
   };
 }
 
-/** At least this long in the present lifecycle state. */
+/** At least this long in the current lifecycle state. */
 export function compileInState(condition: Of<"inState">, context: ConditionContext): Leaf {
   context.reads.items.add(LIFECYCLE_ITEM);
   const atLeast = parseDuration(condition.atLeast);
@@ -51,7 +51,7 @@ export function compileDate(condition: Of<"traitDateWithin" | "traitDatePassed">
     const date = dateOf(customer);
     return date === undefined ? null : new Date(date).toISOString();
   };
-  // It holds in [date + from, date + to).
+  // The condition holds in [date + from, date + to).
   const isNear = condition.kind === "traitDateWithin";
   const by = isNear ? condition.within : condition.by;
   const length = by === undefined ? 0 : parseDuration(by);

@@ -8,7 +8,7 @@ import { nextChangeOf } from "./change-search.js";
 import { compileSimpleMeasure } from "./measures.js";
 import { compileCountOperand, compileOperand, toNumber } from "./operands.js";
 
-/** A number that conditions compare and scores are made of, as far as a reading needs to know it. */
+/** Compiles a number that a condition compares or a score is computed from, as precisely as the reading needs it. */
 export function compileMeasure<V extends boolean | number | undefined>(
   measure: Measure,
   reading: SearchedReading<V>,
@@ -16,7 +16,7 @@ export function compileMeasure<V extends boolean | number | undefined>(
 ): CompiledMeasure {
   if (!isSearched(measure, reading)) return compileSimpleMeasure(measure, reading, context);
 
-  // What the calculation reads is told apart from what else its part of the model does.
+  // Collect what the calculation reads separately from the rest of its part of the model.
   const reads: Reads = { items: new Set(), streams: new Set(), aggregates: new Set(), activity: false };
   const isCount = measure.kind === "count" && !measure.previous;
   const place = { ...context, reads, source: measure };
@@ -40,7 +40,7 @@ export function compileMeasure<V extends boolean | number | undefined>(
   };
 }
 
-/** Whether the next change of a number by time alone has to be searched for, because sums are remembered of it. */
+/** Whether the next change of a number by time alone has to be searched for, because it is computed from sums. */
 export function isSearched(
   measure: Measure,
   reading: SearchedReading,

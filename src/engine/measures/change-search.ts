@@ -4,30 +4,30 @@ import type { Boundary } from "../state/boundary.js";
 import type { HistoryEvent, OutlookMemory, SearchMemory } from "../state/types.js";
 import { type Addend, isUnmoved, Margins, type Quotient } from "./margins.js";
 
-/** Which way a number moves, if at all; null where that cannot be told. */
+/** The direction in which a number moves; null if unknown. */
 export type MoveDirection = -1 | 0 | 1 | null;
 
 type Present = SearchMemory["present"];
 type Anchor = SearchMemory["anchors"][number];
 
-/** A number that occurrences change by leaving their windows. */
+/** A number that changes when occurrences leave their windows. */
 export interface MovingNumber {
   value: (customer: OpenCustomer) => number | undefined;
-  /** What it is computed of, as far as events change it by adding to something. */
+  /** The quotient that it equals, whose parts events change by adding to them. */
   quotient: Quotient;
   /** The earliest instant after the clock at which one of the aggregates may change by time alone, or Infinity. */
   nextInstant: NextChange;
-  /** What the number hangs on besides time and the occurrences of windows; as long as these are the same, so is that. */
+  /** Everything that the number depends on besides time and the occurrences in windows; a search is valid while all anchors are unchanged. */
   anchors: readonly ((customer: OpenCustomer) => Anchor)[];
-  /** Those that it reads and that time alone changes. */
+  /** The aggregates that it reads and that time alone changes. */
   aggregates: readonly Aggregate[];
-  /** Whether it is absent, and stays so if nothing comes. */
+  /** Whether it is absent, and stays absent if no event comes. */
   isGone: (customer: OpenCustomer) => boolean;
-  /** How it moves by time alone, as long as nothing comes: never the other way, and where it is absent it stays so, unless that is null. */
+  /** The only direction in which it moves by time alone, if no event comes; if absent it then stays absent. Null: no such promise. */
   drift: (customer: OpenCustomer) => MoveDirection;
 }
 
-/** What a number hangs on that counts from a boundary. */
+/** The anchor of a number that counts from a boundary. */
 export function boundaryAnchor(boundary: (customer: OpenCustomer) => Boundary): (customer: OpenCustomer) => Anchor {
   return (customer) => {
     const { at, occurredAt, seq } = boundary(customer);
@@ -35,42 +35,42 @@ export function boundaryAnchor(boundary: (customer: OpenCustomer) => Boundary): 
   };
 }
 
-/** The customer at an instant ahead, if nothing comes. */
+/** The customer at a future instant, if no event comes. */
 interface Outlook {
   instant: number;
   copies: { aggregate: Aggregate; copy: WorkingAggregate }[];
 }
 
 /**
- * The first outlook at which the number is absent or, reading as before, out of its region (`isOut`; then the margins are those up to it).
- * An event that may change that lets the search go on from there, and not begin anew.
+ * The first outlook at which the number is absent, or outside its region although it still reads the same (`isOut`; then the margins end
+ * there). After an event that may change that, the search continues from the checkpoint instead of starting over.
  */
 interface Checkpoint {
   outlook: Outlook;
   isOut: boolean;
 }
 
-/** How many of the oldest occurrences of a window are remembered at an instant ahead. */
+/** How many of the oldest occurrences of a window are stored for a future instant. */
 export const REMEMBERED_AHEAD = 16;
 /**
- * Of how many windows a model's searches are remembered, so that a state grows by little: those of the first numbers of the model. Counts
- * that are summed up have theirs remembered besides: together they are a fraction of the occurrences that would be remembered otherwise.
+ * For how many windows a model's searches are stored, to limit the growth of states: those of the first numbers of the model. Searches of
+ * summed-up counts are always stored: they take a fraction of the space of the occurrences that would be stored otherwise.
  */
 const WINDOWS_AHEAD = 16;
 
 /**
- * The search for the instant at which a reading of such a number becomes another one: from instant to instant at which it may, on copies of
- * what the customer remembers, with the margins that the number has at these. An event moves the margins, and the search goes on from where
- * it stopped, or the change is found among the instants before. It is remembered from call to call where it went further than the
- * occurrences at hand, so that a history costs each instant once.
+ * The search for the instant at which the reading of a moving number changes. It visits the instants at which it may change, on copies of
+ * the customer's aggregates, and notes the number's margins there. An event shifts the margins; then either one of the visited instants is
+ * the change, or the search continues where it stopped. A search that went beyond the loaded occurrences is stored from call to call, so
+ * that a history visits each instant only once.
  */
 class MarginSearch implements ChangeSearch {
   private checkpoint: Checkpoint | null = null;
-  /** What came since the last look: many a search ends before that matters to its copies. */
+  /** Events not yet recorded in the copies: many searches end before that is necessary. */
   private unrecorded: HistoryEvent[] = [];
-  /** The instant of the change, if nothing comes; null where the search is to go on. */
+  /** The instant of the change, if no event comes; null if the search has to continue. */
   private found: number | null = null;
-  /** Undefined before the number was there; null where they are not known: then any event that concerns the number ends the search. */
+  /** Undefined until the number has a value; null if unknown: then every event that concerns the number ends the search. */
   private margins: Margins | null | undefined;
 
   constructor(
@@ -92,9 +92,9 @@ class MarginSearch implements ChangeSearch {
   static from(number: MovingNumber, reading: SearchedReading, memory: SearchMemory): MarginSearch {
     const open = ({ instant, aggregates }: OutlookMemory): Outlook => ({
       instant,
-      copies: aggregates.map((remembered, i) => {
+      copies: aggregates.map((memoryOfOne, i) => {
         const aggregate = number.aggregates[i]!;
-        return { aggregate, copy: aggregate.open(remembered) };
+        return { aggregate, copy: aggregate.open(memoryOfOne) };
       }),
     });
     const { present, anchors, outlook, checkpoint, margins } = memory;
@@ -112,7 +112,7 @@ class MarginSearch implements ChangeSearch {
 
   find(customer: OpenCustomer): number {
     this.recordAll(customer);
-    this.found ??= this.crossing() ?? ahead(customer, this.outlook, () => this.walk(customer));
+    this.found ??= this.crossing() ?? lookAt(customer, this.outlook, () => this.walk(customer));
     return this.found;
   }
 
@@ -127,28 +127,28 @@ class MarginSearch implements ChangeSearch {
     const { number, present, anchors, outlook, margins } = this;
     const { clock } = customer;
     if (!this.isSound(customer, present)) return null;
-    const isFar = number.aggregates.some(
+    const needsHistory = number.aggregates.some(
       ({ index }) => customer.aggregates[index]!.remembersUntil!() <= outlook.instant,
     );
-    if (!isFar) return null;
+    if (!needsHistory) return null;
     this.recordAll(customer);
     const save = (one: Outlook): OutlookMemory => ({
       instant: one.instant,
-      aggregates: ahead(customer, one, () =>
-        // A search does not go on from where the clock is.
+      aggregates: lookAt(customer, one, () =>
+        // An outlook at or before the clock is never continued from.
         one.instant <= clock ? [] : one.copies.map(({ copy }) => copy.save(customer, REMEMBERED_AHEAD)),
       ),
     });
     const checkpoint = this.checkpoint && { ...save(this.checkpoint.outlook), isOut: this.checkpoint.isOut };
-    const ofMargins = margins === undefined ? {} : { margins: margins && margins.toMemory() };
-    return { present, anchors, outlook: save(outlook), checkpoint, ...ofMargins };
+    const savedMargins = margins === undefined ? {} : { margins: margins && margins.toMemory() };
+    return { present, anchors, outlook: save(outlook), checkpoint, ...savedMargins };
   }
 
   private recordAll(customer: OpenCustomer): void {
     const { unrecorded, outlook, checkpoint } = this;
     if (unrecorded.length === 0) return;
-    recordIn(customer, outlook, unrecorded);
-    if (checkpoint !== null) recordIn(customer, checkpoint.outlook, unrecorded);
+    recordAt(customer, outlook, unrecorded);
+    if (checkpoint !== null) recordAt(customer, checkpoint.outlook, unrecorded);
     this.unrecorded = [];
   }
 
@@ -156,7 +156,7 @@ class MarginSearch implements ChangeSearch {
     return this.number.anchors.every((anchor, i) => anchor(customer) === this.anchors[i]);
   }
 
-  /** Takes in what an event does to the margins, and tells whether these still say how the number reads at the instants looked at. */
+  /** Shifts the margins by an event. Returns whether they still determine how the number reads at the visited instants. */
   private move(customer: OpenCustomer, event: HistoryEvent): boolean {
     const { dividend, divisor } = this.number.quotient;
     const isUnmovedBy = (part: Addend | null): boolean =>
@@ -171,17 +171,17 @@ class MarginSearch implements ChangeSearch {
     if (margins === undefined) return dividend.shift(customer, event, this.outlook.instant, 0) !== null;
     if (margins === null) return isUnmovedBy(dividend) && isUnmovedBy(divisor);
     if (!margins.move(customer, event, this.outlook.instant)) return false;
-    // Beyond its region a number may read as within it.
+    // Outside its region a number may still read as inside it.
     return this.reading.isMonotone || margins.crossing() === Infinity;
   }
 
-  /** The first of the instants looked at at which the number is out of its region; null where it is within at all of them. */
+  /** The first visited instant at which the number is outside its region; null if it is inside at all of them. */
   private crossing(): number | null {
     const at = this.margins?.crossing() ?? Infinity;
     return at === Infinity ? null : at;
   }
 
-  /** Takes note of the margins at an outlook at which the number is. */
+  /** Notes the margins at the current outlook, where the number has a value. */
   private look(customer: OpenCustomer, value: number): void {
     if (this.checkpoint?.isOut || this.margins === null) return;
     if (this.margins === undefined) {
@@ -194,7 +194,7 @@ class MarginSearch implements ChangeSearch {
   }
 
   private setCheckpoint(isOut: boolean): void {
-    this.checkpoint = { outlook: copied(this.outlook), isOut };
+    this.checkpoint = { outlook: copyOf(this.outlook), isOut };
   }
 
   private walk(customer: OpenCustomer): number {
@@ -216,12 +216,12 @@ function readAs(reading: SearchedReading, value: number | undefined): Present {
   return reading.of(value) ?? null;
 }
 
-function copied({ instant, copies }: Outlook): Outlook {
+function copyOf({ instant, copies }: Outlook): Outlook {
   return { instant, copies: copies.map(({ aggregate, copy }) => ({ aggregate, copy: copy.clone!() })) };
 }
 
-function recordIn(customer: OpenCustomer, outlook: Outlook, events: readonly HistoryEvent[]): void {
-  ahead(customer, outlook, () => {
+function recordAt(customer: OpenCustomer, outlook: Outlook, events: readonly HistoryEvent[]): void {
+  lookAt(customer, outlook, () => {
     for (const event of events) {
       for (const { aggregate, copy } of outlook.copies) {
         if (aggregate.events.includes(event.event)) copy.record(customer, event);
@@ -230,8 +230,8 @@ function recordIn(customer: OpenCustomer, outlook: Outlook, events: readonly His
   });
 }
 
-/** Looks at the customer as it is then. */
-function ahead<T>(customer: OpenCustomer, { instant, copies }: Outlook, look: () => T): T {
+/** Calls `look` with the customer as it will be at an outlook. */
+function lookAt<T>(customer: OpenCustomer, { instant, copies }: Outlook, look: () => T): T {
   const { clock, aggregates } = customer;
   const own = copies.map(({ aggregate: { index } }) => aggregates[index]!);
   customer.clock = instant;
@@ -245,9 +245,9 @@ function ahead<T>(customer: OpenCustomer, { instant, copies }: Outlook, look: ()
 }
 
 /**
- * The earliest instant after the clock at which a reading of such a number changes by time alone.
+ * The earliest instant after the clock at which the reading of a moving number changes by time alone.
  *
- * @param isCount whether it is a count that is summed up
+ * @param isCount whether it is a summed-up count
  */
 export function nextChangeOf(
   number: MovingNumber,
@@ -272,8 +272,8 @@ export function nextChangeOf(
     const drift = number.drift(customer);
     if (drift !== null) {
       const region = value === undefined ? null : reading.regionOf(value);
-      const endsNowhere = drift === 0 || value === undefined || region?.[drift < 0 ? "low" : "high"] === null;
-      if (endsNowhere) return Infinity;
+      const staysInRegion = drift === 0 || value === undefined || region?.[drift < 0 ? "low" : "high"] === null;
+      if (staysInRegion) return Infinity;
     }
     let search = customer.searches[position];
     if (!search?.isSound(customer, present)) {

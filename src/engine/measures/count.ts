@@ -7,8 +7,8 @@ import type { NextChange, OpenCustomer, Stream } from "../open-customer.js";
 import { counts } from "../state/boundary.js";
 
 /**
- * From so many on occurrences are summed up instead of remembering them: no state grows with what a count is compared with. Below, all windows
- * share what is remembered.
+ * Counts compared with at least this number are kept as sums (of ones) instead of storing their occurrences, so that no state grows with
+ * that number. Below it, the counts of all windows share the stored occurrences.
  */
 const SUMMED_UP_FROM = 1_000;
 
@@ -19,12 +19,12 @@ export interface CompiledCount extends CompiledMeasure {
   test: Test;
 }
 
-/** Whether so many occurrences tell what is made of a count that they are summed up. */
+/** Whether a count with this reading is kept as a sum of ones. */
 export function isSumOfOnes({ limits }: Reading): boolean {
   return Math.max(...limits) >= SUMMED_UP_FROM;
 }
 
-/** The number of occurrences, as far as a comparison needs it. */
+/** The number of occurrences, as precisely as a comparison needs it. */
 export function compileCountComparison(
   condition: { of: EventSelector; operator: OrderOperator; value: number } & OccurrenceScope,
   context: ConditionContext,
@@ -36,7 +36,7 @@ export function compileCountComparison(
   return { ...numberOf(stream, scope), test, nextChange };
 }
 
-/** The number of occurrences, as far as a reading needs it. */
+/** The number of occurrences, as precisely as a reading needs it. */
 export function compileCount(
   of: EventSelector,
   { scope, reading, context }: { scope: CompiledScope; reading: Reading; context: ConditionContext },
@@ -57,7 +57,7 @@ function isScoped({ within, boundary }: CompiledScope): boolean {
   return within !== Infinity || boundary !== undefined;
 }
 
-/** How many occurrences count, as far as every customer's memory is sure to tell: up to the stream's capacity, unless there is no scope. */
+/** How many occurrences count. With a scope, at most the stream's capacity, which every customer's memory is sure to contain. */
 function numberOf(
   stream: Stream,
   scope: CompiledScope,
@@ -67,7 +67,7 @@ function numberOf(
   const value = (customer: OpenCustomer): number => {
     const memory = customer.streams[index]!;
     const { length } = memory.seq;
-    // During a call there are more: what is counted must not depend on how operations come in calls.
+    // During a call more are held. They are ignored, since the result must not depend on how operations are divided into calls.
     return length - firstInScope(customer, scope, memory, Math.max(0, length - stream.capacity));
   };
   const isBounded: Test = (customer) => {
@@ -84,7 +84,7 @@ interface Comparison {
   capacity: number;
 }
 
-/** All comparisons rest on one question: "are there at least n?", which the n-th latest occurrence answers alone. */
+/** All comparisons come down to the question "are there at least n?", which the n-th latest occurrence alone answers. */
 function compare(stream: number, operator: OrderOperator, value: number, scope: CompiledScope): Comparison {
   if (operator === "eq") return exactly(stream, value, scope);
   if (operator === "gte") return atLeast(stream, Math.ceil(value), scope);
@@ -105,7 +105,7 @@ function atLeast(stream: number, needed: number, scope: CompiledScope): Comparis
   return {
     test: (customer) => leavesAt(customer, needed) > customer.clock,
     nextChange:
-      scope.within === Infinity ? undefined : (customer) => pastIsNever(leavesAt(customer, needed), customer.clock),
+      scope.within === Infinity ? undefined : (customer) => infinityIfPast(leavesAt(customer, needed), customer.clock),
     capacity: needed,
   };
 }
@@ -118,9 +118,9 @@ function exactly(stream: number, value: number, scope: CompiledScope): Compariso
   const nextChange: NextChange = (customer) => {
     const surplusLeavesAt = leavesAt(customer, value + 1);
     const lastLeavesAt = value === 0 ? Infinity : leavesAt(customer, value);
-    // Where both leave at once, the number passes the value without ever being it.
+    // If both leave at once, the number skips the value.
     if (surplusLeavesAt > customer.clock) return surplusLeavesAt < lastLeavesAt ? surplusLeavesAt : Infinity;
-    return pastIsNever(lastLeavesAt, customer.clock);
+    return infinityIfPast(lastLeavesAt, customer.clock);
   };
   return {
     test: (customer) => enough.test(customer) && !isMore(customer),
@@ -130,8 +130,8 @@ function exactly(stream: number, value: number, scope: CompiledScope): Compariso
 }
 
 /**
- * When the n-th latest occurrence that counts leaves the window: Infinity where there is no window, -Infinity where fewer
- * than n count. At least n count at an instant exactly if this lies after it.
+ * When the n-th latest occurrence that counts leaves the window: Infinity without a window, -Infinity if fewer than n count.
+ * At least n count at an instant if and only if the result is later than it.
  */
 function leavingInstant(stream: number, { within, boundary }: CompiledScope) {
   return (customer: OpenCustomer, nth: number): number => {
@@ -142,6 +142,6 @@ function leavingInstant(stream: number, { within, boundary }: CompiledScope) {
   };
 }
 
-function pastIsNever(instant: number, clock: number): number {
+function infinityIfPast(instant: number, clock: number): number {
   return instant > clock ? instant : Infinity;
 }

@@ -9,33 +9,33 @@ export interface Bound {
   isIn: boolean;
 }
 
-/** Numbers that read alike, and no neighbour of which does; null where they have no end. */
+/** A maximal range of numbers with the same reading; a null bound is unlimited. */
 export interface Region {
   low: Bound | null;
   high: Bound | null;
-  /** How far beyond an end a number may read as within, because what it is read as is rounded; 0 unless given. */
+  /** How far beyond a bound a number may still have the same reading, because readings are rounded; 0 unless given. */
   blur?: number;
 }
 
-/** By how much an event changes a number, at least and at most: in whole units, of which a one has so many as a power of ten says. */
+/** By how much an event changes a number, at least and at most, in whole units of 10^-decimals. */
 export type Shift = readonly [least: number, most: number];
 
 export const UNMOVED: Shift = [0, 0];
 
 /** A number that events change by adding to it. */
 export interface Addend {
-  /** Undefined where it is absent. */
+  /** Undefined if absent. */
   exact: (customer: OpenCustomer) => DecimalSum | number | undefined;
-  /** How an event changes it at every instant from the clock up to `until`; null where units of so many decimals do not tell. */
+  /** How an event changes it at every instant from the clock up to `until`; null if units of 10^-decimals cannot express that. */
   shift: (customer: OpenCustomer, event: HistoryEvent, until: number, decimals: number) => Shift | null;
 }
 
-/** A number as one by another. Margins are known where that is above zero. */
+/** A number as a quotient. Margins are known only while the divisor is above zero. */
 export interface Quotient {
   dividend: Addend;
-  /** Null stands for a one. */
+  /** Null stands for 1. */
   divisor: Addend | null;
-  /** Whether it is rounded once, as if its parts were whole. */
+  /** Whether only the result is rounded to a double, not also its parts. */
   isRoundedOnce: boolean;
 }
 
@@ -43,16 +43,16 @@ export function isUnmoved(shift: Shift | null): boolean {
   return shift !== null && shift[0] === 0 && shift[1] === 0;
 }
 
-/** How many lows of a margin are known in a call, and how many of them are remembered: enough for events that each pass several. */
+/** How many lows of a margin are held during a call, and how many of them are stored: enough for events that each pass several. */
 const KNOWN_LOWS = 256;
 export const REMEMBERED_LOWS = 32;
 
 /**
- * How far a number is from one limit of its region, in units: at the instants ahead at which it is closer than at any before, of which the
- * last are known. Before the first of these lows it is `least` away or more.
+ * How far a number is from one limit of its region, in units, at its lows: the future instants at which it is closer than at any earlier
+ * one. Only the last lows are held; before the first of them the distance is at least `least`.
  */
 class Margin {
-  /** To be added to all units. */
+  /** An offset to add to all `units`. */
   private moved = 0;
 
   constructor(
@@ -72,24 +72,24 @@ class Margin {
     if (length >= KNOWN_LOWS) this.forgetFirst(1);
   }
 
-  /** Forgets the instants up to the clock: what follows them is no closer than they were, until the next. */
+  /** Forgets the lows up to the clock: until the next low, the number is no closer than it was at the last of them. */
   pass(clock: number): void {
-    this.forgetFirst(firstWhere(this.instants.length, (place) => this.instants[place]! > clock));
+    this.forgetFirst(firstWhere(this.instants.length, (index) => this.instants[index]! > clock));
   }
 
-  /** Moves the number by the same at all instants, or by something between. */
+  /** Moves the number by the same amount at all instants, or by unknown amounts between `least` and `most`. */
   move([least, most]: Shift): void {
     if (least !== most) this.pass(Infinity);
     this.least += least;
     this.moved += least;
     if (Math.abs(this.moved) < UNIQUE_UNITS) return;
-    for (let place = 0; place < this.units.length; place++) this.units[place] = this.at(place);
+    for (let i = 0; i < this.units.length; i++) this.units[i] = this.at(i);
     this.moved = 0;
   }
 
-  /** Forgets the instants from one on. */
+  /** Forgets the lows at and after an instant. */
   forgetFrom(instant: number): void {
-    const kept = firstWhere(this.instants.length, (place) => this.instants[place]! >= instant);
+    const kept = firstWhere(this.instants.length, (index) => this.instants[index]! >= instant);
     this.instants.length = this.units.length = kept;
   }
 
@@ -97,40 +97,40 @@ class Margin {
     return units < 0 || (units === 0 && !this.isIn);
   }
 
-  /** The first instant at which the number is beyond the limit; Infinity where it never is. */
+  /** The first instant at which the number is beyond the limit; Infinity if it never is. */
   crossing(): number {
     const { length } = this.units;
-    const first = firstWhere(length, (place) => this.isCrossed(this.at(place)));
+    const first = firstWhere(length, (index) => this.isCrossed(this.at(index)));
     return first === length ? Infinity : this.instants[first]!;
   }
 
-  /** Whether the signs of all of them tell what doubles compare as. @param nothingTells whether that of nothing does */
-  isTold(nothingTells: boolean): boolean {
+  /** Whether the signs of all margins agree with the comparison of doubles. @param zeroIsDecisive whether that also holds for a margin of zero */
+  isDecisive(zeroIsDecisive: boolean): boolean {
     const { least } = this;
     const { length } = this.units;
     if (!isUnique(least) || (length > 0 && !(isUnique(this.at(0)) && isUnique(this.at(length - 1))))) return false;
-    if (nothingTells) return true;
-    const nothing = firstWhere(length, (place) => this.at(place) <= 0);
-    return least !== 0 && (nothing === length || this.at(nothing) !== 0);
+    if (zeroIsDecisive) return true;
+    const zero = firstWhere(length, (index) => this.at(index) <= 0);
+    return least !== 0 && (zero === length || this.at(zero) !== 0);
   }
 
   toMemory(): MarginMemory {
     const { isLow, isIn, limitUnits, instants } = this;
     const from = Math.max(0, instants.length - REMEMBERED_LOWS);
     const least = from === 0 ? this.least : this.at(from - 1);
-    const units = this.units.slice(from).map((some) => some + this.moved);
+    const units = this.units.slice(from).map((one) => one + this.moved);
     return { isLow, isIn, limitUnits, least: least === Infinity ? null : least, instants: instants.slice(from), units };
   }
 
-  private at(place: number): number {
-    return this.units[place]! + this.moved;
+  private at(index: number): number {
+    return this.units[index]! + this.moved;
   }
 
-  private forgetFirst(amount: number): void {
-    if (amount === 0) return;
-    this.least = this.at(amount - 1);
-    this.instants.splice(0, amount);
-    this.units.splice(0, amount);
+  private forgetFirst(count: number): void {
+    if (count === 0) return;
+    this.least = this.at(count - 1);
+    this.instants.splice(0, count);
+    this.units.splice(0, count);
   }
 }
 
@@ -138,16 +138,16 @@ function isUnique(units: number): boolean {
   return units === Infinity || Math.abs(units) < UNIQUE_UNITS;
 }
 
-/** Decimals that sums often have: not all of a window shows in its sum. */
+/** Decimals that sums usually need: a sum may have fewer than its addends. */
 const USUAL_DECIMALS = 2;
 
 /**
- * The margins of a number between the limits of its region, at the instants ahead that a search has looked at, if nothing comes. An event
- * that comes moves them all alike, so which of the instants is the first beyond a limit is known without looking at them again.
+ * The margins of a number to the limits of its region, at the future instants that a search has visited, if no event comes. An event shifts
+ * all of them alike, so the first instant beyond a limit is known without visiting them again.
  *
- * As whole units: where the number is a / b, with a and b in units of so many decimals, and a limit L has `places` of them, the margin is
- * a * 10^places - L * 10^places * b. Its sign tells what the comparison of the two doubles a / b and L does, as long as it and L * b have
- * fewer than 10^15 units.
+ * In whole units: if the number is a / b, with a and b in units of 10^-decimals, and a limit L has `places` decimals, the margin is
+ * a * 10^places - L * 10^places * b. Its sign agrees with the comparison of the two doubles a / b and L as long as it and L * b have fewer
+ * than 10^15 units.
  */
 export class Margins {
   private constructor(
@@ -156,13 +156,13 @@ export class Margins {
     private readonly places: number,
     private readonly blur: number,
     private readonly margins: readonly Margin[],
-    /** The greatest divisor at any of the instants, in units. */
+    /** The greatest divisor at any visited instant, in units. */
     private greatestDivisor = 0,
-    /** Whether both parts have been whole numbers at all of them. */
+    /** Whether both parts are whole numbers at all visited instants. */
     private isWhole = true,
   ) {}
 
-  /** Before anything was looked at; null where doubles do not hold the units. */
+  /** Margins without a visited instant; null if doubles cannot hold the units. */
   static begin(quotient: Quotient, { low, high, blur = 0 }: Region, customer: OpenCustomer): Margins | null {
     const needed = Math.max(
       ...[quotient.dividend, quotient.divisor].map((part) => decimalsOf(part?.exact(customer) ?? 1)),
@@ -186,24 +186,24 @@ export class Margins {
     return new Margins(quotient, decimals, places, blur, opened, greatestDivisor, isWhole);
   }
 
-  /** Looks at the number as it is at the customer's clock, and tells whether that is within the region, for sure. */
+  /** Notes the number at the customer's clock. Returns whether it is certainly inside the region; otherwise nothing is noted. */
   look(customer: OpenCustomer): boolean {
     const parts = this.unitsAt(customer);
     if (parts === null) return false;
     const units = this.margins.map((margin) => this.unitsFrom(margin, parts.dividend, parts.divisor));
     const [greatestDivisor, isWhole] = [Math.max(this.greatestDivisor, parts.divisor), this.isWhole && parts.isWhole];
-    const nothingTells = this.nothingTells(isWhole);
+    const zeroIsDecisive = this.zeroIsDecisive(isWhole);
     const isWithin = this.margins.every((margin, i) => {
-      return !margin.isCrossed(units[i]!) && isUnique(units[i]!) && (nothingTells || units[i] !== 0);
+      return !margin.isCrossed(units[i]!) && isUnique(units[i]!) && (zeroIsDecisive || units[i] !== 0);
     });
-    if (!isWithin || !this.isFine(greatestDivisor)) return false;
+    if (!isWithin || !this.isPrecise(greatestDivisor)) return false;
     this.margins.forEach((margin, i) => margin.look(units[i]!, customer.clock));
     this.greatestDivisor = greatestDivisor;
     this.isWhole = isWhole;
     return true;
   }
 
-  /** Takes in what an event does at all instants looked at, which are before `until`, and tells whether it is known of all of them. */
+  /** Shifts the margins by an event, at all visited instants, which are before `until`. Returns whether they are still known at all of them. */
   move(customer: OpenCustomer, event: HistoryEvent, until: number): boolean {
     const { quotient, decimals, one } = this;
     const dividend = quotient.dividend.shift(customer, event, until, decimals);
@@ -215,18 +215,18 @@ export class Margins {
     return this.isKnown();
   }
 
-  /** Whether it is known of all instants from the clock on that were looked at whether the number is within the region. */
+  /** Whether it is known for all visited instants from the clock on whether the number is inside the region. */
   holds(clock: number): boolean {
     for (const margin of this.margins) margin.pass(clock);
     return this.isKnown();
   }
 
-  /** Has the instants from one on not looked at. */
+  /** Forgets the visited instants from one on. */
   forgetFrom(instant: number): void {
     for (const margin of this.margins) margin.forgetFrom(instant);
   }
 
-  /** The first of these at which it is not; Infinity where it always is. */
+  /** The first visited instant at which the number is outside the region; Infinity if there is none. */
   crossing(): number {
     return Math.min(...this.margins.map((margin) => margin.crossing()));
   }
@@ -241,7 +241,7 @@ export class Margins {
     return POWERS[this.decimals]!;
   }
 
-  /** Dividend and divisor at the customer's clock; null where units do not tell them. */
+  /** Dividend and divisor at the customer's clock; null if they cannot be expressed in units. */
   private unitsAt(customer: OpenCustomer) {
     const { quotient } = this;
     const dividend = this.unitsOf(quotient.dividend, customer);
@@ -269,18 +269,20 @@ export class Margins {
   }
 
   private isKnown(): boolean {
-    const nothingTells = this.nothingTells(this.isWhole);
-    const isTold = this.margins.every((margin) => !margin.isCrossed(margin.least) && margin.isTold(nothingTells));
-    return isTold && this.isFine(this.greatestDivisor);
+    const zeroIsDecisive = this.zeroIsDecisive(this.isWhole);
+    const isDecisive = this.margins.every((margin) => {
+      return !margin.isCrossed(margin.least) && margin.isDecisive(zeroIsDecisive);
+    });
+    return isDecisive && this.isPrecise(this.greatestDivisor);
   }
 
-  /** Of what is rounded more than once, a margin of nothing does not tell what the doubles compare as. */
-  private nothingTells(isWhole: boolean): boolean {
+  /** Whether a margin of zero means that the doubles are equal. It does not if the number is rounded more than once. */
+  private zeroIsDecisive(isWhole: boolean): boolean {
     return this.quotient.isRoundedOnce || isWhole;
   }
 
-  /** Whether a unit makes a difference where the divisor is so great. */
-  private isFine(divisor: number): boolean {
+  /** Whether margins are exact with such a divisor: the products fit into doubles, and the blur is at most one unit. */
+  private isPrecise(divisor: number): boolean {
     const isUnique = this.margins.every(({ limitUnits }) => Math.abs(limitUnits) * divisor < UNIQUE_UNITS);
     return isUnique && this.blur * divisor * POWERS[this.places]! <= 1;
   }

@@ -18,14 +18,14 @@ import { compileCount } from "./count.js";
 
 type Of<K extends Measure["kind"]> = Extract<Measure, { kind: K }>;
 
-/** Where a measure of occurrences is compiled. */
+/** What is needed to compile a measure of occurrences. */
 interface Place<V> {
   scope: CompiledScope;
   reading: Reading<V>;
   context: ConditionContext;
 }
 
-/** A number that is computed of one event's past and no sum, or that a trait holds, as far as a reading needs to know it. */
+/** Compiles the number in a trait, or one computed from one event's past without a sum, as precisely as the reading needs it. */
 export function compileSimpleMeasure<V>(
   measure: Exclude<Measure, CalculatedMeasure>,
   reading: Reading<V>,
@@ -51,15 +51,15 @@ function compileScoped<V>(measure: Of<"count" | "aggregate" | "distinct" | "late
 
 const DAY = 86_400_000;
 
-/** Whole days since the first occurrence of all, or since the last one that counts. */
+/** Whole days since the first occurrence ever, or since the last one that counts. */
 function compileDaysSince<V>(
   { which, of }: Of<"daysSince">,
   reading: Reading<V>,
   context: ConditionContext,
 ): CompiledMeasure {
-  const since = which === "first" ? compileFirst(of, context) : compileLast(of, context);
+  const sinceOf = which === "first" ? compileFirst(of, context) : compileLast(of, context);
   const value = (customer: OpenCustomer): number | undefined => {
-    const instant = since(customer);
+    const instant = sinceOf(customer);
     return instant === -Infinity ? undefined : Math.floor((customer.clock - instant) / DAY);
   };
   const limits = reading.limits.flatMap((limit) => [Math.ceil(limit), Math.floor(limit) + 1]).sort((a, b) => a - b);
@@ -68,17 +68,17 @@ function compileDaysSince<V>(
     nextChange: (customer) => {
       const days = value(customer);
       if (days === undefined) return Infinity;
-      const present = reading.of(days);
-      const instant = since(customer);
-      // Whatever is constant from tomorrow on changes at a limit.
-      if (reading.of(days + 1) !== present) return instant + (days + 1) * DAY;
-      const next = limits.find((limit) => limit > days && reading.of(limit) !== present);
+      const current = reading.of(days);
+      const instant = sinceOf(customer);
+      // If the reading is the same tomorrow, it can change only at a limit.
+      if (reading.of(days + 1) !== current) return instant + (days + 1) * DAY;
+      const next = limits.find((limit) => limit > days && reading.of(limit) !== current);
       return next === undefined ? Infinity : instant + next * DAY;
     },
   };
 }
 
-/** The instant of the first occurrence of all. */
+/** The instant of the first occurrence ever. */
 function compileFirst(of: EventSelector, context: ConditionContext): (customer: OpenCustomer) => number {
   const scope = { within: Infinity, boundary: undefined };
   const selection = selectionOf<true>(of, () => true, context);
@@ -101,9 +101,9 @@ function compileLast(of: EventSelector, context: ConditionContext): (customer: O
 }
 
 /**
- * The sum of a number property, or of a one for each occurrence where there is none.
+ * The sum of a number property, or without a property of a one for each occurrence.
  *
- * @param stream of a large count: where its occurrences were remembered before
+ * @param stream for a large count: the stream that stored its occurrences in a former layout
  */
 export function addSum(
   of: EventSelector,
@@ -125,7 +125,7 @@ export function addSum(
 function compileExtreme<V>(measure: Of<"aggregate">, { scope, reading, context }: Place<V>): CompiledMeasure {
   const { of, property, function: kind } = measure;
   const sign = kind === "max" ? 1 : -1;
-  // Zero has no sign here: -1 * 0 is -0, which is written as 0 but is not the same to Object.is.
+  // Avoid a negative zero: -1 * 0 is -0, which is written as 0 but differs for Object.is.
   const signed = (value: number | undefined): number | undefined =>
     value === undefined ? undefined : sign * value + 0;
   const number = numberReader(property);
@@ -154,7 +154,7 @@ function compileDistinct<V>(measure: Of<"distinct">, { scope, reading, context }
   scoped.aggregate.capacity = Math.max(scoped.aggregate.capacity, scoped.capacity);
   const reader = {
     ...scope,
-    // Other conditions of this scope may come and tell apart more.
+    // A getter, since conditions of this scope that are compiled later may need more.
     get capacity() {
       return scoped.capacity;
     },
@@ -184,7 +184,7 @@ function compileLatestNumber<V>(measure: Of<"latest">, { scope, reading, context
   };
 }
 
-/** Longer texts are told apart by their hash, so that memory stays small. */
+/** Longer texts are compared by their hash, so that memory stays small. */
 export const DISTINCT_TEXT_MAX = 64;
 
 function distinctReader(property: string, field: Field | undefined): OccurrenceSelection<DistinctValue>["read"] {
@@ -198,7 +198,7 @@ function distinctReader(property: string, field: Field | undefined): OccurrenceS
   };
 }
 
-/** A text, or its hash: longer than any text that is kept as it is, so it is none of them. */
+/** A text, or its hash if it is long. The hash is longer than any text stored as is, so the two cannot collide. */
 export function distinctText(text: string): string {
   return text.length <= DISTINCT_TEXT_MAX ? text : `sha256:${digest(text).toString("hex")}`;
 }

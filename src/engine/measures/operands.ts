@@ -22,17 +22,17 @@ import { addSum, compileSimpleMeasure, distinctText } from "./measures.js";
 
 type Of<K extends Measure["kind"]> = Extract<Measure, { kind: K }>;
 
-/** A number that others are computed of: exact, where it is a sum or a difference. */
+/** A number that others are computed from; exact if it is a sum or a difference. */
 export interface Operand extends Addend, Omit<MovingNumber, "value" | "aggregates" | "quotient" | "isGone"> {
-  /** Where events do not just add to it. */
+  /** Set if events change it other than by adding to it. */
   quotient?: Quotient;
   isGone?: MovingNumber["isGone"];
-  /** Whether it is not below zero, nor would be at any later instant if nothing came. */
+  /** Whether it is at least zero, now and at every later instant if no event comes. */
   isNonNegative: (customer: OpenCustomer) => boolean;
   explain: (customer: OpenCustomer) => OperandValue;
 }
 
-/** A number in words, and how much it is. */
+/** Explains a number: its text, its value and its operands. */
 function explained(measure: Measure, exact: Operand["exact"], operands: readonly Operand[] = []): Operand["explain"] {
   const text = measureText(measure);
   return (customer) => ({
@@ -46,7 +46,7 @@ export function toNumber(exact: ReturnType<Operand["exact"]>): number | undefine
   return typeof exact === "object" ? exact.toNumber() : exact;
 }
 
-/** Compiles a measure that others are computed of. Its source is the measure itself. */
+/** Compiles a measure that others are computed from. Its source is the measure itself. */
 export function compileOperand(measure: Measure, model: ConditionContext): Operand {
   const context = { ...model, source: measure };
   switch (measure.kind) {
@@ -69,7 +69,7 @@ export function compileOperand(measure: Measure, model: ConditionContext): Opera
   }
 }
 
-/** @param isLarge whether it is a count by itself, whose occurrences were remembered before they were summed up */
+/** @param isLarge whether it is a count by itself that is compared with a large number: a former layout stored its occurrences in a stream */
 export function compileCountOperand(measure: Of<"count">, context: ConditionContext, isLarge: boolean): Operand {
   const scope = compileScope(measure, context);
   const isScoped = scope.within !== Infinity || scope.boundary !== undefined;
@@ -79,7 +79,7 @@ export function compileCountOperand(measure: Of<"count">, context: ConditionCont
   return unmoving(measure, (customer) => customer.streams[index]!.count);
 }
 
-/** One that time alone does not change. */
+/** An operand that time alone does not change. */
 function unmoving(measure: Measure, exact: Operand["exact"]): Operand {
   return {
     exact,
@@ -99,17 +99,17 @@ function unmoving(measure: Measure, exact: Operand["exact"]): Operand {
   };
 }
 
-/** What the two ends of a window before have between them, or the window itself. */
+/** The sums whose difference is that of the previous window; or the current window alone. */
 interface Sums {
   longer: SumAggregate;
-  /** What is to be taken away: null for the window itself. */
+  /** To be subtracted; null for the current window. */
   shorter: SumAggregate | null;
 }
 
 /**
- * A count, as the sum of ones, a sum or an average.
+ * A sum, an average, or a count as a sum of ones.
  *
- * @param stream of a large count: where its occurrences were remembered before
+ * @param stream for a large count: the stream that stored its occurrences in a former layout
  */
 function compileSum(
   measure: Of<"count" | "aggregate">,
@@ -130,10 +130,10 @@ function compileSum(
     const sums = sumsOf(customer);
     const { sum, count } = sums.longer.read(customer);
     if (sums.shorter === null) return { sum, count };
-    const present = sums.shorter.read(customer);
-    const rest = sum.clone();
-    rest.subtractSum(present.sum);
-    return { sum: rest, count: count - present.count };
+    const current = sums.shorter.read(customer);
+    const previousSum = sum.clone();
+    previousSum.subtractSum(current.sum);
+    return { sum: previousSum, count: count - current.count };
   };
   const { selection } = longer;
   const shiftOf =
@@ -143,7 +143,7 @@ function compileSum(
       if (value === undefined) return UNMOVED;
       const { occurredAt, seq } = event;
       if (boundary !== undefined && !counts(boundary(customer), occurredAt, seq)) return UNMOVED;
-      // It comes into the window before when it leaves the window.
+      // It enters the previous window when it leaves the current one.
       const from = previous ? occurredAt + within : occurredAt;
       const now = Math.max(customer.clock, occurredAt);
       if (from > until || from + within <= now) return UNMOVED;
@@ -184,12 +184,12 @@ function compileSum(
   };
 }
 
-/** Of what is not a sum, only that no event that changes what it is computed of comes can be told. */
+/** The shift of a number that is not a sum: known only if the event moves none of its parts. */
 function unlessUnmoved(...parts: Addend[]): Addend["shift"] {
   return (...event) => (parts.every((part) => isUnmoved(part.shift(...event))) ? UNMOVED : null);
 }
 
-/** Anything else: different values up to a number, a least, greatest or latest value. */
+/** Any other operand: the number of distinct values up to a limit, a least, greatest or latest value. */
 function compileOther(measure: Exclude<Measure, CalculatedMeasure>, context: ConditionContext): Operand {
   if (measure.kind === "trait" || measure.kind === "daysSince") throw new Error(`no operand: ${measure.kind}`);
   const reading = { of: (value: number | undefined) => value, limits: [LIMITS.distinctOperand - 1] };
@@ -211,7 +211,7 @@ function compileOther(measure: Exclude<Measure, CalculatedMeasure>, context: Con
       const unit = POWERS[decimals]!;
       const last = boundary === undefined && !isBounded!(customer) ? lastOf!(customer, one) : undefined;
       if (last === undefined) return [0, unit];
-      // The value counts from when it first occurs until the latest of its occurrences leaves the window.
+      // A value counts until the latest of its occurrences leaves the window.
       if (one.occurredAt <= last || last + within > until) return UNMOVED;
       const isNew = last + within <= Math.max(customer.clock, one.occurredAt);
       return isNew && one.occurredAt + within > until ? [unit, unit] : [0, unit];
@@ -246,7 +246,7 @@ function ratioOf(of: Operand, per: Operand): Calculation {
       const dividend = toNumber(of.exact(customer));
       const divisor = toNumber(per.exact(customer));
       if (dividend === undefined || divisor === undefined || divisor === 0) return undefined;
-      // JSON has no infinity, and zero has no sign here.
+      // JSON has no infinity; adding 0 avoids a negative zero.
       return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, dividend / divisor)) + 0;
     },
     shift: unlessUnmoved(of, per),
@@ -267,27 +267,27 @@ function differenceOf(of: Operand, minus: Operand): Calculation {
     exact(customer) {
       const [value, other] = [of.exact(customer), minus.exact(customer)];
       if (value === undefined || other === undefined) return undefined;
-      const rest = decimal(value);
-      rest.subtractSum(typeof other === "object" ? other : decimal(other));
-      return rest;
+      const difference = decimal(value);
+      difference.subtractSum(typeof other === "object" ? other : decimal(other));
+      return difference;
     },
     shift(...event) {
       const [one, other] = [of.shift(...event), minus.shift(...event)];
       return one && other && [one[0] - other[1], one[1] - other[0]];
     },
-    drift: (customer) => together(of.drift(customer), minus.drift(customer)),
+    drift: (customer) => driftOfDifference(of.drift(customer), minus.drift(customer)),
     isNonNegative: () => false,
   };
 }
 
-/** How a difference moves, where what it is the difference of moves like this. */
-function together(of: MoveDirection, minus: MoveDirection): MoveDirection {
+/** The drift of a difference, from those of its operands. */
+function driftOfDifference(of: MoveDirection, minus: MoveDirection): MoveDirection {
   if (of === null || minus === null) return null;
   if (of !== 0 && of === minus) return null;
   return Math.sign(of - minus) as MoveDirection;
 }
 
-/** A sum of its own, to be changed. */
+/** A separate sum that may be changed. */
 function decimal(value: DecimalSum | number): DecimalSum {
   if (typeof value === "object") return value.clone();
   const sum = new DecimalSum();

@@ -13,12 +13,12 @@ import { AggregateRegistry } from "./registry.js";
 type Reads = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * The order of evaluation of a model's items: an item comes after those whose value it reads. Items that read each other in
- * a cycle stand together, in the default order; and wherever nothing else says otherwise, items are taken in the default
- * order, each directly after what it reads.
+ * The order of evaluation of a model's items: each item comes after those whose values it reads. Items that read each other in
+ * a cycle are adjacent, in the default order. Otherwise items keep the default order, each directly preceded by what it reads
+ * and has not come yet.
  *
  * @param names the items in the default order
- * @param reads what each item reads; names that are no items are ignored
+ * @param reads what each item reads; names that are not items are ignored
  */
 function orderByReads(names: readonly string[], reads: Reads): string[] {
   const groups = findGroups(names, reads);
@@ -69,9 +69,9 @@ function inDefaultOrder(some: ReadonlySet<string>, names: readonly string[]): st
 /**
  * Compiles a snapshot.
  *
- * @param hash the snapshot's content hash: what the model derives from a customer's past is remembered under it
+ * @param hash the snapshot's content hash, which identifies the condition memories of the model
  * @throws {Error} if items read each other in a cycle that passes neither through the lifecycle nor through a journey:
- *   their evaluation would not end. A validated snapshot has none.
+ *   their evaluation would not end. A validated snapshot has no such cycle.
  */
 export function compileModel(snapshot: Snapshot, hash: string): Model {
   const registry = new AggregateRegistry(snapshot);
@@ -85,7 +85,7 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
   const indexOf = (name: string): number => items.findIndex((item) => item.name === name);
   const rulesOn = (matches: (rule: Rule) => boolean): number[] =>
     snapshot.rules.filter(matches).map(({ id }) => indexOf(ruleItem(id)));
-  // In the default order, where nobody reads them, rules come after the health.
+  // No item reads a rule, so rules keep the default order and come after the health.
   const bandRules = rulesOn(({ on }) => "band" in on);
   return {
     hash,
@@ -126,17 +126,17 @@ function awaitedBy(rules: readonly Rule[]): Model["awaited"] {
   return [...new Set(awaited)];
 }
 
-/** Where conditions share nothing and no count is summed up, their memory is laid out as it always was. */
+/** If conditions share nothing and no count is summed up, the memory has its original layout, whose key is the hash alone. */
 function memoryKeysOf(hash: string, { sharesAggregates, hasLaterBoundaries, sumsCounts }: AggregateRegistry) {
   const keys = sharesAggregates ? [`${hash}/shared`, hash] : [hash];
-  // Such conditions shared what others remember before they began with a later run.
+  // In former layouts such conditions shared memories that did not take the later boundary into account, so these cannot be read.
   if (hasLaterBoundaries) keys.splice(0, keys.length, `${hash}/runs`);
   if (sumsCounts) keys.unshift(`${hash}/ones`);
   const [memoryKey, ...formerMemoryKeys] = keys as [string, ...string[]];
   return { memoryKey, formerMemoryKeys };
 }
 
-/** What the conditions of a snapshot remember of events, without the rest of its model. */
+/** The streams and aggregates of a snapshot's conditions, without the rest of the model. */
 export function compileRegistry(snapshot: Snapshot): AggregateRegistry {
   const registry = new AggregateRegistry(snapshot);
   compileItems(snapshot, registry);
@@ -183,7 +183,7 @@ function isHealthRead(items: readonly DerivedPart[]): boolean {
   return items.some(({ reads }) => reads.items.has(HEALTH_ITEM));
 }
 
-/** In order of evaluation. What passes through a lifecycle or a journey ends: each is entered or started once. */
+/** Sorts items in order of evaluation. Cycles through the lifecycle or a journey end: per evaluation, a state is entered or a run started once. */
 function inOrder(items: DerivedPart[]): DerivedPart[] {
   const names = items.map(({ name }) => name);
   const reads = new Map(items.map((item) => [item.name, item.reads.items]));

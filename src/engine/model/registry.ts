@@ -15,17 +15,17 @@ import type { AggregateMemory, Json } from "../state/types.js";
 
 type Readers = NonNullable<ReturnType<EventReaders["readersOf"]>>;
 
-/** An aggregate as the conditions of one window and boundary read it. */
+/** An aggregate for the conditions of one window and boundary. */
 export interface ScopedAggregate {
   readonly aggregate: Aggregate;
-  /** How many different values these need to tell apart. */
+  /** How many distinct values these conditions need. */
   capacity: number;
 }
 
-/** Aggregates that remember the same for every window and boundary. */
+/** Kinds of aggregates whose memory is the same for every window and boundary. */
 const SHARED: ReadonlySet<Aggregate["kind"]> = new Set<Aggregate["kind"]>(["distinct", "latest"]);
 
-/** What the conditions of a model remember of events: equal questions share a stream or an aggregate. */
+/** What the conditions of a model remember about events. Conditions that need the same share a stream or an aggregate. */
 export class AggregateRegistry implements EventReaders {
   readonly streams: Stream[] = [];
   readonly aggregates: Aggregate[] = [];
@@ -34,12 +34,12 @@ export class AggregateRegistry implements EventReaders {
   readonly #streamByKey = new Map<string, Stream>();
   readonly #aggregateByKey = new Map<string, Aggregate>();
   readonly #scopedByKey = new Map<string, ScopedAggregate>();
-  /** Counts that are summed up: they stand after all others, which are where they were when no count was. */
+  /** Summed-up counts: they come after all other aggregates, whose indexes are those of a former layout without such counts. */
   readonly #counts: Aggregate[] = [];
   readonly #boundaries: BoundaryOf[] = [];
-  /** Whether a condition counts from the later one of two boundaries. */
+  /** Whether a condition counts from the later of two boundaries. */
   hasLaterBoundaries = false;
-  /** Of how many windows searches are remembered, those of counts that are summed up left out. */
+  /** The number of windows of stored searches, not including those of summed-up counts. */
   windowsAhead = 0;
   readonly #journeyStarts = new Map<number, BoundaryOf>();
 
@@ -73,11 +73,11 @@ export class AggregateRegistry implements EventReaders {
   }
 
   /**
-   * An aggregate as it is read in one scope, made where there is none of that key.
+   * An aggregate in one scope; created if there is none of that key yet.
    *
-   * @param of what is computed, of what
+   * @param of a key for what is computed from which events
    * @param source the condition or measure that reads it
-   * @param fromStream of a count that is summed up
+   * @param fromStream for a summed-up count
    */
   aggregate(
     kind: Aggregate["kind"],
@@ -101,7 +101,7 @@ export class AggregateRegistry implements EventReaders {
     return scoped;
   }
 
-  /** After all conditions. */
+  /** To be called after all conditions are compiled. */
   close(): void {
     for (const count of this.#counts) {
       count.index = this.aggregates.length;
@@ -110,7 +110,7 @@ export class AggregateRegistry implements EventReaders {
     this.#counts.length = 0;
   }
 
-  /** Since the start of a journey: one boundary for all that count from it, so that they share what is remembered. */
+  /** The boundary at the start of a journey: one function for all conditions that count from it, so that they share memory. */
   journeyStart(index: number): BoundaryOf {
     return getOrMake(this.#journeyStarts, index, () => (customer) => customer.journeyBoundaries[index]!.start);
   }

@@ -21,15 +21,15 @@ import type {
 } from "../state/types.js";
 import { compileRegistry } from "./model.js";
 
-// Examples of what is remembered, each with the longest values that its parts can have as JSON.
+// Examples of everything stored, each with the values that are longest as JSON.
 
-/** The first one of the year 1; the last one of the year 9999 is as long. */
+/** The first instant of the year 1; none up to the year 9999 is longer. */
 const INSTANT = -62_135_596_800_000;
 const WHOLE = Number.MAX_SAFE_INTEGER;
 const NUMBER = -2.2250738585072014e-308;
 const EVENT_ID = `evt_${"f".repeat(16)}`;
 const CUSTOMER_ID_CHARACTERS_MAX = 256;
-/** Of a sum of doubles, of which the least is 5e-324 and the greatest 1.8e308, and of how many there can be. */
+/** Digits of a sum of doubles: the least double is 5e-324, the greatest 1.8e308, and 16 digits are for the number of addends. */
 const SUM_DIGITS = 324 + 309 + 16;
 const MODEL_KEY = `${"f".repeat(64)}/shared`;
 
@@ -52,8 +52,8 @@ type LargestAggregates = {
   [K in Exclude<AggregateMemory["kind"], "distinct">]: Extract<AggregateMemory, { kind: K }>;
 };
 
-/** The other aggregates, which remember the same of every model, with so many occurrences of a window. */
-const largestAggregates = (remembered: number): LargestAggregates => ({
+/** The other aggregates, whose size is the same in every model, with a number of stored occurrences of a window. */
+const largestAggregates = (stored: number): LargestAggregates => ({
   sum: {
     kind: "sum",
     sum: { units: `-${"9".repeat(SUM_DIGITS)}`, scale: SUM_DIGITS },
@@ -61,10 +61,10 @@ const largestAggregates = (remembered: number): LargestAggregates => ({
     positive: WHOLE,
     negative: WHOLE,
     scope: SCOPE,
-    window: { oldest: occurrences(remembered), others: WHOLE, othersFrom: ORDER },
+    window: { oldest: occurrences(stored), others: WHOLE, othersFrom: ORDER },
   },
-  extreme: { kind: "extreme", oldest: occurrences(remembered), othersFrom: { ...ORDER, value: NUMBER }, scope: SCOPE },
-  // What is shown is cut, and then quoted twice where it is no text itself; the mark of a cut is one character.
+  extreme: { kind: "extreme", oldest: occurrences(stored), othersFrom: { ...ORDER, value: NUMBER }, scope: SCOPE },
+  // A shown value is cut, which adds one character as a mark. It may be JSON in a string, so it is escaped twice.
   latest: { kind: "latest", latest: { ...ORDER, value: [false, longestText(SHOWN_CHARACTERS + 1)] } },
   first: { kind: "first", occurredAt: INSTANT },
   sequence: { kind: "sequence", met: false, first: LOG, then: LOG, since: SINCE },
@@ -106,7 +106,7 @@ function largestSearch({ aggregates, anchors }: Pick<SearchedNumber, "aggregates
   };
 }
 
-/** Everything but the memory of conditions and the traits: every journey complete, every segment entered, every signal raised. */
+/** Everything except the memory of conditions and the traits: every journey complete, every segment entered, every signal raised. */
 function largestState({ lifecycle, journeys, segments, health, rules, signals }: Snapshot): CustomerState {
   const states = lifecycle?.states.map(({ name }) => name) ?? [];
   return {
@@ -161,38 +161,38 @@ function many<T>(count: number, value: T): T[] {
   return Array.from({ length: count }, () => value);
 }
 
-/** A character that JSON writes as `\u0001` takes the most bytes. */
+/** Characters that JSON writes as `\u0001` take the most bytes. */
 function longestText(characters: number): string {
   return "\u0001".repeat(characters);
 }
 
-/** The one of some names that is longest as JSON. */
+/** The name that is longest as JSON. */
 function longestOf(names: readonly string[]): string {
   const bytes = (name: string): number => Buffer.byteLength(JSON.stringify(name));
   return names.reduce((a, b) => (bytes(b) > bytes(a) ? b : a), "");
 }
 
-/** What is remembered for a condition, or for several that share it. */
+/** The memory of a condition, or of several that share it. */
 export interface RememberedPart {
-  /** Where the first of the conditions stands in the snapshot. */
+  /** The path of the first of the conditions in the snapshot. */
   path: string;
   /** How many conditions share it. */
   conditions: number;
   bytes: number;
 }
 
-/** What a model may remember for one customer at most: bytes of JSON in UTF-8. */
+/** The maximum size of one customer's state under a model, in bytes of JSON in UTF-8. */
 export interface StateBudget {
   bytes: number;
-  /** What the conditions remember, the dearest first. */
+  /** The memories of the conditions, the largest first. */
   parts: RememberedPart[];
 }
 
 /**
- * An upper bound of the state of one customer under a model, as the engine has it, without the traits: they are the caller's data. What is
- * stored of it is shorter.
+ * An upper bound of the size of one customer's state under a model, as the engine holds it, without the traits, which are the caller's data.
+ * Its stored form is shorter.
  *
- * @param snapshot a sound one (`parseSnapshot`)
+ * @param snapshot a valid one (see `parseSnapshot`)
  */
 export function stateBudget(snapshot: Snapshot): StateBudget {
   const { streams, aggregates, searched } = compileRegistry(snapshot);
@@ -200,20 +200,20 @@ export function stateBudget(snapshot: Snapshot): StateBudget {
   const part = (sources: readonly object[], bytes: number): RememberedPart => ({
     path: pathOf.get(sources[0]!)!,
     conditions: sources.length,
-    // And the comma after it.
+    // Plus the comma after it.
     bytes: bytes + 1,
   });
-  const remembered = searched.filter(({ isRemembered }) => isRemembered);
-  const parts = joined([
+  const storedSearches = searched.filter(({ isRemembered }) => isRemembered);
+  const parts = mergedByPath([
     ...streams.map(({ sources, capacity }) => part(sources, bytesOfList(largestStream, capacity))),
     ...aggregates.map((aggregate) => part(aggregate.sources, bytesOfAggregate(aggregate))),
-    ...remembered.map((number) => part([number.source], bytesOf(largestSearch(number)))),
+    ...storedSearches.map((number) => part([number.source], bytesOf(largestSearch(number)))),
   ]).sort((a, b) => b.bytes - a.bytes);
   return { bytes: parts.reduce((sum, { bytes }) => sum + bytes, bytesOf(largestState(snapshot))), parts };
 }
 
-/** What stands at one path together. */
-function joined(parts: readonly RememberedPart[]): RememberedPart[] {
+/** Merges the parts of the same path. */
+function mergedByPath(parts: readonly RememberedPart[]): RememberedPart[] {
   const byPath = new Map<string, RememberedPart>();
   for (const { path, conditions, bytes } of parts) {
     const other = byPath.get(path);
@@ -230,9 +230,9 @@ function bytesOfAggregate({ kind, capacity }: Aggregate): number {
   return kind === "distinct" ? bytesOfList(largestDistinct, capacity) : bytesOf(LARGEST_AGGREGATES[kind]);
 }
 
-/** The bytes of something with so many elements, each of which takes as many as the second does. */
+/** The bytes of something with a number of elements, extrapolated from the size of the second element. */
 function bytesOfList(largest: (elements: number) => unknown, elements: number): number {
-  const [none, one, two] = [0, 1, 2].map((few) => bytesOf(largest(few))) as [number, number, number];
+  const [none, one, two] = [0, 1, 2].map((count) => bytesOf(largest(count))) as [number, number, number];
   return elements === 0 ? none : one + (elements - 1) * (two - one);
 }
 

@@ -11,15 +11,15 @@ import type { DerivedPart, NextChange, OpenCustomer } from "../open-customer.js"
 import type { HealthChange, HealthScore, Json } from "../state/types.js";
 
 interface CompiledScore {
-  /** 0 to 100, not rounded; undefined where the component is left out, because what it measures is absent. */
+  /** 0 to 100, not rounded; undefined if the component is skipped because its measure is absent. */
   value: (customer: OpenCustomer) => number | undefined;
   nextChange: NextChange;
-  /** What is measured, and how much it is. */
+  /** The measure and its value. */
   explain: (customer: OpenCustomer) => OperandValue;
 }
 
 function compileScore({ score, absent = 0 }: HealthComponent, compiler: ConditionCompiler): CompiledScore {
-  const ofNothing = absent === "skip" ? undefined : absent;
+  const scoreIfAbsent = absent === "skip" ? undefined : absent;
   if (score.kind === "map") {
     const { trait, values } = score;
     const read = memberReader(trait);
@@ -27,13 +27,13 @@ function compileScore({ score, absent = 0 }: HealthComponent, compiler: Conditio
     return {
       value(customer) {
         const value = read(customer.traits);
-        return value === undefined ? ofNothing : (scores.get(value) ?? 0);
+        return value === undefined ? scoreIfAbsent : (scores.get(value) ?? 0);
       },
       nextChange: NEVER,
       explain: (customer) => ({ text: trait, actual: shown(read(customer.traits)) }),
     };
   }
-  const reading = readingOf(score, ofNothing);
+  const reading = readingOf(score, scoreIfAbsent);
   const measure = compileMeasure(score.of, reading, compiler.context(score.of));
   return {
     value: (customer) => reading.of(measure.value(customer)),
@@ -47,13 +47,13 @@ function compileScore({ score, absent = 0 }: HealthComponent, compiler: Conditio
 
 function readingOf(
   score: Exclude<Score, { kind: "map" }>,
-  ofNothing: number | undefined,
+  scoreIfAbsent: number | undefined,
 ): SearchedReading<number | undefined> {
   if (score.kind === "scale") {
     const { from, to } = score;
     return {
       of: (value) =>
-        value === undefined ? ofNothing : Math.min(100, Math.max(0, ((value - from) / (to - from)) * 100)),
+        value === undefined ? scoreIfAbsent : Math.min(100, Math.max(0, ((value - from) / (to - from)) * 100)),
       limits: [from, to],
       isMonotone: true,
       regionOf(value) {
@@ -65,12 +65,12 @@ function readingOf(
     };
   }
   const { steps, otherwise } = score;
-  const points = [...steps.map(([, some]) => some), otherwise];
-  // Steps up and down may come to the same points again.
-  const isMonotone = [1, -1].some((sign) => points.every((some, i) => i === 0 || sign * (some - points[i - 1]!) >= 0));
+  const points = [...steps.map(([, one]) => one), otherwise];
+  // Steps that go up and down may give the same points again.
+  const isMonotone = [1, -1].some((sign) => points.every((one, i) => i === 0 || sign * (one - points[i - 1]!) >= 0));
   return {
     of(value) {
-      if (value === undefined) return ofNothing;
+      if (value === undefined) return scoreIfAbsent;
       for (const [limit, points] of steps) if (value <= limit) return points;
       return otherwise;
     },
@@ -99,14 +99,14 @@ interface CompiledComponent {
 }
 
 /**
- * The health score. Where a condition reads it, it is kept up to date at every instant. Otherwise it is scored with each
- * operation, and once more at the customer's minute of the day after a component has changed by time alone.
+ * The health score. If a condition reads it, it is updated at every instant. Otherwise it is scored with each operation, and
+ * once more at the customer's minute of the day after a component has changed by time alone.
  */
 export function compileHealthItem(health: Health, isRead: boolean, compiler: ConditionCompiler): DerivedPart {
   const components = health.components.map((component) => {
     return { id: component.id, weight: component.weight, score: compileScore(component, compiler) };
   });
-  const mayBeNone = health.components.every(({ weight, absent }) => weight === 0 || absent === "skip");
+  const mayLackScore = health.components.every(({ weight, absent }) => weight === 0 || absent === "skip");
   const changesAt = earliest(components.map(({ score }) => score));
 
   return {
@@ -116,8 +116,8 @@ export function compileHealthItem(health: Health, isRead: boolean, compiler: Con
       customer.healthIsStale = !isRead && !customer.scoresHealth;
       if (customer.healthIsStale) {
         if (customer.healthChangesAt > customer.clock) {
-          // Not by time alone either: a timer may have moved what a component counts from.
-          const isScored = customer.health !== null || mayBeNone;
+          // Compare scores as well: a timer may have moved the boundary that a component counts from.
+          const isScored = customer.health !== null || mayLackScore;
           const differs = isScored && !isEqual(customer.health, scoreOf(components, health, customer));
           customer.healthChangesAt = differs ? customer.clock : changesAt(customer);
         }
@@ -139,7 +139,7 @@ export function compileHealthItem(health: Health, isRead: boolean, compiler: Con
   };
 }
 
-/** When health that no condition reads is due: the customer's minute of the day, at or after a change and after the clock. */
+/** When health that no condition reads is due: at the customer's minute of the day, at or after a change and after the clock. */
 export function refreshDue(customer: OpenCustomer, changesAt: number): number {
   if (changesAt === Infinity) return Infinity;
   const from = Math.max(changesAt, customer.clock + 1);
@@ -149,7 +149,7 @@ export function refreshDue(customer: OpenCustomer, changesAt: number): number {
   return due >= from ? due : due + DAY;
 }
 
-/** The score at the customer's clock; null where no component of any weight is known. */
+/** The score at the customer's clock; null if no component with a weight above zero is known. */
 function scoreOf(components: readonly CompiledComponent[], { bands }: Health, customer: OpenCustomer) {
   const scores: Record<string, number> = {};
   let sum = 0;

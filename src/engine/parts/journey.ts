@@ -44,7 +44,7 @@ export class CompiledJourney implements DerivedPart {
     const started = this.#maybeStart(customer);
     const progressed = this.#progress(customer);
     const changed = expired || started || progressed;
-    // Its own steps may ask how far it has come, and a run that ended may be followed by the next one.
+    // Its own steps may read its progress, and the next run may follow one that ended.
     if (changed) customer.dirty[customer.model.journeyItems[this.#index]!] = 1;
     return changed;
   }
@@ -84,7 +84,7 @@ export class CompiledJourney implements DerivedPart {
     const before = customer.journeys[this.#index];
     if (!this.#mayStart(before) || !this.#start.test(customer)) return false;
     if (customer.journeyStartedIn[this.#index] === customer.evaluation || customer.restsUntilOperation) {
-      // Once per evaluation, and by time alone not for ever; the next one tries again, whatever it concerns.
+      // At most one start per evaluation, and not endlessly by time alone. The next evaluation tries again, whatever it concerns.
       customer.blockedItems.push(customer.model.journeyItems[this.#index]!);
       return false;
     }
@@ -143,7 +143,7 @@ export class CompiledJourney implements DerivedPart {
     return run === undefined || (this.#journey.repeat === true && run.status !== "active");
   }
 
-  /** The steps whose conditions are consulted: the unfinished ones, or the first of them where they come in order. */
+  /** The steps whose conditions are consulted: the unfinished ones, or only the first of them if steps are in order. */
   #consulted(run: JourneyRun): CompiledStep[] {
     const unfinished = this.#steps.filter(({ id }) => !Object.hasOwn(run.steps, id));
     return this.#journey.anyOrder ? unfinished : unfinished.slice(0, 1);

@@ -40,7 +40,7 @@ function runLifecycle(customer: OpenCustomer, initial: string, states: ReadonlyM
   }
   if (customer.blockedItems.includes(customer.model.lifecycleItem)) return changed;
   for (;;) {
-    // A state that the model no longer knows has no transitions.
+    // A state that is no longer in the model has no transitions.
     const transitions = states.get(customer.state!)?.transitions;
     const next = transitions?.find(({ when }) => when.test(customer));
     if (next === undefined) return changed;
@@ -55,7 +55,7 @@ function runLifecycle(customer: OpenCustomer, initial: string, states: ReadonlyM
   }
 }
 
-/** Whether a state was held in this evaluation already; the one held at its beginning counts. */
+/** Whether the customer was in a state in this evaluation already, including at its beginning. */
 function wasHeld(customer: OpenCustomer, state: string): boolean {
   return customer.state === state || (customer.heldIn === customer.evaluation && customer.held.includes(state));
 }

@@ -6,12 +6,12 @@ import type { Json } from "../state/types.js";
 
 const VALUE_CHARACTERS = 256;
 const MESSAGE_CHARACTERS = 2_000;
-/** What stands for a trait that the customer does not have. */
+/** Replaces a trait that the customer does not have. */
 const ABSENT = "unknown";
 
 type Render = (customer: OpenCustomer) => string;
 
-/** How the message of an emission reads for a customer, by the traits of that instant. @param template as the validation takes it */
+/** Compiles the message of an emission, rendered with the customer's traits at that instant. @param template a valid one */
 export function compileMessage(template: string, { display }: Snapshot): Render {
   const parts = (messageParts(template) ?? []).map((part): Render => {
     if ("text" in part) return () => part.text;
@@ -25,7 +25,7 @@ export function compileMessage(template: string, { display }: Snapshot): Render 
   return (customer) => cut(parts.map((part) => part(customer)).join(""), MESSAGE_CHARACTERS);
 }
 
-/** Undefined where there is nothing to read. */
+/** Undefined if the value has no visible text. */
 function textOf(value: Json | undefined): string | undefined {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   const text = Array.isArray(value) ? value.map(textOf).join(", ") : typeof value === "string" ? value : "";

@@ -12,12 +12,12 @@ import { clearSignal, raiseSignal } from "./signal.js";
 
 type Test = (customer: OpenCustomer) => boolean;
 
-/** A rule: runs once per evaluation in which its trigger occurs, and has no value of its own that others could read. */
+/** A rule: runs once per evaluation in which its trigger occurs, and has no value that others could read. */
 export function compileRuleItem(rule: Rule, index: number, compiler: ConditionCompiler): DerivedPart {
   const { occurs, name: triggeredBy } = compileTrigger(rule.on, compiler);
   const when = rule.when && compiler.compile(rule.when);
   const hasActed = compileRest(rule, index);
-  // A signal that clears itself may be raised again by its own end, for ever.
+  // A signal that clears itself could otherwise be raised again by its own clearing, endlessly.
   const raises = rule.then.kind === "raiseSignal";
   const rests: Test = (customer) => hasActed(customer) || (raises && customer.restsUntilOperation);
   const { act, record: action } = compileAction(rule, compiler);
@@ -31,7 +31,7 @@ export function compileRuleItem(rule: Rule, index: number, compiler: ConditionCo
       const { result, conditions, error } = decide(customer, when, rests);
       customer.push({ kind: "ruleExecuted", rule: rule.id, result, triggeredBy, conditions, action, error });
       if (result !== "pass") return false;
-      // Also of a rule that does not rest: another version may have it rest, and is to know.
+      // Recorded even without cooldown or `once`: another version may add one and needs to know.
       customer.setPassed(index);
       if (raises) customer.noteMove();
       customer.ruleActs = true;
@@ -39,7 +39,7 @@ export function compileRuleItem(rule: Rule, index: number, compiler: ConditionCo
       customer.ruleActs = false;
       return changed;
     },
-    // The condition is consulted at the trigger only, so its changes by time alone make nothing due.
+    // The condition is consulted only at the trigger, so its changes by time alone make nothing due.
     nextChange: NEVER,
     explain: (customer) => ({ rule: rule.id, condition: when === undefined ? null : when.explain(customer) }),
   };
@@ -51,14 +51,14 @@ interface Outcome {
   error: string | null;
 }
 
-/** The condition is tried first, so that `skip` means that the rule would have acted. */
+/** The condition is tested first, so that `skip` means that the rule would have acted. */
 function decide(customer: OpenCustomer, when: CompiledCondition | undefined, rests: Test): Outcome {
   try {
     const conditions = when === undefined ? {} : when.explain(customer);
     const met = when === undefined || when.test(customer);
     return { result: !met ? "fail" : rests(customer) ? "skip" : "pass", conditions, error: null };
   } catch (error) {
-    // What is missing can be fetched; anything else is a fault of this rule alone.
+    // Missing history can be fetched; any other error concerns this rule alone.
     if (error instanceof HistoryNeeded) throw error;
     return { result: "error", conditions: {}, error: String(error) };
   }
@@ -66,7 +66,7 @@ function decide(customer: OpenCustomer, when: CompiledCondition | undefined, res
 
 type Awaited = Exclude<Trigger, { kind: "event" | "traitsChanged" }>;
 
-/** What rules wait for, by their triggers. */
+/** The occasions that rules wait for, by kind of trigger. */
 export const OCCASIONS: Readonly<Record<Awaited["kind"], RuleOccasion>> = {
   stateEntered: "lifecycle.entered",
   stateExited: "lifecycle.exited",
@@ -82,7 +82,7 @@ export const OCCASIONS: Readonly<Record<Awaited["kind"], RuleOccasion>> = {
   signalCleared: "signal.cleared",
 };
 
-/** The item that something happens to, and the id that the log has of it. */
+/** The item that an occasion concerns, and its id in the log. */
 function partOf(on: Awaited): { item: string; id: string } {
   if ("state" in on) return { item: LIFECYCLE_ITEM, id: on.state };
   if ("step" in on) return { item: journeyItem(on.journey), id: `${on.journey}.${on.step}` };
@@ -93,7 +93,7 @@ function partOf(on: Awaited): { item: string; id: string } {
     : { item: signalItem(on.signal), id: on.signal };
 }
 
-/** What a rule waits for, and its name in the log. */
+/** Compiles a trigger: whether it occurs, and its name in the log. */
 function compileTrigger(on: Trigger, { reads, model }: ConditionCompiler): { occurs: Test; name: string } {
   if (on.kind === "event") {
     const { event } = on.of;
@@ -106,14 +106,14 @@ function compileTrigger(on: Trigger, { reads, model }: ConditionCompiler): { occ
     return { occurs: (customer) => customer.operation === null && customer.causeKind === "identify", name: "traits" };
   }
   const { item, id } = partOf(on);
-  // Waiting for a band is no reading of the health, which would have it scored at every instant (see `Model.readers`).
+  // Waiting for a band does not count as reading the health: that would score it at every instant (see `Model.readers`).
   if (item !== HEALTH_ITEM) reads.items.add(item);
   const what = OCCASIONS[on.kind];
   const occurs: Test = (customer) => customer.happenedIn.get(what)!.get(id) === customer.evaluation;
   return { occurs, name: `${what}:${id}` };
 }
 
-/** Whether the rule has acted and does not act again yet: a cooldown lasts [pass, pass + d). */
+/** Whether the rule has acted and must not act again yet: a cooldown covers [pass, pass + d). */
 function compileRest({ cooldown, once }: Rule, index: number): Test {
   if (once) return (customer) => customer.passedAt[index] !== undefined;
   if (cooldown === undefined) return () => false;
@@ -122,9 +122,9 @@ function compileRest({ cooldown, once }: Rule, index: number): Test {
 }
 
 interface CompiledAction {
-  /** Carries the action out, and tells whether it changed a value that others may read. */
+  /** Carries out the action and returns whether it changed a value that others may read. */
   act: Test;
-  /** As the log shows it. */
+  /** The action as the log shows it. */
   record: Record<string, Json>;
 }
 

@@ -3,7 +3,7 @@ import { segmentItem } from "../compile-context.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
 import type { DerivedPart, OpenCustomer } from "../open-customer.js";
 
-/** A segment with a condition: its membership is whether the condition holds. */
+/** A segment with a condition: a customer is a member while the condition holds. */
 export function compileSegmentItem(
   { id, when }: Required<Segment>,
   index: number,
@@ -23,7 +23,7 @@ export function compileSegmentItem(
   };
 }
 
-/** Makes the customer a member of a segment or not, and tells whether that is a change. */
+/** Sets whether the customer is a member of a segment, and returns whether that is a change. */
 export function changeMembership(customer: OpenCustomer, index: number, member: boolean): boolean {
   const enteredAt = customer.enteredSegmentAt[index];
   if (member === (enteredAt !== undefined)) return false;

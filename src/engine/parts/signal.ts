@@ -4,7 +4,7 @@ import { signalItem } from "../compile-context.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
 import type { DerivedPart, OpenCustomer } from "../open-customer.js";
 
-/** A signal with a condition is raised while it holds; one without, where it lasts for a while, clears itself. */
+/** A signal with a condition is raised while it holds; one without a condition but with `for` clears itself after that time. */
 export function compileSignalItem(signal: Signal, index: number, compiler: ConditionCompiler): DerivedPart {
   const when = signal.when && compiler.compile(signal.when);
   const lasts = signal.for === undefined ? Infinity : parseDuration(signal.for);
@@ -28,7 +28,7 @@ export function compileSignalItem(signal: Signal, index: number, compiler: Condi
   };
 }
 
-/** Raises a signal, or renews one that is raised already: either way it changed. */
+/** Raises a signal, or renews one that is raised already. Always returns true: either way it changed. */
 export function raiseSignal(customer: OpenCustomer, index: number): boolean {
   const { clock } = customer;
   const raised = customer.signals[index];
@@ -44,7 +44,7 @@ export function raiseSignal(customer: OpenCustomer, index: number): boolean {
   return true;
 }
 
-/** Clears a signal, and tells whether it was raised. */
+/** Clears a signal, and returns whether it was raised. */
 export function clearSignal(customer: OpenCustomer, index: number): boolean {
   const raised = customer.signals[index];
   if (raised === undefined) return false;

@@ -1,9 +1,9 @@
 import type { BoundaryMemory, JourneyRun, Order } from "./types.js";
 
 /**
- * From when on occurrences count: from the instant `at`, and later in order than the operation that caused it, which
- * occurred at `occurredAt` and was accepted as `seq`; both are -Infinity where no operation did. Replaced, never changed,
- * when it moves, so identity tells that it moved.
+ * The point from which occurrences count: at or after the instant `at`, and later in order than the operation that caused it,
+ * which occurred at `occurredAt` and was accepted as `seq`; both are -Infinity if no operation did. A boundary that moves is
+ * replaced, never mutated, so comparing identities is enough to notice it.
  */
 export interface Boundary {
   readonly at: number;
@@ -11,7 +11,7 @@ export interface Boundary {
   readonly seq: number;
 }
 
-/** Since this, nothing counts: what it would be the beginning of has not begun. */
+/** Nothing counts since this boundary: what it would begin has not begun. */
 export const NOTHING_COUNTS: Boundary = { at: Infinity, occurredAt: -Infinity, seq: -Infinity };
 export const EVERYTHING_COUNTS: Boundary = { at: -Infinity, occurredAt: -Infinity, seq: -Infinity };
 
@@ -19,7 +19,7 @@ export function boundaryAt(at: number, by: Order | null): Boundary {
   return { at, occurredAt: by?.occurredAt ?? -Infinity, seq: by?.seq ?? -Infinity };
 }
 
-/** The place in order of the operation that caused a boundary; null where none did. */
+/** The position of the operation that caused a boundary; null if none did. */
 export function orderOf({ occurredAt, seq }: Boundary): Order | null {
   return occurredAt === -Infinity ? null : { occurredAt, seq };
 }
@@ -37,7 +37,7 @@ export function isSameBoundary(a: Boundary, b: Boundary): boolean {
   return a.at === b.at && a.occurredAt === b.occurredAt && a.seq === b.seq;
 }
 
-/** Whether a boundary is later than another one. No operation occurs after the instant of what it caused, so instants decide first. */
+/** Whether a boundary is later than another. No operation occurs after the instant of what it caused, so instants are compared first. */
 export function isAfter(a: Boundary, b: Boundary): boolean {
   if (a.at !== b.at) return a.at > b.at;
   if (a.occurredAt !== b.occurredAt) return a.occurredAt > b.occurredAt;
@@ -51,11 +51,11 @@ export function counts(boundary: Boundary, occurredAt: number, seq: number): boo
   return seq > boundary.seq;
 }
 
-/** What of a journey's present or last run its conditions count from. */
+/** The boundaries in a journey's current or last run that its conditions count from. */
 export interface JourneyBoundaries {
   start: Boundary;
   previousStep: Boundary;
-  /** Everything counts towards the first start. */
+  /** The end of the run. `EVERYTHING_COUNTS` before the first run, whose start condition counts everything. */
   end: Boundary;
 }
 
@@ -77,7 +77,7 @@ export function boundariesOf(run: JourneyRun | undefined, steps: readonly string
   const previous = current > 0 ? run.steps[steps[current - 1]!] : undefined;
   const endedAt = run.completedAt ?? run.expiredAt;
   const end = endedAt === null ? NOTHING_COUNTS : boundaryAt(endedAt, run.endedBy);
-  // Aggregates rely on a boundary that never moves back: where all steps are complete, the last one was at the end.
+  // Aggregates rely on boundaries never moving back: if all steps are complete, the last one was completed at the end.
   if (current < 0) return { start, previousStep: end, end };
   return { start, previousStep: previous === undefined ? start : boundaryAt(previous.completedAt, previous.by), end };
 }

@@ -3,8 +3,8 @@ import { firstWhere } from "./history.js";
 import type { CustomerState, Effect, EmissionSource, Json } from "./types.js";
 
 /**
- * What a recompute has to tell of a customer: the differences between the final states before and after it. The states in
- * between are history, of which nobody is told again.
+ * The emissions of a recompute for a customer: the differences between the final states before and after it. Changes in between
+ * are history and are not emitted again.
  *
  * @param at the instant that the recompute was pinned at
  */
@@ -55,16 +55,16 @@ export interface JourneySpan {
 }
 
 /**
- * The expirations that a replay found and that nobody was told of yet, at their due instants, one for each run. A run was told of
- * if an expiration of its journey was emitted after its start and no later than the next one's, at whatever instant: under another
- * model the same run may have expired sooner or later.
+ * The journey expirations found by a replay that were never emitted, at their due instants, one per run. A run's expiration counts as
+ * emitted if one of its journey was emitted after the run's start and no later than the start of the next run: under another model the
+ * same run may have expired sooner or later.
  *
  * @param spans all runs of the replay; those of one journey in order
- * @param told by journey: the instants of the expirations that were emitted before, ascending
+ * @param emitted by journey: the instants of the expirations that were emitted before, ascending
  */
 export function untoldExpirations(
   spans: readonly JourneySpan[],
-  told: ReadonlyMap<string, readonly number[]>,
+  emitted: ReadonlyMap<string, readonly number[]>,
   jobId: string,
 ): Effect[] {
   const effects: Effect[] = [];
@@ -72,8 +72,8 @@ export function untoldExpirations(
     if (expiredAt === null) return;
     const next = spans[index + 1];
     const until = next?.journey === journey ? next.startedAt : Infinity;
-    const instants = told.get(journey) ?? [];
-    const first = instants[firstWhere(instants.length, (place) => instants[place]! > startedAt)];
+    const instants = emitted.get(journey) ?? [];
+    const first = instants[firstWhere(instants.length, (index) => instants[index]! > startedAt)];
     if (first !== undefined && first <= until) return;
     const cause = { kind: "job", jobId } as const;
     const metadata = { journey };

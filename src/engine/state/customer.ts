@@ -1,7 +1,7 @@
 import { type Model, OpenCustomer } from "../open-customer.js";
 import type { CustomerState, HistoryEvent } from "./types.js";
 
-/** A customer of whom nothing is known yet. */
+/** The state of a new customer. */
 export function newCustomer(customerId: string, createdAt: number): CustomerState {
   return {
     customerId,
@@ -27,8 +27,8 @@ export function newCustomer(customerId: string, createdAt: number): CustomerStat
 }
 
 /**
- * Gives a customer condition memory for another model, folded from the retained events that were evaluated before. What was derived under the
- * former model survives, and so does the instant at which the customer is due next.
+ * Rebuilds a customer's condition memory for another model, from the retained events that were evaluated before. Everything derived under
+ * the former model is kept, and so is the instant at which the customer is due next.
  */
 export class MemoryRebuild {
   readonly #customer: OpenCustomer;
@@ -37,12 +37,12 @@ export class MemoryRebuild {
   constructor(model: Model, state: CustomerState) {
     const { movesByTime: _, ...kept } = state;
     const forgotten = { model: null, awaitsEvaluation: state.firstEvaluatedAt !== null, streams: [], aggregates: [] };
-    // When a component of the former health would have changed says nothing about this version's, nor how often time has moved the customer.
+    // `healthChangesAt` and `movesByTime` are dropped: those of the former version say nothing about this one.
     this.#customer = new OpenCustomer(model, { ...kept, healthChangesAt: null, memory: forgotten });
     this.#nextDueAt = state.nextDueAt ?? Infinity;
   }
 
-  /** Takes the next of the evaluated events that are retained, in order of occurrence and acceptance. */
+  /** Adds the next retained event, in order of occurrence and acceptance. */
   add(event: HistoryEvent): void {
     this.#customer.record(event);
   }

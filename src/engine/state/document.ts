@@ -2,7 +2,7 @@ import type { Severity } from "../../model/snapshot/types.js";
 import { causeId } from "../ids.js";
 import type { CustomerState, Effect, HealthScore, JourneyRun, Json } from "./types.js";
 
-/** A customer's state as all readers see it. Times are ISO 8601 in UTC with milliseconds. */
+/** A customer's state as the API shows it. Times are ISO 8601 in UTC with milliseconds. */
 export interface StateDocument {
   customerId: string;
   environment: string;
@@ -17,7 +17,7 @@ export interface StateDocument {
   /** The segments that the customer is in, sorted. */
   segments: string[];
   health: HealthScore | null;
-  /** The present or last run of each journey that ever started, by id. */
+  /** The current or last run of each journey that ever started, by id. */
   journeys: JourneyProgress[];
   /** The signals that are raised, by id. */
   signals: { signalId: string; severity: Severity; message: string | null; raisedAt: string }[];
@@ -72,7 +72,7 @@ export function emissionDocument({ type, source, metadata, at, cause }: Extract<
   };
 }
 
-/** A run of a journey as readers see it: without what only the engine needs. */
+/** A run of a journey as the API shows it: without the fields that only the engine needs. */
 export function journeyProgress(journeyId: string, run: JourneyRun): JourneyProgress {
   const steps = Object.entries(run.steps).map(([id, { completedAt, triggeredBy }]) => [
     id,

@@ -1,20 +1,20 @@
 /**
- * How a value is kept as JSON, short: each evaluation of a customer parses and writes all of it. `read` makes of what `write` made an equal
- * value, which shares with it what is kept as it is.
+ * How a value is stored as compact JSON: each evaluation of a customer parses and writes all of it. `read` turns the output of `write` back
+ * into an equal value; the two share whatever is stored `asIs`.
  */
 export interface StoredForm<T> {
   readonly write: (value: T) => unknown;
-  readonly read: (kept: never) => T;
+  readonly read: (stored: never) => T;
 }
 
-/** The form of what is kept as it is. */
-export const asIs = { write: (value: unknown): unknown => value, read: (kept: never): never => kept };
+/** The form of a value that is stored unchanged. */
+export const asIs = { write: (value: unknown): unknown => value, read: (stored: never): never => stored };
 
-/** The form also of null, which is kept as that. */
+/** Extends a form to null, which is stored as null. */
 export function nullableForm<T>({ write, read }: StoredForm<T>): StoredForm<T | null> {
   return {
     write: (value) => (value === null ? null : write(value)),
-    read: (kept: unknown) => (kept === null ? null : read(kept as never)),
+    read: (stored: unknown) => (stored === null ? null : read(stored as never)),
   };
 }
 
@@ -22,13 +22,13 @@ export function nullableForm<T>({ write, read }: StoredForm<T>): StoredForm<T | 
 export function listForm<T>({ write, read }: StoredForm<T>): StoredForm<T[]> {
   return {
     write: (values) => values.map((value) => write(value)),
-    read: (kept: never[]) => kept.map((item) => read(item)),
+    read: (stored: never[]) => stored.map((item) => read(item)),
   };
 }
 
 /**
- * The form of an object: the list of its members, without names, in the order in which their forms are named. States stay as they are for
- * years: a member has its place for good, and another one comes at the end, where it is left out as long as it is absent.
+ * The form of an object: the list of its members, without names, in the order in which `forms` declares them. Stored states live for years,
+ * so a member's position never changes. A new member goes at the end and must be optional: it is left out while it is undefined.
  */
 export function objectForm<T extends object>(forms: {
   readonly [Name in keyof T]-?: StoredForm<Exclude<T[Name], undefined>>;
@@ -37,40 +37,40 @@ export function objectForm<T extends object>(forms: {
   const members = Object.values(forms) as StoredForm<unknown>[];
   return {
     write(value) {
-      const kept: unknown[] = [];
-      for (let place = 0; place < names.length; place++) {
-        const member = value[names[place]!];
-        if (member !== undefined) kept.push(members[place]!.write(member));
+      const stored: unknown[] = [];
+      for (let i = 0; i < names.length; i++) {
+        const member = value[names[i]!];
+        if (member !== undefined) stored.push(members[i]!.write(member));
       }
-      return kept;
+      return stored;
     },
-    read(kept: never[]) {
+    read(stored: never[]) {
       const value: Partial<Record<keyof T, unknown>> = {};
-      for (let place = 0; place < kept.length; place++) value[names[place]!] = members[place]!.read(kept[place]!);
+      for (let i = 0; i < stored.length; i++) value[names[i]!] = members[i]!.read(stored[i]!);
       return value as T;
     },
   };
 }
 
-/** Values by names of parts of a model, none of which is `__proto__`. */
+/** The form of values keyed by names of model parts, none of which is `__proto__`. */
 export function recordForm<T>({ write, read }: StoredForm<T>): StoredForm<Record<string, T>> {
   return {
     write: (values) => mapped(values, write),
-    read: (kept: Record<string, never>) => mapped(kept, read),
+    read: (stored: Record<string, never>) => mapped(stored, read),
   };
 }
 
 function mapped<From, To>(values: Record<string, From>, map: (value: From) => To): Record<string, To> {
-  const found: Record<string, To> = {};
-  for (const name of Object.keys(values)) found[name] = map(values[name]!);
-  return found;
+  const result: Record<string, To> = {};
+  for (const name of Object.keys(values)) result[name] = map(values[name]!);
+  return result;
 }
 
-/** Whole numbers, of each how much more it is than the one before, and the first as it is: instants and numbers of events are long. */
+/** Whole numbers, stored as the first one followed by differences: instants and event numbers have many digits. */
 export const differences: StoredForm<number[]> = {
   write: (values) => values.map((value, index) => (index === 0 ? value : value - values[index - 1]!)),
-  read(kept: number[]) {
+  read(stored: number[]) {
     let sum = 0;
-    return kept.map((difference) => (sum += difference));
+    return stored.map((difference) => (sum += difference));
   },
 };

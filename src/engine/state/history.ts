@@ -1,7 +1,7 @@
 import type { OpenCustomer } from "../open-customer.js";
 import type { HistoryPage, HistoryRequest, Order } from "./types.js";
 
-/** Whether a place in order is later than another: by occurrence, and by acceptance where both occurred at one instant. */
+/** Whether a position in order is later than another: by occurrence, then by acceptance if both occurred at the same instant. */
 export function isLater(occurredAt: number, seq: number, than: Order): boolean {
   return occurredAt > than.occurredAt || (occurredAt === than.occurredAt && seq > than.seq);
 }
@@ -10,10 +10,10 @@ export function isSamePlace(one: Order, other: Order): boolean {
   return one.occurredAt === other.occurredAt && one.seq === other.seq;
 }
 
-/** The first of so many places at which something holds that holds at all later ones; their number where it never does. */
-export function firstWhere(places: number, holds: (place: number) => boolean): number {
+/** Binary search: the first index below `length` at which `holds`, which stays true from there on; `length` if there is none. */
+export function firstWhere(length: number, holds: (index: number) => boolean): number {
   let low = 0;
-  let high = places;
+  let high = length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (holds(middle)) high = middle;
@@ -22,14 +22,14 @@ export function firstWhere(places: number, holds: (place: number) => boolean): n
   return low;
 }
 
-/** The position of the first of some events in order that is later than a place; their number where none is. */
+/** The index of the first of the ordered events that is later than a position; `events.length` if there is none. */
 export function firstLater(events: readonly Order[], than: Order): number {
-  return firstWhere(events.length, (place) => isLater(events[place]!.occurredAt, events[place]!.seq, than));
+  return firstWhere(events.length, (index) => isLater(events[index]!.occurredAt, events[index]!.seq, than));
 }
 
 /**
- * Thrown where an evaluation needs evaluated events that are not at hand. The evaluation is pure: fetch what `request`
- * names, and call again from the same state.
+ * Thrown if an evaluation needs evaluated events that are not loaded. The evaluation is pure: fetch what `request` asks for and
+ * call again with the same state.
  */
 export class HistoryNeeded extends Error {
   override readonly name = "HistoryNeeded";
@@ -37,12 +37,12 @@ export class HistoryNeeded extends Error {
   constructor(readonly request: HistoryRequest) {
     super(
       `the evaluation needs earlier events of ${JSON.stringify(request.event)}; ` +
-        `fetch what the request of this error names and evaluate again`,
+        `fetch the events that this error's request asks for and evaluate again`,
     );
   }
 }
 
-/** @throws {HistoryNeeded} if the answer is not at hand */
+/** @throws {HistoryNeeded} if the requested events are not loaded */
 export function readHistory(customer: OpenCustomer, request: HistoryRequest): HistoryPage {
   const page = customer.history(request);
   if (page === undefined) throw new HistoryNeeded(request);
@@ -52,9 +52,9 @@ export function readHistory(customer: OpenCustomer, request: HistoryRequest): Hi
 /**
  * Reads evaluated events of one name, page by page, earliest first.
  *
- * @param take gets each event, and stops the reading by returning false
- * @returns whether everything asked for was read
- * @throws {HistoryNeeded} if a page is not at hand
+ * @param take called with each event; returns false to stop reading
+ * @returns whether everything requested was read
+ * @throws {HistoryNeeded} if a page is not loaded
  */
 export function eachOfHistory(
   customer: OpenCustomer,
@@ -71,7 +71,7 @@ export function eachOfHistory(
   }
 }
 
-/** The last place in order before an occurrence. */
+/** The last position in order before an occurrence. */
 export function justBefore({ occurredAt, seq }: Order): Order {
   return { occurredAt, seq: seq - 1 };
 }

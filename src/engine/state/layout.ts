@@ -1,27 +1,28 @@
 import type { AggregateMemory, ConditionMemory, CustomerState, StreamMemory } from "./types.js";
 
-/** What a model's memory of conditions is kept under. */
+/** The keys that say which model, and which layout, a condition memory belongs to. */
 export interface MemoryKeys {
-  /** Of the model. */
+  /** The hash of the model. */
   hash: string;
+  /** The key of the current layout. */
   memoryKey: string;
-  /** What it was kept under as it was laid out before, where that can still be read. */
+  /** The keys of former layouts that can still be read. */
   formerMemoryKeys: readonly string[];
 }
 
 /**
- * What is remembered of a count that is summed up, from the streams in which its occurrences were remembered before.
+ * Derives the memory of a summed-up count from the streams that stored its occurrences in a former layout.
  *
- * @param clock how far the customer was evaluated
+ * @param clock the instant up to which the customer was evaluated
  */
 export type FromStream = (streams: readonly StreamMemory[], clock: number) => AggregateMemory;
 
-/** Whether a customer's memory is the model's: kept under its key, or as it was laid out before. */
+/** Whether a customer's memory belongs to the model, in its current layout or a former one. */
 export function hasMemoryOf({ memoryKey, formerMemoryKeys }: MemoryKeys, { memory }: CustomerState): boolean {
   return memory.model === memoryKey || (memory.model !== null && formerMemoryKeys.includes(memory.model));
 }
 
-/** @throws {Error} if a customer's memory is that of another model */
+/** @throws {Error} if a customer's memory belongs to another model */
 export function requireMemoryOf(model: MemoryKeys, state: CustomerState): void {
   const { memory } = state;
   if (memory.model === null || hasMemoryOf(model, state)) return;
@@ -31,18 +32,18 @@ export function requireMemoryOf(model: MemoryKeys, state: CustomerState): void {
 }
 
 /**
- * What is remembered of the model's aggregates; null where nothing is. When each window and boundary had a memory of its own, all of
- * those took in the same occurrences and differed in how many values they kept, so the longest holds what every other one does.
+ * The memories of the model's aggregates; null if nothing is remembered. In the layout in which each window and boundary had its own
+ * memory, all of these recorded the same occurrences and differed only in how many values they kept, so the longest contains the others.
  */
 export function aggregatesOf(
-  ofModel: readonly { index: number; formerPositions: readonly number[]; fromStream: FromStream | null }[],
+  modelAggregates: readonly { index: number; formerPositions: readonly number[]; fromStream: FromStream | null }[],
   { hash, memoryKey }: MemoryKeys,
   { model, streams, aggregates }: ConditionMemory,
   clock: number,
 ): readonly AggregateMemory[] | null {
   if (model === null) return null;
   if (model === memoryKey) return aggregates;
-  return ofModel.map(({ index, formerPositions, fromStream }) => {
+  return modelAggregates.map(({ index, formerPositions, fromStream }) => {
     if (fromStream !== null) return fromStream(streams, clock);
     if (model !== hash) return aggregates[index]!;
     const former = formerPositions.map((position) => aggregates[position]!);

@@ -27,17 +27,17 @@ const boundary = nullableForm(objectForm<NonNullable<BoundaryMemory>>({ at: asIs
 const scope = objectForm<ScopeMemory>({ latest: orderOrNull, since: boundary });
 
 const streamWithOccurrences = objectForm<StreamMemory>({ count: asIs, occurredAt: differences, seq: differences });
-/** Most streams remember nothing but how many there were. */
+/** Most streams remember only a count. */
 const stream: StoredForm<StreamMemory> = {
   write: (memory) => (memory.occurredAt.length === 0 ? memory.count : streamWithOccurrences.write(memory)),
-  read: (kept: number) =>
-    typeof kept === "number" ? { count: kept, occurredAt: [], seq: [] } : streamWithOccurrences.read(kept),
+  read: (stored: number) =>
+    typeof stored === "number" ? { count: stored, occurredAt: [], seq: [] } : streamWithOccurrences.read(stored),
 };
 
 const occurrences = objectForm<OccurrencesMemory>({ occurredAt: differences, seq: differences, value: asIs });
 const log = nullableForm(objectForm<LogMemory>({ occurredAt: differences, seq: differences, floor: orderOrNull }));
 
-/** A kept aggregate begins with its kind. */
+/** The list of a stored aggregate begins with its kind. */
 const aggregates = {
   sum: objectForm<SumMemory>({
     kind: asIs,
@@ -67,10 +67,10 @@ const aggregates = {
   sequence: objectForm<SequenceMemory>({ kind: asIs, met: asIs, first: log, then: log, since: boundary }),
 };
 
-const ofKind = aggregates as unknown as Record<AggregateMemory["kind"], StoredForm<AggregateMemory>>;
+const formOfKind = aggregates as unknown as Record<AggregateMemory["kind"], StoredForm<AggregateMemory>>;
 const aggregateList = listForm<AggregateMemory>({
-  write: (memory) => ofKind[memory.kind].write(memory),
-  read: (kept: [kind: AggregateMemory["kind"]]) => ofKind[kept[0]].read(kept as never),
+  write: (memory) => formOfKind[memory.kind].write(memory),
+  read: (stored: [kind: AggregateMemory["kind"]]) => formOfKind[stored[0]].read(stored as never),
 });
 
 const margin = objectForm<MarginMemory>({
@@ -102,7 +102,7 @@ const search = objectForm<SearchMemory>({
   ),
 });
 
-/** What the conditions of a model need to know of the past. */
+/** The stored form of `ConditionMemory`. */
 export const conditionMemory = objectForm<ConditionMemory>({
   model: asIs,
   awaitsEvaluation: asIs,

@@ -4,18 +4,18 @@ import { conditionMemory, orderOrNull } from "./stored-memory.js";
 import type { CustomerState, HealthScore, JourneyRun, RaisedSignal } from "./types.js";
 
 /**
- * A customer's state as svc.customers keeps it. What has a column of its own is left out, and so are parts that are as a new customer's;
- * the others are lists without names.
+ * A customer's state as svc.customers stores it. Members with their own column are left out, and so are parts that are as in a new
+ * customer; the others are lists without names.
  */
 export interface StoredState {
   times: Times;
   /** A list in the form of `conditionMemory`. */
   memory: unknown;
-  /** Those of `parts`. */
+  /** The members of `parts`. */
   [part: string]: unknown;
 }
 
-/** What has a column of its own. */
+/** The members that have their own column. */
 type Columns = Pick<CustomerState, "customerId" | "createdAt" | "traits">;
 
 /** firstEvaluatedAt, evaluatedThrough, lastEventAt, timerDueAt, nextDueAt. */
@@ -28,7 +28,7 @@ type Parts = Omit<
 
 type Step = JourneyRun["steps"][string];
 
-/** Left out where they are null, empty or absent. svc.broken_parts reads names, and the run and status of journeys. */
+/** Left out if null, empty or absent. svc.broken_parts reads the part names, and the run and status of journeys. */
 const parts: { readonly [Part in keyof Parts]-?: StoredForm<NonNullable<Parts[Part]>> } = {
   lastTrack: objectForm<NonNullable<CustomerState["lastTrack"]>>({ occurredAt: asIs, acceptedAt: asIs, seq: asIs }),
   traitsChangedAt: asIs,
@@ -58,11 +58,11 @@ const parts: { readonly [Part in keyof Parts]-?: StoredForm<NonNullable<Parts[Pa
 };
 const namedParts = Object.entries(parts) as [keyof Parts, StoredForm<unknown>][];
 
-/** What is to be stored of a state, as plain JSON. */
+/** The stored form of a state, as plain JSON. */
 export function storedState(state: CustomerState): StoredState {
   const { firstEvaluatedAt, evaluatedThrough, lastEventAt, timerDueAt, nextDueAt } = state;
   const stored: StoredState = {
-    // svc.broken_parts reads when timers are due.
+    // svc.broken_parts reads timerDueAt from here.
     times: [firstEvaluatedAt, evaluatedThrough, lastEventAt, timerDueAt, nextDueAt],
     memory: conditionMemory.write(state.memory),
   };
@@ -73,7 +73,7 @@ export function storedState(state: CustomerState): StoredState {
   return stored;
 }
 
-/** The state again, also one that was stored before states were kept short: as the engine has it, but for the traits. */
+/** Reads a stored state, also one from before the compact form: that one is the engine's state, except for the traits. */
 export function stateOf(stored: StoredState, { customerId, createdAt, traits }: Columns): CustomerState {
   if (!Array.isArray(stored.memory)) return { ...(stored as unknown as CustomerState), traits };
   const [firstEvaluatedAt, evaluatedThrough, lastEventAt, timerDueAt, nextDueAt] = stored.times;
