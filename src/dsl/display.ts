@@ -5,22 +5,22 @@ import { definitionOf, ModelError, recordMistake, RECOVERY_DISPLAY, RECOVERY_TRA
 import { type Part, part, TRAIT } from "./part.js";
 import type { Trait } from "./traits.js";
 
-/** How a customer is shown to people. */
+/** How customers are shown to people. */
 export type DisplayModel = Part<"display", DisplayNode>;
 
-/** The traits that a customer is shown by; at least one member is needed. */
+/** The traits that are shown; at least one member is needed. */
 interface DisplayDefinition {
-  /** What the customer is called. */
+  /** The customer's name. */
   name?: Trait<StringField>;
-  /** Who looks after the customer. */
+  /** The person who looks after the customer. */
   owner?: Trait<StringField>;
   /** When the customer's contract is renewed. */
   renewal?: Trait<DateField>;
-  /** What else is shown, in this order: at most 20 traits, each once. */
+  /** Other traits to show, in this order: at most 20, each once. */
   show?: readonly Trait[];
 }
 
-/** Declares by which traits a customer is shown to people, beside its id. Nothing is derived from it. */
+/** Declares which traits are shown to people along with a customer's id. Nothing is derived from it. */
 export function display(definition: DisplayDefinition): DisplayModel {
   const given = definitionOf(definition, "display(…)", "at least one of name, owner, renewal and show");
   const members = Object.entries(given).map(([member, value]: [string, Trait | Trait[]]) => {
@@ -32,7 +32,7 @@ export function display(definition: DisplayDefinition): DisplayModel {
   return part("display", () => node);
 }
 
-/** The name of a trait; undefined for what is none, which is recorded. */
+/** The name of a trait. For anything else, records a mistake and returns undefined. */
 function nameOf(trait: Partial<Trait> | null | undefined, member: string): string | undefined {
   const node = trait?.[TRAIT];
   if (!node) recordMistake(new ModelError("NOT_A_TRAIT", `${quote(member)} of the display is not a trait`));

@@ -6,14 +6,14 @@ import { type Operand, operand } from "./operand.js";
 import { attempt, RECOVERY_NODE, recoveryValue, strictProxy } from "./mistakes.js";
 import { NODE, RECORD_ONLY, withSourceLocation } from "./part.js";
 
-/** The properties of an event, to be asked in `where`. */
+/** The properties of an event, as `where` passes them. */
 export type Properties<F extends Fields> = { readonly [Name in keyof F]: Operand<F[Name], PropertyCondition> };
 
-/** An event that the product reports. */
+/** An event that your product sends. */
 export interface EventModel<F extends Fields = Fields> extends Occurrences<F>, AnyEvent {
-  /** Only the occurrences whose properties meet a condition: `.where((p) => p.seats.atLeast(5))`. */
+  /** Selects the occurrences whose properties meet a condition: `.where((p) => p.seats.atLeast(5))`. */
   where(choose: (properties: Properties<F>) => PropertyCondition): Occurrences<F>;
-  /** The same event, of which the author says that no condition is to read it: it is kept for people, and no warning tells of it. */
+  /** The same event, marked as not meant for conditions: it is only recorded for people, and no warning says that nothing reads it. */
   recordOnly(): EventModel<F>;
 }
 
@@ -24,15 +24,15 @@ export interface AnyEvent {
   readonly eventName: string;
 }
 
-/** Of an event without properties none can be asked. */
+/** The properties of an event without properties. */
 // oxlint-disable-next-line typescript/no-generated-empty-object-type -- it has no keys: no name is a property's
 type NoFields = Record<never, never>;
 
 /**
- * Declares an event. Its properties are required unless they are `optional()`; under `strictSchema` an event with other properties,
- * or with a value of another type, is refused.
+ * Declares an event. Properties are required unless they are `optional()`. Under `strictSchema`, an event with undeclared properties or
+ * with a value of another type is refused.
  *
- * @param name as the product sends it; any text of 1 to 256 characters, spaces included.
+ * @param name as your product sends it; any text of 1 to 256 characters, spaces included.
  */
 export function event(name: string): EventModel<NoFields>;
 export function event<const F extends Fields>(name: string, fields: F): EventModel<F>;
@@ -72,8 +72,8 @@ function propertiesOf(owner: string, schema: EventSchema): object {
   return strictProxy(properties, { owner, code: "UNKNOWN_PROPERTY", member: "property" });
 }
 
-/** The snapshot's part of declared fields (null for what is no field, which the validation refuses), in a record that takes any name,
- * `__proto__` included. */
+/** The snapshot nodes of declared fields (null for a value that is not a field, which the validation refuses), in a record that allows any
+ * name, including `__proto__`. */
 export function nodesOf(fields: Fields): EventSchema["properties"] {
   const entries = Object.entries<Partial<AnyField> | null | undefined>(fields);
   return Object.fromEntries(entries.map(([name, field]) => [name, field?.[NODE] ?? null])) as EventSchema["properties"];

@@ -5,11 +5,11 @@ import { NODE } from "./part.js";
 /** The declared type of an event property or a trait. */
 interface FieldOf<Node extends FieldNode> {
   readonly [NODE]: Node;
-  /** The same field, but an event may come without it. Traits are always optional. */
+  /** The same field, but events may omit it. Traits are always optional. */
   optional(): this;
 }
 
-/** A text; with `Value` one of those texts only. */
+/** A text; with `Value`, only one of those texts. */
 export interface StringField<Value extends string = string> extends FieldOf<StringNode> {
   readonly values?: readonly Value[];
 }
@@ -32,12 +32,12 @@ export type ScalarField = StringField | NumberField | BooleanField | DateField;
 export type AnyField = ScalarField | ArrayField;
 export type Fields = Readonly<Record<string, AnyField>>;
 
-/** A text of any content. */
+/** Any text. */
 export function string(): StringField {
   return field({ type: "string" });
 }
 
-/** A number, whole or not, as JSON has them: a double. */
+/** A JSON number, whole or not, read as a double. */
 export function number(): NumberField {
   return field({ type: "number" });
 }
@@ -52,12 +52,12 @@ export function date(): DateField {
   return field({ type: "date" });
 }
 
-/** One of the texts listed, and no other: `oneOf("free", "pro")`. */
+/** Exactly one of the listed texts: `oneOf("free", "pro")`. */
 export function oneOf<const Value extends string>(...values: readonly Value[]): StringField<Value> {
   return field({ type: "string", enum: [...values] });
 }
 
-/** A list whose items are all of one type: `array(string())`, `array(oneOf("sso", "audit"))`. */
+/** A list whose items all have the same type: `array(string())`, `array(oneOf("sso", "audit"))`. */
 export function array<Item extends ScalarField>(item: Item): ArrayField<Item> {
   const declared: { type: ScalarType; enum?: string[] } | undefined = (item as Item | undefined)?.[NODE];
   if (!declared)

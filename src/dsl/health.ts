@@ -10,16 +10,16 @@ export interface Score {
 }
 
 /**
- * A score in proportion: 0 at `from`, 100 at `to`, linear between and constant outside. `from` may be the greater one, for numbers that are
- * better small. An absent number scores 0, unless the component says otherwise.
+ * A proportional score: 0 at `from`, 100 at `to`, linear between and constant outside. `from` can be greater than `to`, for numbers where
+ * less is better. An absent number scores 0 unless the component sets `absent`.
  */
 export function scale(measure: Measure, range: { from: number; to: number }): Score {
   return { [SCORE]: withSourceLocation({ kind: "scale", of: measureOf(measure), ...range }) };
 }
 
 /**
- * A score in steps: that of the first limit which the number does not exceed. `steps(daysSince(login), [[2, 100], [7, 70]], 0)` scores 100
- * up to two days, 70 up to seven, and 0 beyond. An absent number scores 0, unless the component says otherwise.
+ * A score in steps: the score of the first limit that the number does not exceed. `steps(daysSince(login), [[2, 100], [7, 70]], 0)` scores
+ * 100 up to two days, 70 up to seven, and 0 beyond. An absent number scores 0 unless the component sets `absent`.
  *
  * @param limits pairs of limit and score, with ascending limits.
  * @param otherwise the score beyond the last limit.
@@ -29,21 +29,21 @@ export function steps(measure: Measure, limits: readonly (readonly [number, numb
   return { [SCORE]: withSourceLocation({ kind: "steps", of: measureOf(measure), steps: pairs, otherwise }) };
 }
 
-/** The health score: how well each customer does, from 0 to 100. Until there is a score, only negated conditions on it hold. */
+/** The health score: how well each customer is doing, from 0 to 100. While there is no score, only negated conditions on it hold. */
 export interface HealthModel<Component extends string = string, Band extends string = string> extends AnyHealth {
-  /** The weighted mean of the components that are known, rounded to two decimals; there is no score where none of them is. */
+  /** The weighted mean of the known components, rounded to two decimals; there is no score if none is known. */
   readonly overall: Comparisons<Condition>;
   /** The score of one component, rounded to two decimals. */
   component(name: Component): Comparisons<Condition>;
-  /** The band that the overall score is in. */
+  /** The band of the overall score. */
   readonly band: BandQuestions<Band>;
-  /** For a rule's `on`: a new score is in this band and the one before was not, or there was none. */
+  /** For a rule's `on`: a new score is in this band, and the previous one was not or did not exist. */
   entered(band: Band): Trigger;
-  /** For a rule's `on`: a new score is not in this band and the one before was. */
+  /** For a rule's `on`: a new score is not in this band, and the previous one was. */
   exited(band: Band): Trigger;
 }
 
-/** What the band can be asked. */
+/** The conditions on the health band. */
 interface BandQuestions<Band extends string> {
   /** Holds while the overall score is in this band. */
   is(band: Band): Condition;
@@ -53,27 +53,27 @@ interface BandQuestions<Band extends string> {
   isNot(band: Band): Condition;
 }
 
-/** A health score of any components and bands. */
+/** A health score with any components and bands. */
 export type AnyHealth = Part<"health", Node.Health>;
 
 /** A component of the overall score. */
 interface ComponentDefinition {
-  /** At least 0; weights need not add up to 1, since the overall score is divided by their sum. */
+  /** At least 0. Weights need not add up to 1: the overall score is divided by their sum. */
   weight: number;
   /** How the component is scored: `scale(…)`, `steps(…)` or `trait.map(…)`. */
   score: Lazy<Score>;
   /**
-   * What the component scores where what it measures is absent: a survey that was never answered, a trait that is not set, days since what
-   * never happened. 0 unless said; another score; or `"skip"`: the component is left out of the mean then.
+   * The component's score when its measure is absent: a survey never answered, a trait not set, days since something that never happened.
+   * 0 by default; or another score; or `"skip"` to leave the component out of the mean.
    */
   absent?: "skip" | number;
 }
 
 /**
- * Declares the health score. Where no condition reads it, it is scored when an operation of the customer is evaluated, and after a change
- * that time alone makes, once a day.
+ * Declares the health score. If no condition reads it, it is scored whenever an operation of the customer is evaluated, and once a day
+ * after a change that is due to time alone.
  *
- * @param definition `bands` gives the least overall score of each band, in any order; one of them must begin at 0.
+ * @param definition `bands` gives the lowest overall score of each band, in any order; one of them must begin at 0.
  */
 export function health<Component extends string, Band extends string>(definition: {
   components: { [Name in Component]: ComponentDefinition };

@@ -1,4 +1,4 @@
-/** The language that models are written in: `import { defineModel, event, … } from "svc-success"`. */
+/** The language in which models are written: `import { defineModel, event, … } from "svc-success"`. */
 export { all, any, not } from "./condition.js";
 export type { Condition, Duration, Lazy, PropertyCondition } from "./condition.js";
 export { display } from "./display.js";

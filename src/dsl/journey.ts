@@ -3,19 +3,19 @@ import { type Condition, condition, type Duration, type Lazy, membership, nodeOf
 import { definitionOf, strictProxy } from "./mistakes.js";
 import { flag, LOWER, type Part, part, trigger, type Trigger } from "./part.js";
 
-/** A journey: steps that a customer goes through after a start, until all are done or time is over. */
+/** A journey: steps that a customer completes after a start, until all are complete or time runs out. */
 export interface JourneyModel<Step extends string = string> extends AnyJourney {
-  /** Holds while the present or last run has this status; "not_started" before the first. */
+  /** Holds while the current or last run has this status; "not_started" before the first run. */
   is(status: JourneyStatus): Condition;
-  /** Holds while the present or last run has one of these statuses. */
+  /** Holds while the current or last run has one of these statuses. */
   in(...statuses: JourneyStatus[]): Condition;
-  /** Holds while the present or last run has another status. */
+  /** Holds while the current or last run has another status. */
   isNot(status: JourneyStatus): Condition;
-  /** Holds while the journey is active and this is the step it is at: the first in order that is not done. */
+  /** Holds while the journey is active and this is its current step: the first in order that is not complete. */
   atStep(step: Step): Condition;
   /** For a rule's `on`: the last step is completed, and with it the run. */
   completed(): Trigger;
-  /** Holds when the present or last run has completed this step. */
+  /** Holds while the current or last run has completed this step. */
   completed(step: Step): Condition;
   /** For a rule's `on`: a run starts. */
   started(): Trigger;
@@ -25,7 +25,7 @@ export interface JourneyModel<Step extends string = string> extends AnyJourney {
   expired(): Trigger;
 }
 
-/** A journey of any steps. */
+/** A journey with any steps. */
 export interface AnyJourney extends Part<"journey", JourneyNode> {
   readonly id: string;
 }
@@ -35,24 +35,25 @@ export interface StepModel<Id extends string = string> extends Part<"step", Step
   readonly id: Id;
 }
 
-/** What a journey consists of. */
+/** The definition of a journey. */
 export interface JourneyDefinition<Step extends string> {
-  /** Starts the first run when it holds. With `repeat`, it starts another one by what happened after the end of the last, whatever `since` it asks for. */
+  /** The first run starts when it holds. With `repeat`, it also starts later runs; for these, only what happened after the end of the last
+   * run counts, whatever `since` says. */
   start: Lazy<Condition>;
-  /** At least one; in their order unless `anyOrder`. */
+  /** At least one. They are completed in this order unless `anyOrder` is set. */
   steps: readonly StepModel<Step>[];
-  /** Whether steps may be completed in any order. */
+  /** Whether steps can be completed in any order. */
   anyOrder?: boolean;
-  /** A run that is not complete this long after its start is expired; without it a run never ends unfinished. */
+  /** A run that is not complete this long after its start expires; without it, runs never expire. */
   expiresAfter?: Duration;
-  /** Whether a new run may start after the end of one. Otherwise completion and expiry are for good. */
+  /** Whether a new run can start after the end of one. Otherwise completion and expiry are final. */
   repeat?: boolean;
 }
 
 /**
- * Declares a journey. It is active from its start until its last step is complete, or until `expiresAfter` has passed. What steps read
- * counts from the start, so that a checklist remembers what was done early; a step with `since: "previousStep"` counts from the previous
- * step, as in a funnel. The event that starts a journey does not count for its steps.
+ * Declares a journey. It is active from its start until its last step is complete, or until `expiresAfter` has passed. Steps count what
+ * happened since the start, so that a checklist recognizes what was done early; a step with `since: "previousStep"` counts from the
+ * previous step, as in a funnel. The event that starts a journey does not count for its steps.
  *
  * @param id lower-case letters, digits and underscores, beginning with a letter.
  */
@@ -88,18 +89,18 @@ export function journey<Step extends string>(id: string, definition: JourneyDefi
   );
 }
 
-/** What is no step becomes null, which the validation refuses at its place. */
+/** A value that is not a step becomes null, which the validation refuses at its place. */
 function stepNode(step: StepModel): StepNode {
   const lower = (step as Partial<StepModel> | null | undefined)?.[LOWER];
   return typeof lower === "function" ? lower() : (null as never);
 }
 
 /**
- * Declares a step of a journey: it is complete, for good, when its condition holds.
+ * Declares a step of a journey: it is completed when its condition holds, and stays complete.
  *
  * @param id lower-case letters, digits and underscores, beginning with a letter; unique within the journey.
- * @param options `since: "previousStep"` counts what the condition reads from the completion of the previous step, not from the
- *   journey's start.
+ * @param options with `since: "previousStep"`, the condition counts from the completion of the previous step, not from the journey's
+ *   start.
  */
 export function step<const Id extends string>(
   id: Id,

@@ -3,23 +3,23 @@ import { type Condition, condition, type Duration, type Lazy, membership, nodeOf
 import { definitionOf, entriesOf, ModelError, ModelWarning, recordMistake, strictProxy } from "./mistakes.js";
 import { type Part, part, trigger, type Trigger, withSourceLocationOf } from "./part.js";
 
-/** Holds while no event of any kind has occurred for this long: from the last event + duration on. Without any event it counts from the
- * first evaluation. */
+/** Holds while no event of any kind has occurred for this long, that is, from the last event + duration on. Without any event it counts from
+ * the first evaluation. */
 export function inactiveFor(duration: Duration): Condition {
   return condition({ kind: "inactiveFor", duration });
 }
 
-/** Holds while an event of any kind has occurred in the latest stretch of this length. It needs an event. */
+/** Holds while the last event of any kind is less than this long ago. Without any event it does not hold. */
 export function activeWithin(duration: Duration): Condition {
   return condition({ kind: "activeWithin", duration });
 }
 
-/** How long the customer has been in the present lifecycle state. */
+/** How long the customer has been in the current lifecycle state. */
 export interface StateTime {
   atLeast(duration: Duration): Condition;
 }
 
-/** The time in the present lifecycle state: `inState().atLeast("60d")`. */
+/** The time in the current lifecycle state: `inState().atLeast("60d")`. */
 export function inState(): StateTime {
   return strictProxy(
     { atLeast: (duration: Duration) => condition({ kind: "inState", atLeast: duration }) },
@@ -27,20 +27,20 @@ export function inState(): StateTime {
   );
 }
 
-/** A state: the states it leads to with their conditions, tried in the order written; or an end, which nothing leaves. */
+/** A state: its transitions (target states with conditions), tried in the order written; or a terminal state, which is never left. */
 export type StateDefinition<Target extends string> =
   | { to?: { [Name in Target]?: Lazy<Condition> }; terminal?: false }
   | { to?: never; terminal: true };
 
-/** Transitions from every state, tried in the order written, before those that the state has itself. */
+/** Transitions from every state, tried in the order written, before the state's own. */
 export interface AnyStateDefinition<State extends string> {
-  /** Where they lead, with their conditions. From the target itself there is none, nor from a terminal state. */
+  /** Target states with conditions. There is no transition from the target itself, nor from a terminal state. */
   to: { [Name in State]?: Lazy<Condition> };
-  /** The states that none of them leaves. */
+  /** The states from which none of these transitions leads. */
   except?: readonly State[];
 }
 
-/** The lifecycle: where each customer stands, in exactly one state. */
+/** The lifecycle: each customer is in exactly one of its states. */
 export interface LifecycleModel<State extends string = string> extends AnyLifecycle {
   /** Holds while the customer is in this state. */
   is(state: State): Condition;
@@ -48,20 +48,20 @@ export interface LifecycleModel<State extends string = string> extends AnyLifecy
   in(...states: State[]): Condition;
   /** Holds while the customer is not in this state. */
   isNot(state: State): Condition;
-  /** For a rule's `on`: the customer enters this state. That every customer begins in the initial state is an entry, too. */
+  /** For a rule's `on`: the customer enters this state. A new customer enters the initial state, too. */
   entered(state: State): Trigger;
   /** For a rule's `on`: the customer leaves this state. */
   exited(state: State): Trigger;
 }
 
-/** A lifecycle of any states. */
+/** A lifecycle with any states. */
 export type AnyLifecycle = Part<"lifecycle", LifecycleNode>;
 
 /**
- * Declares the lifecycle. Each customer starts in `initial`; the first transition of the present state whose condition holds is taken,
- * then the new state's are tried. At one instant each state is entered at most once. Where two modules need each other, a condition may be
- * a function: `to: { at_risk: () => quiet.has() }`. No state may be called "created": every customer's first emission is
- * `customer.created`. `anyState` stands for transitions that would be written in every state, as its first ones.
+ * Declares the lifecycle. Each customer starts in `initial`; the first transition of the current state whose condition holds is taken, then
+ * those of the new state are tried. At one instant each state is entered at most once. If two modules need each other, a condition can be a
+ * function: `to: { at_risk: () => quiet.has() }`. No state may be called "created": every customer's first emission is `customer.created`.
+ * `anyState` holds transitions that would otherwise be repeated in every state, as its first ones.
  */
 export function lifecycle<State extends string>(definition: {
   initial: NoInfer<State>;
@@ -102,7 +102,7 @@ function transitionNodes(to: Readonly<Record<string, Lazy<Condition> | undefined
   });
 }
 
-/** Records what of `anyState` adds nothing: the snapshot has the transitions of each state, and does not tell where they were written. */
+/** Records mistakes in `anyState`, such as parts that add nothing. The snapshot cannot show them: it has only the transitions of each state. */
 function checkAnyState(
   { to = {}, except = [] }: Partial<AnyStateDefinition<string>>,
   states: readonly [name: string, state: StateDefinition<string>][],
@@ -115,9 +115,9 @@ function checkAnyState(
   }
   const targets = Object.keys(to);
   const terminal = new Map(states.map(([name, state]) => [name, state.terminal === true]));
-  const left = states.filter(([name, { terminal }]) => terminal !== true && !except.includes(name));
-  // Where a state is left that they lead from, the validation finds the targets in its transitions.
-  const named = new Set(left.length > 0 ? except : [...except, ...targets]);
+  const sources = states.filter(([name, { terminal }]) => terminal !== true && !except.includes(name));
+  // If there is a state from which they lead, the validation checks the targets in its transitions.
+  const named = new Set(sources.length > 0 ? except : [...except, ...targets]);
   for (const state of named) {
     if (terminal.has(state)) continue;
     const misnamed = { name: state, candidates: [...terminal.keys()] };
@@ -126,15 +126,17 @@ function checkAnyState(
   }
   for (const state of new Set(except.filter((state) => terminal.has(state)))) {
     if (except.indexOf(state) !== except.lastIndexOf(state)) {
-      warn(`"anyState" need not except the state ${JSON.stringify(state)} twice`);
+      warn(`"except" of "anyState" need not list the state ${JSON.stringify(state)} twice`);
     } else if (terminal.get(state)) {
-      warn(`"anyState" need not except the state ${JSON.stringify(state)}, which is terminal`);
+      warn(`"except" of "anyState" need not list the state ${JSON.stringify(state)}, which is terminal`);
     } else if (targets.every((target) => target === state)) {
-      warn(`"anyState" need not except the state ${JSON.stringify(state)}, the only one that it leads to`);
+      warn(
+        `"except" of "anyState" need not list the state ${JSON.stringify(state)}, the only one that "anyState" leads to`,
+      );
     }
   }
-  if (left.some(([name]) => targets.some((target) => target !== name))) return;
-  warn('"anyState" adds no transition: there is no state that it leads from to another one');
+  if (sources.some(([name]) => targets.some((target) => target !== name))) return;
+  warn('"anyState" adds no transition: it leads from no state to another one');
 }
 
 function isList(value: unknown): value is readonly string[] {

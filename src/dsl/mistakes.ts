@@ -8,16 +8,16 @@ import { MEASURE, NODE, SCORE, SELECTOR, TRAIT, TRIGGER } from "./part.js";
 
 /**
  * A mistake in a model that no snapshot could express, so that validating the snapshot cannot find it. Its stack leads to the author's
- * place. Builders record it and go on with a value that stands in, so that one run finds every mistake; they throw it only where there
- * is nothing to go on with.
+ * code. Builders record it and continue with a stand-in value, so that one run finds every mistake; they throw it only if they cannot
+ * continue.
  */
 export class ModelError extends Error {
   override readonly name = "ModelError";
 
   /**
-   * @param code stable, in capitals, as every diagnostic has one.
-   * @param fix what to do about it, where that is not what the message says already.
-   * @param misnamed a name that does not exist and those that do, for the compiler to find the one that was meant.
+   * @param code the stable code of the diagnostic, in capitals.
+   * @param fix what to do about it, unless the message already says so.
+   * @param misnamed a name that does not exist and those that do, so that the compiler can suggest the intended one.
    */
   constructor(
     readonly code: string,
@@ -29,12 +29,12 @@ export class ModelError extends Error {
   }
 }
 
-/** Something that no snapshot shows any more, and that its author will hardly have meant. It is recorded, and keeps nothing from working. */
+/** A probable mistake that the snapshot no longer shows. It is recorded as a warning; the model still works. */
 export class ModelWarning extends ModelError {}
 
 const recorded: ModelError[] = [];
 
-/** Keeps a mistake for the compiler. */
+/** Records a mistake for the compiler. */
 export function recordMistake(error: ModelError): void {
   recorded.push(error);
 }
@@ -44,7 +44,7 @@ export function takeRecorded(): ModelError[] {
   return recorded.splice(0);
 }
 
-/** What a function of the author's returns; a stand-in where it throws, which is recorded at the place where it threw. */
+/** Calls a function of the author and returns its result. If it throws, records that at the place where it threw and returns a stand-in. */
 export function attempt<T>(call: () => T, standIn: T): T {
   try {
     return call();
@@ -54,43 +54,43 @@ export function attempt<T>(call: () => T, standIn: T): T {
       return standIn;
     }
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    const failed = new ModelError("MODEL_FAILED", `a function of the model failed: ${message}`);
+    const failed = new ModelError("MODEL_FAILED", `a function in the model failed: ${message}`);
     if (error instanceof Error && error.stack !== undefined) failed.stack = error.stack;
     recordMistake(failed);
     return standIn;
   }
 }
 
-/** What a builder was given to build from.
+/** The definition passed to a builder.
  *
- * @throws {ModelError} if it was given nothing. */
+ * @throws {ModelError} if it is not an object. */
 export function definitionOf<T extends object>(definition: T, builder: string, needs: string): T {
   if (typeof (definition as unknown) === "object" && (definition as unknown) !== null) return definition;
   throw new ModelError("INVALID_DEFINITION", `${builder} needs an object with ${needs}`);
 }
 
-/** The members of a record; none of what got past the type checker without it, which the validation refuses. */
+/** The members of a record; none if it is missing, which the validation reports. */
 export function entriesOf<T>(record: Readonly<Record<string, T>> | null | undefined): [name: string, value: T][] {
   return Object.entries(record ?? {});
 }
 
-/** The node of a condition that could not be made. It is sound wherever a condition may stand, so that validation has nothing to add to
- * what was recorded already; filters on properties leave it out. */
+/** The node of a condition that could not be built. It is valid wherever a condition is allowed, so that the validation does not report
+ * more than the recorded mistake; filters on properties leave it out. */
 export const RECOVERY_NODE: ConditionNode = { kind: "inactiveFor", duration: "1d" };
 
-/** What a trait that does not exist says that it is. */
+/** Stands in for a trait that does not exist. */
 export const RECOVERY_TRAIT = { name: "", type: "string" } as const;
 
-/** The node of a display with a mistake that was recorded: the display is left out of the snapshot. */
+/** The node of a display with a recorded mistake; such a display is left out of the snapshot. */
 export const RECOVERY_DISPLAY: Display = {};
 
-/** What an inert value says where a number or occurrences are asked for: something sound that is near the mistake. */
+/** What a recovery value provides as a number or as occurrences: valid nodes close to the mistake. */
 export interface RecoveryValues {
   measure?: MeasureNode | undefined;
   selector?: EventSelector | undefined;
 }
 
-/** A value to go on with after a mistake that is recorded: it has every member, can be called, and is whatever is needed. */
+/** A value to continue with after a recorded mistake: it has every member, can be called, and fits wherever a value is needed. */
 export function recoveryValue({ measure, selector }: RecoveryValues = {}): never {
   const nodes = new Map<string | symbol, unknown>([
     [NODE, RECOVERY_NODE],
@@ -104,27 +104,27 @@ export function recoveryValue({ measure, selector }: RecoveryValues = {}): never
     get: (_, key) => (typeof key === "symbol" ? nodes.get(key) : value),
     apply: () => value,
   });
-  // There is no type for what stands in for everything.
+  // It stands in for everything, so no type fits.
   return value as never;
 }
 
-/** What a guarded object is called in a message. */
+/** How messages name a guarded object. */
 interface Guard {
   /** The code of the diagnostic. */
   code?: "UNKNOWN_PROPERTY" | "UNKNOWN_TRAIT" | "UNKNOWN_MEMBER";
-  /** The whole of what is missing a member: `the event "order placed"`; none where there is only one such thing. */
+  /** The object that lacks the member: `the event "order placed"`; undefined if a model has only one such object. */
   owner?: string;
-  /** The member that is missing: `property`. Without it, a method. */
+  /** The kind of the missing member: `property`; `method` by default. */
   member?: string;
   standIns?: RecoveryValues;
 }
 
-/** Names that Node.js or a test asks any object for. */
+/** Names that Node.js or test tools read from any object. */
 const PROBED = new Set(["then", "toJSON", ...Object.getOwnPropertyNames(Object.prototype)]);
 
 /**
- * The same object, but asking it for a member that it does not have is recorded as the author's mistake, at its place, and answered with
- * an inert value. The type checker refuses such names in the editor; this is for those who run the compiler without it.
+ * The same object, but reading a member that it does not have is recorded as the author's mistake, at its place, and returns a recovery
+ * value. The type checker refuses such names in the editor; this is for authors who run the compiler without it.
  */
 export function strictProxy<T extends object>(target: T, guard: Guard): T {
   return new Proxy(target, {
@@ -133,7 +133,7 @@ export function strictProxy<T extends object>(target: T, guard: Guard): T {
       const { code = "UNKNOWN_MEMBER", owner, member = "method" } = guard;
       const missing = `no ${member} ${JSON.stringify(key)}`;
       const message = owner === undefined ? `there is ${missing}` : `${owner} has ${missing}`;
-      // Those that are there to be asked or called, rather than to tell what the object is.
+      // Only the members that authors use, not those that describe the object.
       const candidates = Object.keys(target).filter((name) =>
         ["function", "object"].includes(typeof Reflect.get(target, name)),
       );

@@ -10,17 +10,17 @@ import type { TrackingModel } from "./tracking.js";
 import type { AnyTraits } from "./traits.js";
 import { withSourceLocation } from "./part.js";
 
-/** The key that tells a model from any other value. */
+/** The key that identifies a value as a model. */
 export const MODEL: unique symbol = Symbol("svc.model");
 
 /** Parts of one kind, as a list, or as a record such as a whole module: `import * as events from "./model/events.js"`. */
 export type PartsOf<T> = readonly T[] | Readonly<Record<string, T>>;
 
-/** What a model is made of. */
+/** The parts and settings of a model. */
 export interface ModelDefinition {
-  /** Whether events and traits that do not fit what is declared are refused. False unless set: they are accepted and logged. */
+  /** Whether to refuse events and traits that do not match their declarations. False by default: they are accepted and logged. */
   strictSchema?: boolean;
-  /** What becomes of those under a strict schema: `"refuse"`, unless set, or `"quarantine"`: they are kept, to be released or discarded. */
+  /** What to do with them under a strict schema: `"refuse"` (the default), or `"quarantine"` to keep them until they are released or discarded. */
   onViolation?: "refuse" | "quarantine";
   events?: PartsOf<AnyEvent>;
   traits?: AnyTraits;
@@ -34,12 +34,12 @@ export interface ModelDefinition {
   tracking?: TrackingModel;
 }
 
-/** A whole model, as `svc.config.ts` exports it by default. */
+/** A complete model, the default export of `svc.config.ts`. */
 export interface Model {
   readonly [MODEL]: ModelDefinition;
 }
 
-/** Puts a model together. What is not listed here is not part of it, even if a condition names it. */
+/** Assembles a model. Parts that are not listed here do not belong to it, even if a condition refers to them. */
 export function defineModel(definition: ModelDefinition): Model {
   return withSourceLocation({ [MODEL]: definition });
 }

@@ -18,11 +18,11 @@ import {
   type Start,
 } from "./quantity.js";
 
-/** The latest value of a property over a stretch of time that is settled. */
+/** The latest value of a property, already narrowed to a scope. */
 export type ScopedLatest<F extends AnyField> = Operand<F, Condition> & Measured<F>;
 
-/** The value that a property had at the latest occurrence with one: `order.latest("total").atLeast(50)`, narrowed by `.within` or
- * `.since` before or after the question. */
+/** The value of a property at the latest occurrence that has one: `order.latest("total").atLeast(50)`. It can be narrowed by `.within` or
+ * `.since`, before or after the comparison. */
 export type Latest<F extends AnyField> = Operand<F, OpenCondition> & Scopes<ScopedLatest<F>> & Measured<F>;
 
 type Measured<F extends AnyField> = F extends NumberField ? Measure & Arithmetic : unknown;
@@ -50,25 +50,25 @@ function latest(of: Node.EventSelector, property: string, field: Node.Field): ob
 /** The names of the properties whose type is one of these. */
 type Names<F extends Fields, Type> = { [Name in keyof F]: F[Name] extends Type ? Name : never }[keyof F] & string;
 
-/** What can be asked about the occurrences of an event. All of it is over all time, unless narrowed by `.within` or `.since`. */
+/** The questions about the occurrences of an event. They cover all time unless narrowed by `.within` or `.since`. */
 export interface Occurrences<F extends Fields = Fields> extends Selection {
-  /** How many there are: `.count().atLeast(3).within("30d")`. */
+  /** The number of occurrences: `.count().atLeast(3).within("30d")`. */
   count(): Quantity;
-  /** There is at least one. */
+  /** Holds while there is at least one occurrence. */
   happened(): OpenCondition;
-  /** There is none. */
+  /** Holds while there is no occurrence. */
   never(): OpenCondition;
   /** The sum of a number property, exact in decimals: `.sum("amount").atLeast(500).within("90d")`. 0 without occurrences. */
   sum(property: Names<F, NumberField>): Quantity;
-  /** The average of a number property over the occurrences that have it; absent without one. */
+  /** The average of a number property over the occurrences that have it; absent if there are none. */
   avg(property: Names<F, NumberField>): Quantity;
-  /** The least value of a number property; absent without one. */
+  /** The least value of a number property; absent if there is none. */
   min(property: Names<F, NumberField>): Quantity;
-  /** The greatest value of a number property; absent without one. */
+  /** The greatest value of a number property; absent if there is none. */
   max(property: Names<F, NumberField>): Quantity;
-  /** How many different values a property has had: `.distinct("feature").atLeast(3)`. Dates are told apart by their instants. */
+  /** How many different values a property has had: `.distinct("feature").atLeast(3)`. Dates are compared as instants. */
   distinct(property: Names<F, ScalarField>): Quantity;
-  /** The value of a property at the latest occurrence that has one, to be asked as the property is asked in `where`. */
+  /** The value of a property at the latest occurrence that has one, with the same questions as the property in `where`. */
   latest<Name extends keyof F & string>(property: Name): Latest<F[Name]>;
 }
 
@@ -88,28 +88,28 @@ export function occurrences(of: Node.EventSelector, properties: Record<string, N
     max: aggregate("max"),
     distinct: (property) => quantity({ kind: "distinct", of, property }),
     latest: (property) => {
-      // The type of an unknown property does not matter: the validation refuses the name.
+      // For an unknown property any type will do: the validation refuses the name.
       const field = Object.hasOwn(properties, property) ? properties[property] : undefined;
       return latest(of, property, field ?? { type: "number" }) as never;
     },
   };
 }
 
-/** Two events in order; how far apart they may be is still to be said. */
+/** Two events in order; call `within` to say how far apart they may be. */
 export interface Sequence {
   /** The second happens less than this long after the first. */
   within(duration: Duration): OpenSequence;
 }
 
-/** A sequence that holds from its first time on; `since` asks for both events after a start. */
+/** A sequence that holds once it has happened; `since` requires both events to come after a start. */
 export type OpenSequence = Condition & {
-  /** Both happened since the present lifecycle state was entered, `since("state")`, or since a journey started, `since(onboarding)`. */
+  /** Both happened since the current lifecycle state was entered, `since("state")`, or since a journey started, `since(onboarding)`. */
   since(start: Start): Condition;
 };
 
 /**
- * One event and then another: `sequence(trialStarted, invoicePaid).within("14d")`. Events that share an instant are in the order in which
- * they were accepted. Once it has happened it holds for good; with `since`, or in a step of a journey, for as long as the start is the same.
+ * One event and then another: `sequence(trialStarted, invoicePaid).within("14d")`. Events at the same instant are in the order in which they
+ * were accepted. Once the sequence has happened it holds forever; with `since`, or in a step of a journey, until that start changes.
  */
 export function sequence(first: Selection, then: Selection): Sequence {
   const guard = { owner: "a sequence" };

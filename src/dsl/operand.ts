@@ -2,15 +2,15 @@ import type { CompareOperator, Field, Scalar } from "../model/snapshot/types.js"
 import type { AnyField, ArrayField, BooleanField, DateField, NumberField, StringField } from "./field.js";
 import { comparisons, type Comparisons } from "./quantity.js";
 
-/** What every field can be asked. A comparison with an absent value is false. */
+/** The questions that every field allows. A comparison with an absent value is false. */
 interface Presence<Result> {
   /** Whether there is a value. */
   exists(): Result;
-  /** Whether there is none. */
+  /** Whether there is no value. */
   missing(): Result;
 }
 
-/** `isNot` and `notIn` are the exact negations of `is` and `in`, so they hold where there is no value. */
+/** `isNot` and `notIn` are the exact negations of `is` and `in`, so they hold if there is no value. */
 interface Membership<Value, Result> extends Presence<Result> {
   is(value: Value): Result;
   isNot(value: Value): Result;
@@ -19,7 +19,7 @@ interface Membership<Value, Result> extends Presence<Result> {
 }
 
 export interface TextOperand<Result> extends Membership<string, Result> {
-  /** Whether the text holds this one somewhere, letter case included. */
+  /** Whether the text contains this one, case-sensitively. */
   contains(part: string): Result;
 }
 
@@ -46,7 +46,7 @@ export interface DateOperand<Result> extends Presence<Result> {
 }
 
 export interface ListOperand<Item, Result> extends Presence<Result> {
-  /** Whether the list has this item. */
+  /** Whether the list contains this item. */
   contains(item: Item): Result;
 }
 
@@ -75,7 +75,7 @@ type ItemValue<Item> =
         ? boolean
         : string;
 
-/** How a question about a property, its latest value or a trait becomes a condition. */
+/** How questions about a property, its latest value or a trait become conditions. */
 export interface Questions<Result> {
   compare(operator: CompareOperator, value: Scalar | Scalar[]): Result;
   exists(): Result;

@@ -4,35 +4,35 @@ import type { AnyJourney } from "./journey.js";
 import { strictProxy } from "./mistakes.js";
 import { MEASURE, type Selection, selectorOf } from "./part.js";
 
-/** Since when occurrences count: the entry of the present lifecycle state, or the start of a journey's present or last run. */
+/** From when occurrences count: the entry of the current lifecycle state, or the start of a journey's current or last run. */
 export type Start = "state" | AnyJourney;
 
 /**
- * Which occurrences are read. Without any of these it is all there ever were; at most one of them may be said. In a step of a journey,
- * what says no `since` counts from the journey's start (or the previous step).
+ * Which occurrences are read: all there ever were, unless one of these is called (at most one). In a step of a journey, occurrences count
+ * from the journey's start (or the previous step) unless `since` is called.
  */
 export interface Scopes<Result> {
-  /** Only those of the latest stretch of time: those that occurred after `now - duration`, up to now. */
+  /** Only those in the latest window: after `now - duration`, up to now. */
   within(duration: Duration): Result;
-  /** Only those since the present lifecycle state was entered, `since("state")`, or since a journey's present or last run started,
-   * `since(onboarding)`; none where it never started. The event that caused the start is not among them. */
+  /** Only those since the current lifecycle state was entered, `since("state")`, or since a journey's current or last run started,
+   * `since(onboarding)`; none if it never started. The event that caused the start is not among them. */
   since(start: Start): Result;
 }
 
-/** A condition that is complete as it stands, for all time, and can still be narrowed to a stretch of time. */
+/** A complete condition over all time, which can still be narrowed by `.within` or `.since`. */
 export type OpenCondition = Condition & Scopes<Condition>;
 
-/** The methods that narrow to a scope, each of which calls `narrow`. */
+/** The methods that narrow to a scope; each calls `narrow`. */
 export function scopes<Result>(narrow: (scope: Node.OccurrenceScope) => Result): Scopes<Result> {
   return { within: (duration) => narrow({ within: duration }), since: (start) => narrow({ since: sinceOf(start) }) };
 }
 
-/** The snapshot's word for a start. */
+/** The snapshot node of a start. */
 export function sinceOf(start: Start): Node.Since {
   return typeof start === "object" ? { journey: start.id } : start;
 }
 
-/** What any number can be asked. A comparison with an absent number is false, but for `notEquals`. */
+/** The comparisons of any number. A comparison with an absent number is false, except `notEquals`. */
 export interface Comparisons<Result> {
   /** `>=` */
   atLeast(value: number): Result;
@@ -44,11 +44,11 @@ export interface Comparisons<Result> {
   lessThan(value: number): Result;
   /** `=` */
   equals(value: number): Result;
-  /** The exact negation of `equals`, so it holds where there is no number. */
+  /** The exact negation of `equals`, so it holds if there is no number. */
   notEquals(value: number): Result;
 }
 
-/** The methods of a number, each of which calls `compare`. */
+/** The comparisons of a number; each calls `compare`. */
 export function comparisons<Result>(
   compare: (operator: Node.OrderOperator, value: number) => Result,
 ): Comparisons<Result> {
@@ -62,43 +62,43 @@ export function comparisons<Result>(
   };
 }
 
-/** A number that a health component can be scored by, with `scale` or `steps`: a count, sum, average, least or greatest value, a distinct
- * count, the latest value of a number property, days since, a numeric trait, a ratio or a difference. */
+/** A number from which `scale` or `steps` can score a health component: a count, sum, average, least or greatest value, a distinct count,
+ * the latest value of a number property, days since an event, a numeric trait, a ratio or a difference. */
 export interface Measure {
   readonly [MEASURE]: Node.Measure;
 }
 
-/** What numbers are computed with. Of days since an event nothing is computed. */
+/** Calculations with numbers. Days since an event cannot be used in them. */
 export interface Arithmetic {
-  /** This number divided by another one: `login.distinct("user").within("30d").per(customer.seats)`. Absent where either is absent or the
-   * other one is 0. */
+  /** This number divided by another: `login.distinct("user").within("30d").per(customer.seats)`. Absent if either is absent or the other
+   * one is 0. */
   per(divisor: Measure): Calculated;
-  /** This number less another one: `added.sum("seats").minus(removed.sum("seats"))`, exact in decimals. Absent where either is. */
+  /** This number minus another: `added.sum("seats").minus(removed.sum("seats"))`, exact in decimals. Absent if either is absent. */
   minus(other: Measure): Calculated;
 }
 
-/** A ratio or a difference of two numbers: it can be compared, score a health component, and be computed with in turn. */
+/** A ratio or a difference of two numbers: it can be compared, score a health component, and be used in further calculations. */
 export type Calculated = Comparisons<Condition> & Measure & Arithmetic;
 
-/** A number over a stretch of time that is settled: what is left to say is the comparison. */
+/** A number whose scope is set: it only needs to be compared. */
 export type ScopedQuantity = Comparisons<Condition> & Measure & Arithmetic;
 
-/** A number over the latest stretch of time. */
+/** A number over the latest window. */
 export interface WindowedQuantity extends ScopedQuantity {
-  /** The same over the stretch of that length just before: after `now - 2 * duration`, up to `now - duration`. Of counts, sums and averages:
+  /** The same number over the previous window: after `now - 2 * duration`, up to `now - duration`. Only for counts, sums and averages:
    * `usage.per(usage.previous()).atMost(0.5)`, where `usage` is `reportRun.count().within("30d")`. */
   previous(): ScopedQuantity;
 }
 
-/** A number made of occurrences: `count().atLeast(3)`, `count().within("30d").atLeast(3)` and `count().atLeast(3).within("30d")` are all
- * fine, and it can score a health component. */
+/** A number computed from occurrences: `count().atLeast(3)`, `count().within("30d").atLeast(3)` and `count().atLeast(3).within("30d")` are
+ * all valid. It can also score a health component. */
 export interface Quantity extends Comparisons<OpenCondition>, Scopes<ScopedQuantity>, Measure, Arithmetic {
   within(duration: Duration): WindowedQuantity;
 }
 
 type QuantityNode = Extract<Node.Measure, { kind: "count" | "aggregate" | "distinct" }>;
 
-/** The number that a measure of occurrences stands for. */
+/** The number of a measure of occurrences. */
 export function quantity(node: QuantityNode): Quantity {
   const owner = `the ${nameOf(node)} of ${JSON.stringify(node.of.event)}`;
   const guard = { owner, standIns: { measure: node } };
@@ -112,13 +112,13 @@ export function quantity(node: QuantityNode): Quantity {
   return strictProxy({ ...open, ...scopes(scoped), within: windowed, ...measured(node) }, guard);
 }
 
-/** A number of which nothing is left to say but the comparison. */
+/** A number that only needs to be compared. */
 function settled(node: QuantityNode | Node.CalculatedMeasure): Calculated {
   const compare = comparisons((operator, value) => condition({ ...node, operator, value }));
   return { ...compare, ...measured(node) };
 }
 
-/** What a number is as a measure, and what is computed with it. */
+/** The measure of a number, and the calculations with it. */
 export function measured(of: Node.Measure): Measure & Arithmetic {
   const calculated = (node: Node.CalculatedMeasure) =>
     strictProxy(settled(node), { owner: `a ${node.kind}`, standIns: { measure: node } });
@@ -129,7 +129,7 @@ export function measured(of: Node.Measure): Measure & Arithmetic {
   };
 }
 
-/** The measure that a value stands for; null, which the validation refuses, for a value that is no number. */
+/** The measure of a value; null, which the validation refuses, for a value that is not a number. */
 export function measureOf(measure: Measure): Node.Measure {
   return (measure as Partial<Measure> | null | undefined)?.[MEASURE] ?? (null as never);
 }
@@ -145,7 +145,7 @@ export function openCondition(owner: string, nodeFor: (scope: Node.OccurrenceSco
   return strictProxy({ ...condition(nodeFor({})), ...narrowed }, { owner: `a condition on ${owner}` });
 }
 
-/** A number of whole days, rounded down; absent where the event never happened, so that every comparison but `notEquals` is false. */
+/** A number of whole days, rounded down; absent if the event never happened, in which case every comparison except `notEquals` is false. */
 export type Days = Comparisons<Condition> & Measure;
 
 /** The whole days since an event last happened: `daysSince(login).moreThan(7)`. In a step of a journey, only an occurrence since the
@@ -154,7 +154,7 @@ export function daysSince(event: Selection): Days {
   return days(event, "last");
 }
 
-/** The whole days since an event happened for the first time of all, whatever came after. */
+/** The whole days since an event happened for the very first time, whatever came after. */
 export function daysSinceFirst(event: Selection): Days {
   return days(event, "first");
 }

@@ -10,21 +10,21 @@ export interface Action {
   readonly [ACTION]: ActionNode;
 }
 
-/** Adds the customer to a segment that has no condition. Nothing changes for a customer who is in it. */
+/** Adds the customer to a segment that has no condition. Does nothing if the customer is already in it. */
 export function addTo(segment: ManualSegment): Action {
   return action({ kind: "addToSegment", segment: segment.id });
 }
 
-/** Removes the customer from a segment that has no condition. Nothing changes for a customer who is not in it. */
+/** Removes the customer from a segment that has no condition. Does nothing if the customer is not in it. */
 export function removeFrom(segment: ManualSegment): Action {
   return action({ kind: "removeFromSegment", segment: segment.id });
 }
 
-/** What is emitted besides the type. */
+/** What is emitted in addition to the type. */
 export interface EmissionText {
   /**
-   * For the people who read it, in a chat for example: `"{name} has {seats} seats, ask {owner}"`. `{name}` and `{owner}` are those that the
-   * model's display names, `{customerId}` is the id, `{<trait>}` a trait; braces are doubled to stand for themselves.
+   * A message for people, for example in a chat: `"{name} has {seats} seats, ask {owner}"`. `{name}` and `{owner}` are those that the
+   * model's display names, `{customerId}` is the id, and `{<trait>}` is a trait; write `{{` and `}}` for literal braces.
    */
   message?: string;
 }
@@ -39,7 +39,7 @@ export function raise(signal: ManualSignal): Action {
   return action({ kind: "raiseSignal", signal: signal.id });
 }
 
-/** Clears a signal that has no condition. Nothing changes where it is not raised. */
+/** Clears a signal that has no condition. Does nothing if it is not raised. */
 export function clear(signal: ManualSignal): Action {
   return action({ kind: "clearSignal", signal: signal.id });
 }
@@ -48,23 +48,23 @@ function action(node: ActionNode): Action {
   return { [ACTION]: withSourceLocation(node) };
 }
 
-/** Something that is done when something happens. */
+/** An action that is carried out when something happens. */
 export interface RuleModel extends Part<"rule", RuleNode> {
   readonly id: string;
 }
 
-/** What a rule consists of. */
+/** The definition of a rule. */
 export type RuleDefinition = {
   /** What it waits for: an event, `event.where(…)`, `traitsChanged`, `stages.entered("at_risk")`, `segment.entered()`, `signal.raised()`, … */
   on: Occasion;
-  /** Asked when the trigger occurs, and only then; without it the rule always acts. */
+  /** Tested when the trigger occurs, and only then; without it the rule always acts. */
   when?: Lazy<Condition>;
   then: Action;
 } & RuleLimit;
 
 type RuleLimit =
   | {
-      /** After it has acted the rule skips for this long: [pass, pass + cooldown). */
+      /** After it has acted, the rule skips for this long: [pass, pass + cooldown). */
       cooldown?: Duration;
       once?: never;
     }
@@ -75,8 +75,8 @@ type RuleLimit =
     };
 
 /**
- * Declares a rule: when `on` occurs and `when` holds, `then` is done, at most once in each evaluation. Every run is logged as pass, fail
- * (the condition did not hold), skip (it held, but `cooldown` or `once` forbade it) or error.
+ * Declares a rule: when `on` occurs and `when` holds, `then` is carried out, at most once in each evaluation. Every run is logged as pass,
+ * fail (the condition did not hold), skip (it held, but `cooldown` or `once` prevented the action) or error.
  *
  * @param id lower-case letters, digits and underscores, beginning with a letter.
  */

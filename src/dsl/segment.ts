@@ -20,7 +20,7 @@ export interface ManualSegment extends SegmentModel {
 }
 
 /**
- * Declares a segment: the customers for whom `when` holds, at every instant. A segment without a condition is changed by rules only, with
+ * Declares a segment: the customers for whom `when` holds, at every instant. A segment without a condition is changed only by rules, with
  * `addTo` and `removeFrom`.
  *
  * @param id lower-case letters, digits and underscores, beginning with a letter.

@@ -3,7 +3,7 @@ import { type Condition, type Duration, type Lazy, nodeOf, resolve } from "./con
 import { definitionOf, strictProxy } from "./mistakes.js";
 import { type Part, part, trigger, type Trigger } from "./part.js";
 
-/** Something that somebody should look at, raised and cleared for each customer. */
+/** Something about a customer that people should look at. It is raised and cleared for each customer. */
 export interface SignalModel extends Part<"signal", SignalNode> {
   readonly id: string;
   /** For a rule's `on`: this signal is raised. */
@@ -17,16 +17,16 @@ export interface ManualSignal extends SignalModel {
   readonly manual: true;
 }
 
-/** How a signal reads. */
+/** The severity and text of a signal. */
 export interface SignalText {
   severity: Severity;
-  /** For the people who see it. */
+  /** A message for the people who see it. */
   message?: string;
 }
 
 /**
- * Declares a signal. With `when` it is raised when the condition becomes true and cleared when it becomes false. Without, rules raise and
- * clear it, with `raise` and `clear`, and it clears itself `for` that long after it was last raised, if that is given.
+ * Declares a signal. With `when` it is raised when the condition becomes true and cleared when it becomes false. Without `when`, rules raise
+ * and clear it with `raise` and `clear`; with `for`, it also clears itself that long after it was last raised.
  *
  * @param id lower-case letters, digits and underscores, beginning with a letter.
  */

@@ -7,13 +7,14 @@ import { type Part, part } from "./part.js";
 export type TrackingModel = Part<"tracking", Tracking>;
 
 interface TrackingDefinition {
-  /** Which id is the customer: `"userId"` unless set, or the id of the group; of a list, the first that a call has. */
+  /** Which id identifies the customer: `"userId"` (the default) or `"groupId"`; with a list, the first that a call has. */
   customer?: "userId" | "groupId" | readonly ("userId" | "groupId")[];
-  /** Names that calls have, and the events that they stand for. Of other names see the guide: their own, or the same in snake case. */
+  /** Names of calls, and the events that they stand for. Any other name stands for the event of that name, or of that name in snake case; see
+   * the guide. */
   events?: Readonly<Record<string, AnyEvent>>;
 }
 
-/** Declares how calls of Segment's tracking API become events and traits of customers. Nothing else is affected by it. */
+/** Declares how calls of Segment's tracking API become events and traits of customers. It affects nothing else. */
 export function tracking(definition: TrackingDefinition): TrackingModel {
   const { customer = "userId", events = {} } = definitionOf(definition, "tracking(…)", "customer, events or both");
   const names = Object.entries(events as Readonly<Record<string, Partial<AnyEvent> | undefined>>).flatMap(

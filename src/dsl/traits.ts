@@ -8,10 +8,10 @@ import { type RecoveryValues, strictProxy } from "./mistakes.js";
 import { NODE, SCORE, TRAIT, withSourceLocation } from "./part.js";
 import { type Arithmetic, type Measure, measured } from "./quantity.js";
 
-/** What a trait can be asked: what a property of its type can, and what only makes sense of how things are now. */
+/** The questions about a trait: those of a property of its type, and those that only make sense for a current value. */
 export type TraitOperand<F extends AnyField> = Operand<F, Condition> & Present<F> & Trait<F>;
 
-/** A trait itself, as `display` takes it, whatever can be asked of it. */
+/** A trait of any type, as `display` accepts it. */
 export interface Trait<F extends AnyField = AnyField> {
   readonly [TRAIT]: { name: string; type: F[typeof NODE]["type"] };
 }
@@ -25,25 +25,25 @@ type Present<F extends AnyField> =
         ? DatedTrait
         : unknown;
 
-/** A text trait scores a health component by its value. */
+/** A text trait can score a health component by its value. */
 export interface MappedTrait<Value extends string> {
-  /** The score, 0 to 100, of each value: `customer.plan.map({ free: 30, pro: 70 })`. Every choice needs one; an absent trait, or a text
+  /** The score, 0 to 100, of each value: `customer.plan.map({ free: 30, pro: 70 })`. Every choice needs a score; an absent trait, or a text
    * that is not listed, scores 0. */
   map(scores: { readonly [Name in Value]: number }): Score;
 }
 
-/** A date trait is compared with the present. */
+/** A date trait can be compared with the current time. */
 export interface DatedTrait {
-  /** Whether the date comes within this time: true from that long before it until it. */
+  /** Whether the date is at most this far in the future: true from that long before the date until the date. */
   within(duration: Duration): Condition;
-  /** Whether the date has come, or has come at least this long ago: `customer.trialEndsOn.passed("3d")`. */
+  /** Whether the date has passed, or passed at least this long ago: `customer.trialEndsOn.passed("3d")`. */
   passed(by?: Duration): Condition;
 }
 
-/** What is known about a customer: each trait can be asked, as in `customer.plan.is("pro")`. */
+/** The traits of a customer; each can be used in conditions, as in `customer.plan.is("pro")`. */
 export type TraitsModel<F extends Fields = Fields> = { readonly [Name in keyof F]: TraitOperand<F[Name]> } & AnyTraits;
 
-/** Traits of any shape. */
+/** Any set of traits. */
 export interface AnyTraits {
   readonly [NODE]: Record<string, Field>;
 }
@@ -51,8 +51,8 @@ export interface AnyTraits {
 /** Declares the traits of a customer, which identify operations set. A trait may always be absent. */
 export function traits<const F extends Fields>(fields: F): TraitsModel<F> {
   const nodes = withoutOptional(nodesOf(fields));
-  const measured = Object.entries<Field | null>(nodes).find(([, field]) => field?.type === "number")?.[0];
-  const standIns: RecoveryValues = { measure: measured === undefined ? undefined : { kind: "trait", trait: measured } };
+  const numeric = Object.entries<Field | null>(nodes).find(([, field]) => field?.type === "number")?.[0];
+  const standIns: RecoveryValues = { measure: numeric === undefined ? undefined : { kind: "trait", trait: numeric } };
   const model: Record<string | symbol, unknown> = Object.create(null) as Record<string | symbol, unknown>;
   for (const [trait, field] of Object.entries<Field | null>(nodes)) {
     if (field) model[trait] = traitOperand(trait, field, standIns);
@@ -96,7 +96,7 @@ function presentOf(trait: string, field: Field): object {
   }
 }
 
-/** Of a trait the word says nothing, so it is left out: equal models have equal snapshots. */
+/** Removes `optional`, which has no meaning for a trait, so that equal models have equal snapshots. */
 function withoutOptional(nodes: Record<string, Field>): Record<string, Field> {
   return Object.fromEntries(
     Object.entries<Field | null>(nodes).map(([name, field]) => {

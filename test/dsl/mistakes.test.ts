@@ -145,7 +145,7 @@ test("many mistakes are told in one run", () => {
     'UNKNOWN_MEMBER the lifecycle has no method "iss"; did you mean "is"?',
     'UNKNOWN_TRAIT there is no trait "plann"; did you mean "plan"?',
     'UNKNOWN_MEMBER the event "order placed" has no method "happend"; did you mean "happened"?',
-    "MODEL_FAILED a function of the model failed: TypeError: no such thing",
+    "MODEL_FAILED a function in the model failed: TypeError: no such thing",
   ]);
   const parsed = parseSnapshot(snapshot);
   expect(parsed.ok ? [] : parsed.problems.map(({ path }) => path)).toEqual(["journeys[0].steps[1]"]);
@@ -180,21 +180,25 @@ test.each<[code: string, message: string, shown: () => any]>([
 });
 
 test.each<[severity: string | undefined, message: string, anyState: any]>([
-  ["warning", '"anyState" need not except the state "gone", which is terminal', { to: { b: false }, except: ["gone"] }],
   [
     "warning",
-    '"anyState" need not except the state "b", the only one that it leads to',
+    '"except" of "anyState" need not list the state "gone", which is terminal',
+    { to: { b: false }, except: ["gone"] },
+  ],
+  [
+    "warning",
+    '"except" of "anyState" need not list the state "b", the only one that "anyState" leads to',
     { to: { b: false }, except: ["b"] },
   ],
-  ["warning", '"anyState" adds no transition: there is no state that it leads from to another one', { to: {} }],
+  ["warning", '"anyState" adds no transition: it leads from no state to another one', { to: {} }],
   [
     "warning",
-    '"anyState" adds no transition: there is no state that it leads from to another one',
+    '"anyState" adds no transition: it leads from no state to another one',
     { to: { gone: false }, except: ["a", "b"] },
   ],
   [
     "warning",
-    '"anyState" need not except the state "a" twice',
+    '"except" of "anyState" need not list the state "a" twice',
     { to: { b: false, gone: false }, except: ["a", "a", "a"] },
   ],
   [undefined, '"except" of "anyState" must be a list of states', { to: { gone: false }, except: "a" }],
@@ -214,7 +218,7 @@ test("a state that anyState leads to and that does not exist is told also where 
   const { problems } = lower({ default: defineModel({ lifecycle: lifecycle({ initial: "a", states, anyState }) }) });
   expect(problems.map(({ code, message }) => `${code}: ${message}`)).toEqual([
     'UNKNOWN_STATE: the lifecycle has no state "gonne"; did you mean "gone"?',
-    'POINTLESS_ANY_STATE: "anyState" adds no transition: there is no state that it leads from to another one',
+    'POINTLESS_ANY_STATE: "anyState" adds no transition: it leads from no state to another one',
   ]);
 });
 
