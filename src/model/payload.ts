@@ -1,6 +1,6 @@
 /**
- * The schema check of payloads, word for word as the database does it (svc.operation_violations, svc.payload_diagnostics), for where
- * there is no database.
+ * The schema check of payloads for use without a database, with the same results and texts as svc.operation_violations and
+ * svc.payload_diagnostics.
  */
 import { isIsoDate } from "./snapshot/duration.js";
 import type { Field, ScalarType, Snapshot } from "./snapshot/types.js";
@@ -14,14 +14,14 @@ function shorten(text: string): string {
 
 const PLAIN_KEY = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
-/** The path of a member of an object in a payload: `path.key`, or `path["a key"]`; long keys are cut. The rule of svc.member_path. */
+/** The path of a member of an object in a payload: `path.key`, or `path["a key"]`; long keys are cut. The same as svc.member_path. */
 export function memberPath(path: string, key: string): string {
   const short = shorten(key);
   if (short !== key) return `${path}[${JSON.stringify(`${short}…`)}]`;
   return PLAIN_KEY.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 }
 
-/** The number of characters of a value as the text of a jsonb: a space behind each comma and colon, and numbers without an exponent. */
+/** The number of characters of a value as jsonb text: a space after each comma and colon, and numbers without an exponent. */
 export function jsonbLength(value: unknown): number {
   if (typeof value === "number") return decimalLength(value);
   if (typeof value === "string") return [...JSON.stringify(value)].length;
@@ -31,19 +31,19 @@ export function jsonbLength(value: unknown): number {
   return listLength(members);
 }
 
-/** Brackets, and ", " between the parts. */
+/** The length of a list: the brackets, and ", " between the parts. */
 function listLength(parts: number[]): number {
   return 2 + parts.reduce((sum, length) => sum + length, 0) + 2 * Math.max(0, parts.length - 1);
 }
 
 function decimalLength(value: number): number {
-  // Of a negative zero JSON keeps no sign.
+  // JSON.stringify drops the sign of a negative zero.
   const [digits, exponent] = JSON.stringify(value).split("e");
   if (exponent === undefined) return digits!.length;
-  const [whole, fraction = ""] = digits!.split(".");
+  const [integer, fraction = ""] = digits!.split(".");
   const power = Number(exponent);
-  // "0." and zeros before the digits, or zeros after them.
-  return power < 0 ? whole!.length + fraction.length + 1 - power : whole!.length + power;
+  // Written out, there are "0." and zeros before the digits, or zeros after them.
+  return power < 0 ? integer!.length + fraction.length + 1 - power : integer!.length + power;
 }
 
 /** Something in a payload that violates the schema. */
@@ -55,9 +55,9 @@ export interface PayloadDiagnostic {
     | `INVALID_${"PROPERTY" | "TRAIT"}_${"TYPE" | "ENUM"}`
     | `UNKNOWN_${"PROPERTY" | "TRAIT"}`;
   message: string;
-  /** In the operation, for example `properties.tags[1]`. */
+  /** The place in the operation, for example `properties.tags[1]`. */
   path: string;
-  /** What is there; undefined where nothing is, or where it is too long to be read. */
+  /** The value at that place; undefined if there is none or it is too long to show. */
   value?: unknown;
   reason: string;
   fix: string;
@@ -65,13 +65,13 @@ export interface PayloadDiagnostic {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Of one operation a thousand say enough. */
+/** The most diagnostics for one operation. */
 const DIAGNOSTICS_MAX = 1_000;
 
 /** The longest value that is repeated in a diagnostic, in characters of its JSON. */
 const VALUE_LENGTH_MAX = 1_024;
 
-/** Everything that is wrong with an event and its properties, field by field in the order of their names, then what is not declared. */
+/** Everything that is wrong with an event and its properties: declared fields in the order of their names, then undeclared ones. */
 export function eventDiagnostics(snapshot: Snapshot, event: string, properties: JsonObject): PayloadDiagnostic[] {
   if (!Object.hasOwn(snapshot.events, event)) {
     return [
@@ -94,25 +94,25 @@ export function traitDiagnostics(snapshot: Snapshot, traits: JsonObject): Payloa
   return diagnostics({ noun: "trait", fields: snapshot.traits, payload: traits, owner: null });
 }
 
-/** The members of operations that hold payloads. */
+/** The member of an operation that holds the payload. */
 const ROOTS = { property: "properties", trait: "traits" };
 
 interface Check {
   noun: keyof typeof ROOTS;
   fields: Readonly<Record<string, Field>>;
   payload: JsonObject;
-  /** What has the fields, where it is not the configuration. */
+  /** What declares the fields; null for the configuration. */
   owner: string | null;
 }
 
 function diagnostics(check: Check): PayloadDiagnostic[] {
   const { fields, payload } = check;
   const unknown = Object.keys(payload).filter((key) => !Object.hasOwn(fields, key));
-  const found = [
+  const all = [
     ...byCodePoint(Object.keys(fields)).flatMap((key) => ofField(check, key, fields[key]!)),
     ...byCodePoint(unknown).map((key) => ofUnknown(check, key)),
   ];
-  return found.slice(0, DIAGNOSTICS_MAX);
+  return all.slice(0, DIAGNOSTICS_MAX);
 }
 
 function ofField(check: Check, key: string, field: Field): PayloadDiagnostic[] {
@@ -156,16 +156,16 @@ function ofUnknown({ noun, payload, owner }: Check, key: string): PayloadDiagnos
   };
 }
 
-/** Something that has a type to be checked against: the value of a field, or an item of an array. */
+/** A value to check against a declared type: the value of a field, or an item of an array. */
 interface Checked {
-  /** The beginning of a sentence about it. */
+  /** The beginning of a sentence about the value. */
   subject: string;
   path: string;
   value: unknown;
   isItem: boolean;
 }
 
-/** What is wrong with one value: that no type can hold it, its type, or that it is none of those declared. */
+/** What is wrong with one value: no type allows it, it has the wrong type, or it is not one of the declared values. */
 function ofValue(
   { noun }: Check,
   { subject, path, value, isItem }: Checked,
@@ -229,7 +229,7 @@ function shown(value: unknown): { value?: unknown } {
   return jsonbLength(value) <= VALUE_LENGTH_MAX ? { value } : {};
 }
 
-/** The order of the database: that of code points, not of UTF-16 units. */
+/** Sorts as the database does: by code points, not by UTF-16 units. */
 function byCodePoint(keys: string[]): string[] {
   return keys.toSorted((a, b) => Buffer.from(a).compare(Buffer.from(b)));
 }

@@ -1,8 +1,8 @@
 import type { Snapshot, TrackingId } from "./snapshot/types.js";
 
-/** What of a model says how calls of Segment's tracking API become operations. */
+/** The parts of a model that determine how calls of Segment's tracking API become operations. */
 export interface TrackingModel {
-  /** Which id is the customer: the first of these that a call has. */
+  /** Which id identifies the customer: the first of these that a call has. */
   customer: readonly TrackingId[];
   /** Names in calls, and the events that they stand for. */
   events: Readonly<Record<string, string>>;
@@ -12,7 +12,7 @@ export interface TrackingModel {
   traits: readonly string[];
 }
 
-/** That of a snapshot; what svc.tracking_model says of a stored version. */
+/** The tracking model of a snapshot. svc.tracking_model returns the same for a stored version. */
 export function trackingModelOf({ tracking, events, traits }: Snapshot): TrackingModel {
   const declared = Object.entries(events).map(([name, { properties }]) => [name, Object.keys(properties)] as const);
   return {

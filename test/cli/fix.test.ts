@@ -30,7 +30,7 @@ test("svc validate --fix corrects what is certain, says what and where, and tell
     ! fixed segments.ts:2:47 there is no "not" in this file: add not to the import of "svc-success"
     ! fixed svc.config.ts:8:47 "&&" does not combine conditions: JavaScript computes it once, when the model is compiled: write all(paid.happened(), account.seats.moreThan(5))
     ! fixed svc.config.ts:8:47 there is no "all" in this file: add all to the import of "svc-success"
-    ! error INVALID_NAME "Big" is no name here: it needs 1 to 256 lower-case letters, digits and underscores, beginning with a letter
+    ! error INVALID_NAME "Big" is not a valid name: it needs 1 to 256 lower-case letters, digits and underscores, beginning with a letter
     !   svc.config.ts:8:107
     !   8 | …eats.moreThan(5)) }), segment("Big", { when: paid.never() })],
     !     |                                ^^^^^

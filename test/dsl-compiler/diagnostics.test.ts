@@ -123,8 +123,8 @@ const b = segment("b");
     '11:14 RESERVED_NAME: no state may be called "created": each customer\'s first emission is customer.created',
     '14:34 UNKNOWN_EVENT: there is no event "unlisted"',
     '14:67 UNKNOWN_TRAIT: there is no trait "seats"',
-    '16:40 INVALID_VALUE: "max" is none of the declared values "free", "pro"',
-    '20:5 INVALID_NAME: "Large" is no name here: it needs 1 to 256 lower-case letters, digits and underscores, beginning with a letter',
+    '16:40 INVALID_VALUE: "max" is not one of the declared values "free", "pro"',
+    '20:5 INVALID_NAME: "Large" is not a valid name: it needs 1 to 256 lower-case letters, digits and underscores, beginning with a letter',
     '20:80 INVALID_DURATION: "1.5d" is no duration: write a whole number and m, h, d or w, such as "12h" or "30d", up to "3650d"',
     '21:34 UNKNOWN_SEGMENT: there is no segment "b"',
     '22:5 DUPLICATE_SEGMENT: there is another segment "a"',
@@ -235,7 +235,7 @@ export default defineModel({ events: [order, unused], lifecycle: stages, segment
     "7 warning IMPOSSIBLE_CONDITION: a count is never less than 0",
     "8 warning POINTLESS_CONDITION: a count is always at least 0, so this condition always holds",
     "9 warning IMPOSSIBLE_CONDITION: a ratio of counts is never less than 0",
-    "10 warning IMPOSSIBLE_CONDITION: any event within 3d; no event for 3d: these never hold at once",
+    "10 warning IMPOSSIBLE_CONDITION: any event within 3d; no event for 3d: these can never hold at once",
   ]);
 });
 

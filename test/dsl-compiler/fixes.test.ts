@@ -53,11 +53,7 @@ test.each<[path: string, message: string, fix: RegExp | undefined]>([
   ["rules[0].then", "must be an object", /emit/],
   ["segments[0].when.then", "must be object", /^give an event/],
   ["segments[0].when.first", "must be object", /^give an event/],
-  [
-    "rules[0].cooldown",
-    'a rule that acts once has nothing to wait for: it has a cooldown or "once", not both',
-    /"once"/,
-  ],
+  ["rules[0].cooldown", 'a rule that acts once needs no cooldown: it has a cooldown or "once", not both', /"once"/],
   ["traits.plan", "must be of another kind", undefined],
 ])("%s %s: what to do is said", (path, message, fix) => {
   if (fix === undefined) expect(shapeFix(path, message)).toBeUndefined();

@@ -100,7 +100,7 @@ test("errors of types and of the model are told in one run, each at its place", 
 const limit: number = "3";
 void [all, lifecycle, limit];`),
   ).toEqual([
-    'svc.config.ts:6:41-46 INVALID_VALUE: "fre" is none of the declared values "free", "pro"; did you mean "free"?; write "free"',
+    'svc.config.ts:6:41-46 INVALID_VALUE: "fre" is not one of the declared values "free", "pro"; did you mean "free"?; write "free"',
     'svc.config.ts:7:11-14 DUPLICATE_SEGMENT: there is another segment "a"; give one of the segments another id',
     expect.stringMatching(/^svc.config.ts:7:36-42 INVALID_DURATION: "1.5d" is no duration/) as string,
     'svc.config.ts:8:24-28 TYPE_ERROR: there is no "lost" in this file; import it, or correct its name',

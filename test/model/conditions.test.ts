@@ -173,7 +173,7 @@ test("names that are near are suggested, others are not", () => {
     'the journey "onboarding" has no step "invites"; did you mean "invite"?',
     'the health score has no component "order"; did you mean "orders"?',
     'the health score has no band "god"; did you mean "good"?',
-    '"fre" is none of the declared values "free", "pro"; did you mean "free"?',
+    '"fre" is not one of the declared values "free", "pro"; did you mean "free"?',
     'there is no trait "company"',
   ]);
 });

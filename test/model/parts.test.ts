@@ -338,7 +338,7 @@ test("what a rule must not change is explained", () => {
       ],
     }),
   ).toEqual([
-    'the condition of the segment "buyers" decides who is in it; a rule changes segments without one',
+    'the segment "buyers" has a condition, which decides who is in it; rules can change only segments without one',
     'there is no signal "orderd"; did you mean "ordered"?',
   ]);
 });

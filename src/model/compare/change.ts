@@ -5,13 +5,13 @@ import { at, cut, type Placed } from "../snapshot/problem.js";
 export interface Change {
   kind: "added" | "removed" | "changed";
   subject: ChangeSubject;
-  /** Of the subject: `login`, `login.seats` (a property), `new → trial` (a transition), `onboarding.invite_team` (a step). */
+  /** The id of the subject: `login`, `login.seats` (a property), `new → trial` (a transition), `onboarding.invite_team` (a step). */
   id: string;
-  /** Where `after` stands in the newer snapshot; where `after` is null, where `before` stands in the older one. */
+  /** The path of `after` in the newer snapshot; if `after` is null, the path of `before` in the older one. */
   path: string;
   /** What is different, without the subject and its id: `threshold of count of "login" within 30d: 3 → 5`. */
   message: string;
-  /** What was there, and what is there now; null where there is nothing. */
+  /** The old and the new value; null if there is none. */
   before: unknown;
   after: unknown;
 }
@@ -33,19 +33,19 @@ export const CHANGE_SUBJECTS = [
 
 export type ChangeSubject = (typeof CHANGE_SUBJECTS)[number];
 
-/** The part of the model that a change is told of. */
+/** The part of the model to which a change is attributed. */
 export interface ComparedPart {
   subject: ChangeSubject;
   id: string;
 }
 
-/** One of the two values that are compared and where it stands; undefined where there is none. */
+/** One of the two compared values with its path; undefined if there is none. */
 export type Side<V> = Placed<V> | undefined;
 
-/** Tells how two values that belong to a part differ. At least one side is there. */
+/** Returns the differences between two values that belong to a part. At least one side is present. */
 export type Compare<V> = (part: ComparedPart, before: Side<V>, after: Side<V>) => Change[];
 
-/** A change, which stands where its newer side does. */
+/** Creates a change at the path of its newer side. */
 export function change(
   kind: Change["kind"],
   { subject, id }: ComparedPart,
@@ -54,9 +54,9 @@ export function change(
   message: string,
 ): Change {
   const { path } = (after ?? before)!;
-  // More of a message is not read.
-  const told = cut(message, 500);
-  return { kind, subject, id, path, message: told, before: before?.item ?? null, after: after?.item ?? null };
+  // Longer messages are of no use to a reader.
+  const shortened = cut(message, 500);
+  return { kind, subject, id, path, message: shortened, before: before?.item ?? null, after: after?.item ?? null };
 }
 
 /** Compares a value as a whole: `expiresAfter: 30d → none`. */
@@ -67,10 +67,10 @@ export function compareWhole<V>(label: string, text: (value: V) => string, absen
   ];
 }
 
-/** Compares an option that is there as true or not at all: `repeat: false → true`. */
+/** Compares an option that is either true or absent: `repeat: false → true`. */
 export const compareFlag = (label: string): Compare<true> => compareWhole(label, String, "false");
 
-/** How each member of an object is compared; null for the one that the object is found by. */
+/** How each member of an object is compared; null for the member that identifies the object. */
 export type MemberComparers<T> = { readonly [K in keyof T]-?: Compare<NonNullable<T[K]>> | null };
 
 /** Compares objects member by member. */
@@ -82,23 +82,23 @@ export function members<T extends object>(comparisons: MemberComparers<T>): Comp
     });
 }
 
-/** A member and where it stands; undefined where it is absent or null. */
+/** A member with its path; undefined if it is absent or null. */
 export function memberSide<T extends object, K extends keyof T & string>(side: Side<T>, key: K) {
   const value = side && Object.hasOwn(side.item, key) ? side.item[key] : undefined;
   return value === undefined || value === null ? undefined : { item: value, path: at(side!.path, key) };
 }
 
 interface Parts<T> {
-  /** What a part is called, by what it is found by in the other snapshot and what it belongs to. */
+  /** The part, from the key that identifies it in both snapshots and the part that it belongs to. */
   part: (key: string, owner: ComparedPart) => ComparedPart;
-  /** What is said of one that was added or removed. */
+  /** The message about a part that was added or removed. */
   text: (item: T) => string;
   compare: Compare<T>;
 }
 
 interface ListedParts<T> extends Parts<T> {
   key: (item: T) => string;
-  /** What is in another order, and what that is told of, where it is not what the list belongs to. */
+  /** What is in another order, and the part to which that change is attributed, unless it is the owner of the list. */
   order: { what: string; part?: ComparedPart };
 }
 
@@ -113,7 +113,7 @@ export function records<T>(parts: Parts<T>): Compare<Readonly<Record<string, T>>
   return (owner, before, after) => compareKeyed(owner, keyed(before), keyed(after), parts);
 }
 
-/** Compares lists of parts that are found by a key; one that is there again is numbered. */
+/** Compares lists of parts that are identified by a key; repeated keys are numbered. */
 export function lists<T>(parts: ListedParts<T>): Compare<readonly T[]> {
   const keyed = (side: Side<readonly T[]>): Keyed<T>[] => {
     const seen = new Map<string, number>();
@@ -131,26 +131,28 @@ export function lists<T>(parts: ListedParts<T>): Compare<readonly T[]> {
   };
 }
 
-/** Tells what was added and changed, in the order of the newer list, and then what was removed. */
+/** Returns what was added and changed, in the order of the newer list, and then what was removed. */
 function compareKeyed<T>(
   owner: ComparedPart,
   before: readonly Keyed<T>[],
   after: readonly Keyed<T>[],
   { part, text, compare }: Parts<T>,
 ): Change[] {
-  const rest = new Map(before.map((one) => [one.key, one]));
-  const found = after.flatMap((one) => {
+  const unmatched = new Map(before.map((one) => [one.key, one]));
+  const changes = after.flatMap((one) => {
     const own = part(one.key, owner);
-    const former = rest.get(one.key);
-    rest.delete(one.key);
+    const former = unmatched.get(one.key);
+    unmatched.delete(one.key);
     if (former === undefined) return [change("added", own, undefined, one, text(one.item))];
     return same(former.item, one.item) ? [] : compare(own, former, one);
   });
-  const gone = [...rest.values()].map((one) => change("removed", part(one.key, owner), one, undefined, text(one.item)));
-  return [...found, ...gone];
+  const removed = [...unmatched.values()].map((one) =>
+    change("removed", part(one.key, owner), one, undefined, text(one.item)),
+  );
+  return [...changes, ...removed];
 }
 
-/** Tells where what is in both lists is in another order. */
+/** Returns a change if the parts that are in both lists are in another order. */
 function compareOrder(
   part: ComparedPart,
   before: readonly Keyed<unknown>[],
@@ -166,7 +168,7 @@ function compareOrder(
   return [change("changed", part, { item: was, path }, { item: is, path }, message)];
 }
 
-/** Whether two values have the same canonical JSON; undefined is the same as undefined only. */
+/** Whether two values have the same canonical JSON; undefined equals only undefined. */
 export function same(before: unknown, after: unknown): boolean {
   if (before === undefined || after === undefined) return before === after;
   return canonicalJson(before) === canonicalJson(after);

@@ -18,13 +18,13 @@ export type { Change } from "./change.js";
 
 const setting = (id: string): ComparedPart => ({ subject: "setting", id });
 
-/** What the type is but for its choices: `string`, `oneOf`, `array(oneOf)`. */
+/** The type of a field without its choices: `string`, `oneOf`, `array(oneOf)`. */
 function typeOf(field: Node.Field): string {
   if (field.type === "array") return `array(${typeOf(field.items)})`;
   return field.type === "string" && field.enum !== undefined ? "oneOf" : field.type;
 }
 
-/** Of a text, or of the texts in an array. */
+/** The choices of a text, or of the texts in an array. */
 function choicesOf(field: Side<Node.Field>): Side<string[]> {
   const texts = field?.item.type === "array" ? memberSide(field as Side<{ items: Node.Field }>, "items") : field;
   return memberSide(texts as Side<{ enum?: string[] }>, "enum");
@@ -35,8 +35,8 @@ const choices: Compare<string[]> = (part, before, after) => {
   const [was, is] = [new Set(before?.item), new Set(after?.item)];
   const added = [...is].filter((value) => !was.has(value));
   const removed = [...was].filter((value) => !is.has(value));
-  const said = [added.length > 0 && `with ${list(added)}`, removed.length > 0 && `without ${list(removed)}`];
-  const message = said.filter(Boolean).join(", ") || "in another order (the meaning is the same)";
+  const texts = [added.length > 0 && `with ${list(added)}`, removed.length > 0 && `without ${list(removed)}`];
+  const message = texts.filter(Boolean).join(", ") || "in another order (the meaning is the same)";
   return [change("changed", part, before, after, `oneOf: ${message}`)];
 };
 
@@ -234,7 +234,7 @@ const mapped = members<Node.Tracking>({
 const tracking: Compare<Node.Tracking> = (_, before, after) => mapped(setting("tracking"), before, after);
 
 const snapshots = members<Node.Snapshot>({
-  // There is one format; another would have been refused.
+  // There is only one format; any other is refused earlier.
   formatVersion: null,
   strictSchema: compareWhole("strictSchema", String),
   onViolation: (_, before, after) =>
@@ -252,10 +252,10 @@ const snapshots = members<Node.Snapshot>({
 });
 
 /**
- * What is different in `to`, in the author's terms and in the order of the snapshot: none exactly where the two have the same hash.
- * What has a name is followed by it, so a part that was renamed was removed and added. Both snapshots must be sound (`parseSnapshot`).
+ * The changes from one snapshot to another, in the author's terms and in the order of the snapshot; none if and only if both have the same
+ * hash. Parts are matched by name, so a renamed part counts as removed and added. Both snapshots must be valid (see `parseSnapshot`).
  */
 export function compareSnapshots(from: Node.Snapshot, to: Node.Snapshot): Change[] {
-  // What stands at the top and is told of by itself is a setting.
+  // The default part is for plain members at the top level, which are settings.
   return snapshots(setting("strictSchema"), { item: from, path: "" }, { item: to, path: "" });
 }

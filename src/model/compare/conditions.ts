@@ -9,14 +9,14 @@ import { comparedText, conditionText, isCalculated, measureText, sinceText, unsc
 type AnyCondition = Condition | PropertyCondition;
 type Group = Extract<AnyCondition, { kind: "all" | "any" }>;
 type Negation = Extract<AnyCondition, { kind: "not" }>;
-/** A condition without others in it, or a number that is measured. */
+/** A condition that contains no others, or a measure. */
 type Leaf = Exclude<AnyCondition, Group | Negation> | Measure;
 
 /**
- * Compares what a part asks for, as closely as can be told: where both ask the same of something, only the threshold, the window or
- * the filter; of groups the conditions that came and went; otherwise the whole.
+ * Compares the conditions of a part in as much detail as possible: if both ask the same question, only the threshold, the window or the
+ * filter; for groups, the conditions that were added and removed; otherwise the conditions as a whole.
  *
- * @param label what it is called in the part, for example `when`.
+ * @param label the name of the condition in the part, for example `when`.
  */
 export function compareConditions(label: string): Compare<AnyCondition> {
   return (part, before, after) => {
@@ -37,13 +37,13 @@ export function compareConditions(label: string): Compare<AnyCondition> {
   };
 }
 
-/** Compares the numbers that two scores are made of. */
+/** Compares the measures of two scores. */
 export const measures: Compare<Measure> = (part, before, after) =>
   identity(before!.item) === identity(after!.item)
     ? compareLeaves(part, before!, after!)
     : compareWhole("measure", measureText)(part, before, after);
 
-/** Compares the occurrences that two parts select, which are of the same event. */
+/** Compares the filters of two selectors of the same event. */
 export const filters: Compare<EventSelector> = (part, before, after) =>
   compareConditions(`filter of ${JSON.stringify(after!.item.event)}`)(
     part,
@@ -51,40 +51,40 @@ export const filters: Compare<EventSelector> = (part, before, after) =>
     memberSide(after, "where"),
   );
 
-/** Conditions are paired where they are equal, then where they ask the same of something; what is left came or went. */
+/** Pairs conditions that are equal, then those that ask the same question; the others were added or removed. */
 function compareGroups(part: ComparedPart, label: string, before: Placed<Group>, after: Placed<Group>): Change[] {
   const [older, newer] = [partsOf(before), partsOf(after)];
   const pairs = new Map<number, number>();
   pair(older, newer, canonicalJson, pairs);
   pair(older, newer, identity, pairs);
   const taken = new Set(pairs.values());
-  const gone = older.filter((_, index) => !taken.has(index));
-  const come = newer.filter((_, index) => !pairs.has(index));
+  const removed = older.filter((_, index) => !taken.has(index));
+  const added = newer.filter((_, index) => !pairs.has(index));
 
-  const found = newer.flatMap((one, index) => {
+  const changes = newer.flatMap((one, index) => {
     const match = pairs.get(index);
     return match === undefined ? [] : compareConditions("condition")(part, older[match], one);
   });
-  if (gone.length === 1 && come.length === 1) {
-    found.push(...compareWhole("condition", conditionText)(part, gone[0], come[0]));
+  if (removed.length === 1 && added.length === 1) {
+    changes.push(...compareWhole("condition", conditionText)(part, removed[0], added[0]));
   } else {
-    const told = (one: Placed<AnyCondition>, what: string) => `condition ${what}: ${conditionText(one.item)}`;
-    for (const one of come) found.push(change("changed", part, undefined, one, told(one, "added")));
-    for (const one of gone) found.push(change("changed", part, one, undefined, told(one, "removed")));
+    const message = (one: Placed<AnyCondition>, what: string) => `condition ${what}: ${conditionText(one.item)}`;
+    for (const one of added) changes.push(change("changed", part, undefined, one, message(one, "added")));
+    for (const one of removed) changes.push(change("changed", part, one, undefined, message(one, "removed")));
   }
   const matches = newer.flatMap((_, index) => pairs.get(index) ?? []);
   if (matches.some((match, index) => index > 0 && match < matches[index - 1]!)) {
     const message = `${label}: conditions in another order (the meaning is the same)`;
-    found.push(change("changed", part, memberSide(before, "conditions"), memberSide(after, "conditions"), message));
+    changes.push(change("changed", part, memberSide(before, "conditions"), memberSide(after, "conditions"), message));
   }
-  return found;
+  return changes;
 }
 
 function partsOf({ item, path }: Placed<Group>): Placed<AnyCondition>[] {
   return item.conditions.map((condition, index) => ({ item: condition, path: at(path, "conditions", index) }));
 }
 
-/** Adds pairs of those that have the same key and no pair yet, in order. `pairs` leads from newer to older. */
+/** Pairs conditions that have the same key and no pair yet, in order. `pairs` maps newer indexes to older ones. */
 function pair(
   older: readonly Placed<AnyCondition>[],
   newer: readonly Placed<AnyCondition>[],
@@ -103,23 +103,23 @@ function pair(
   });
 }
 
-/** What a condition or a measure asks of what, without how much, how often and when: equal for two that are one, changed. */
+/** The question of a condition or a measure, without thresholds, windows and filters: two with the same identity count as one that changed. */
 function identity(leaf: AnyCondition | Measure): string {
   if (isCalculated(leaf)) {
     return canonicalJson([leaf.kind, identity(leaf.of), identity(leaf.kind === "ratio" ? leaf.per : leaf.minus)]);
   }
-  const members = "conditions" in leaf || "condition" in leaf ? [] : (ABOUT[leaf.kind] ?? []);
-  const about = members.map((name) => (leaf as unknown as Record<string, string | EventSelector | undefined>)[name]);
-  const before = "previous" in leaf ? ["previous"] : [];
+  const members = "conditions" in leaf || "condition" in leaf ? [] : (IDENTIFYING[leaf.kind] ?? []);
+  const values = members.map((name) => (leaf as unknown as Record<string, string | EventSelector | undefined>)[name]);
+  const previous = "previous" in leaf ? ["previous"] : [];
   return canonicalJson([
     leaf.kind,
-    ...before,
-    ...about.map((one) => (typeof one === "object" ? one.event : (one ?? null))),
+    ...previous,
+    ...values.map((one) => (typeof one === "object" ? one.event : (one ?? null))),
   ]);
 }
 
-/** The members that say so; of what is not here, its kind says it all. */
-const ABOUT: { readonly [K in Leaf["kind"]]?: readonly (keyof Extract<Leaf, { kind: K }>)[] } = {
+/** The members that identify a question; for kinds that are not listed, the kind alone does. */
+const IDENTIFYING: { readonly [K in Leaf["kind"]]?: readonly (keyof Extract<Leaf, { kind: K }>)[] } = {
   count: ["of"],
   aggregate: ["function", "of", "property"],
   distinct: ["of", "property"],
@@ -139,20 +139,20 @@ const ABOUT: { readonly [K in Leaf["kind"]]?: readonly (keyof Extract<Leaf, { ki
   health: ["component"],
 };
 
-/** Compares two leaves of one identity, member by member. How something compares, and with what, is told together. */
+/** Compares two leaves of the same identity, member by member. If both operator and value differ, that is one change. */
 function compareLeaves(part: ComparedPart, before: Placed<Leaf>, after: Placed<Leaf>): Change[] {
   const names = new Set([...Object.keys(before.item), ...Object.keys(after.item)]);
   const differing = [...names].filter((name) => !same(valueOf(before, name)?.item, valueOf(after, name)?.item));
-  const isCompared = differing.includes("operator") && differing.includes("value");
-  const rest = isCompared ? differing.filter((name) => name !== "operator" && name !== "value") : differing;
-  const compared = isCompared ? [change("changed", part, before, after, wholeText(before.item, after.item))] : [];
+  const bothDiffer = differing.includes("operator") && differing.includes("value");
+  const rest = bothDiffer ? differing.filter((name) => name !== "operator" && name !== "value") : differing;
+  const comparison = bothDiffer ? [change("changed", part, before, after, wholeText(before.item, after.item))] : [];
   const others = rest.flatMap((name) => {
     const [older, newer] = [valueOf(before, name), valueOf(after, name)];
     if (isSelector(older) && isSelector(newer)) return filters(part, older, newer);
     if (isOperand(older) && isOperand(newer)) return measures(part, older, newer);
     return [change("changed", part, older, newer, memberText(name, before.item, after.item))];
   });
-  return [...compared, ...others];
+  return [...comparison, ...others];
 }
 
 function memberText(name: string, before: Leaf, after: Leaf): string {
@@ -187,7 +187,7 @@ function isOrder(leaf: Leaf): leaf is Comparison {
   return "operator" in leaf && ["lt", "lte", "gt", "gte"].includes(leaf.operator);
 }
 
-/** Whether it may have a window or a start; that of a sequence is another matter. */
+/** Whether a leaf may have a window or a start. A sequence is not included: its `within` has another meaning. */
 function isScoped(leaf: Leaf): leaf is Exclude<Extract<Leaf, { of: EventSelector }>, { kind: "daysSince" }> {
   return "of" in leaf && leaf.kind !== "daysSince" && !isCalculated(leaf);
 }
@@ -198,7 +198,7 @@ function startText({ since }: OccurrenceScope): string {
 
 const MEASURES: Leaf["kind"][] = ["count", "aggregate", "distinct", "latest", "daysSince", "trait"];
 
-/** A measure is a comparison without what it is compared with. */
+/** The text of a condition or a measure. A leaf of a measure's kind without an operator is a measure. */
 function leafText(leaf: Leaf): string {
   const isMeasure = (MEASURES.includes(leaf.kind) || isCalculated(leaf)) && !("operator" in leaf);
   return isMeasure ? measureText(leaf as Measure) : conditionText(leaf as Condition);

@@ -7,10 +7,10 @@ export function digest(text: string): Buffer {
 }
 
 /**
- * The one text of a JSON value: object keys sorted by UTF-16 code units, no spaces, members that are undefined left out.
- * Equal values give equal bytes, whatever order their keys were written in.
+ * The canonical text of a JSON value: object keys sorted by UTF-16 code units, no spaces, undefined members left out.
+ * Equal values give equal bytes, whatever the order of their keys.
  *
- * @throws {TypeError} for what JSON cannot say: NaN, infinities, functions, symbols, big integers, undefined in an array.
+ * @throws {TypeError} for values that JSON cannot represent: NaN, infinities, functions, symbols, big integers, undefined in an array.
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value === "boolean" || typeof value === "string") return JSON.stringify(value);

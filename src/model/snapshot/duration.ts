@@ -31,7 +31,7 @@ export function isDuration(text: string): boolean {
   return length !== null && length <= MAX_DURATION_MILLISECONDS;
 }
 
-/** Whether a text is a duration but for its length: longer than 3,650 days. */
+/** Whether a text is a well-formed duration longer than 3,650 days. */
 export function isTooLongDuration(text: string): boolean {
   const length = lengthOf(text);
   return length !== null && length > MAX_DURATION_MILLISECONDS;
@@ -45,12 +45,12 @@ function lengthOf(text: string): number | null {
 const INSTANT =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
 
-/** What lies later is never: 9999-12-31 is what people write for that, and instants are written with four digits of the year. */
+/** Anything later counts as never: people write 9999-12-31 for that, and instants are formatted with four digits of the year. */
 export const LATEST_INSTANT = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * The instant of an ISO 8601 date (00:00 UTC) or of a date-time with zone, in milliseconds, floored; undefined for
- * everything else, such as a date-time without zone or a day that the calendar does not have.
+ * The instant of an ISO 8601 date (00:00 UTC) or of a date-time with a zone, in milliseconds, floored; undefined for
+ * everything else, such as a date-time without a zone or a day that does not exist.
  */
 export function parseInstant(value: unknown): number | undefined {
   if (typeof value !== "string") return undefined;
@@ -61,7 +61,7 @@ export function parseInstant(value: unknown): number | undefined {
   if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59) return undefined;
   const [offsetHours, offsetMinutes] = [part(9), part(10)];
   if (offsetHours > 23 || offsetMinutes > 59) return undefined;
-  // Date.UTC would take the years 0 to 99 for those of the twentieth century.
+  // Date.UTC would read the years 0 to 99 as 1900 to 1999.
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   if (date.getUTCMonth() !== month - 1) return undefined;
@@ -70,15 +70,15 @@ export function parseInstant(value: unknown): number | undefined {
   return date.getTime() + (match[8] === "-" ? offset : -offset);
 }
 
-/** The form of a date that a model or a strict schema takes, which is narrower than what is read. */
+/** The form of a date that a model or a strict schema accepts, which is narrower than what `parseInstant` reads. */
 const STRICT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
-/** Whether a text is an ISO 8601 date of the calendar, or a date-time with a zone. Hour 24 and leap seconds are not taken. */
+/** Whether a text is an existing ISO 8601 date, or a date-time with a zone. Hour 24 and leap seconds are not accepted. */
 export function isIsoDate(text: string): boolean {
   return STRICT.test(text) && parseInstant(text) !== undefined;
 }
 
-/** Whether a text is a day of the calendar: such a date without a time. */
+/** Whether a text is an existing ISO 8601 date without a time. */
 export function isCalendarDay(text: string): boolean {
   return text.length === "2026-03-01".length && isIsoDate(text);
 }

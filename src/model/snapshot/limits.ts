@@ -1,10 +1,10 @@
-/** The limits of a snapshot. They keep the memory and the time that any model costs the server within bounds. */
+/** The limits of a snapshot. They bound the memory and the time that any model costs the server. */
 export const LIMITS = {
   /** Of the canonical JSON in UTF-8. */
   bytes: 1_048_576,
-  /** Conditions within conditions, those on properties included. */
+  /** Nesting of conditions, including those on properties. */
   conditionDepth: 32,
-  /** Objects and arrays within each other: the condition depth, twice, and what surrounds it. */
+  /** Nesting of objects and arrays: twice the condition depth, and what surrounds it. */
   nesting: 100,
   events: 1_000,
   properties: 1_000,
@@ -22,16 +22,16 @@ export const LIMITS = {
   shown: 20,
   /** Steps of a score. */
   scoreSteps: 100,
-  /** Values of an enum, of the list of a comparison, or of a score by value. */
+  /** Values of an enum, of a comparison with a list, or of a score by value. */
   values: 1_000,
   nameLength: 256,
   messageLength: 1_000,
   count: 1_000_000_000,
-  /** A number of different values remembers as many values as it is compared with. */
+  /** A state stores as many distinct values as their number is compared with. */
   distinctCount: 10_000,
-  /** Ratios and differences within each other. */
+  /** Nesting of ratios and differences. */
   calculationDepth: 4,
-  /** As many different values a ratio or a difference tells apart: what it is compared with does not say how many it takes. */
+  /** Up to how many distinct values a ratio or a difference counts: what it is compared with does not say how many it needs. */
   distinctOperand: 1_000,
   /** A century. */
   days: 36_500,
@@ -39,15 +39,15 @@ export const LIMITS = {
 } as const;
 
 /**
- * How often time alone may move a customer on between two of its operations: lifecycle transitions, starts of journeys, raises of
- * signals. Every circle that time alone drives passes through one of them, so none goes round for ever. A move a day is below it for years.
+ * How often time alone may move a customer between two of its operations. Moves are lifecycle transitions, starts of journeys and raises of
+ * signals: every cycle driven by time alone passes through one of them, so none runs endlessly. One move a day stays below this for years.
  */
 export const MOVES_BY_TIME_MAX = 1_000;
 
 const KIB = 1024;
 const MIB = KIB * KIB;
 
-/** `512 bytes`, `18 KiB`, `3.9 MiB`: rounded up, so that a bound stays one. */
+/** `512 bytes`, `18 KiB`, `3.9 MiB`: rounded up, so that an upper bound remains one. */
 export function bytesInWords(bytes: number): string {
   if (bytes < KIB) return `${bytes} bytes`;
   if (bytes < MIB) return `${Math.ceil(bytes / KIB)} KiB`;

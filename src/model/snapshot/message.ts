@@ -1,10 +1,10 @@
-/** A part of a message: text as it is, or a placeholder by its name. */
+/** A part of a message: literal text, or a placeholder by its name. */
 export type MessagePart = { text: string } | { placeholder: string };
 
-/** Braces are doubled to stand for themselves. */
+/** Doubled braces are literal ones. */
 const PART = /\{\{|\}\}|\{([^{}]*)\}|[^{}]+|[{}]/g;
 
-/** The parts of a message such as `{name} has {seats} seats`; null where a brace stands alone. */
+/** The parts of a message such as `{name} has {seats} seats`; null if a brace is unmatched. */
 export function messageParts(template: string): MessagePart[] | null {
   const parts: MessagePart[] = [];
   for (const [matched, placeholder] of template.matchAll(PART)) {

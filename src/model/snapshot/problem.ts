@@ -1,8 +1,8 @@
 import { nearest } from "./suggestion.js";
 
-/** Something that makes a snapshot unacceptable. Codes are stable; messages are for people. */
+/** Something that makes a snapshot invalid. Codes are stable; messages are for people. */
 export interface Problem {
-  /** Where it is, for example `segments[2].when.conditions[0].segment`; empty for the document as a whole. */
+  /** The place, for example `segments[2].when.conditions[0].segment`; empty for the document as a whole. */
   path: string;
   code: ProblemCode;
   message: string;
@@ -49,15 +49,15 @@ export type ProblemCode =
   | "SIGNAL_HAS_CONDITION"
   | "SEGMENT_CYCLE";
 
-/** A part of the snapshot and where it stands. */
+/** A part of the snapshot with its path. */
 export interface Placed<T> {
   item: T;
   path: string;
 }
 
-/** No reader goes through more than this, and an answer must stay of a sensible size whatever was sent. */
+/** More problems are of no use to a reader, and responses must stay small whatever was sent. */
 const MAX_PROBLEMS = 1_000;
-/** Beyond these, an answer has better uses for its time than to look for what was meant. */
+/** After this many problems, no more suggestions are searched for, to save time. */
 const MAX_SUGGESTIONS = 100;
 
 /** Collects problems in the order in which they are found. */
@@ -68,10 +68,10 @@ export class Problems {
     if (this.found.length < MAX_PROBLEMS) this.found.push({ path, code, message });
   }
 
-  /** The same of a name that is none of those that are known, with the one that was probably meant. */
+  /** Adds a problem about an unknown name, with a suggestion if a known name is near. */
   addNear(path: string, code: ProblemCode, message: string, name: string, known: Iterable<string>): void {
-    const meant = this.found.length < MAX_SUGGESTIONS ? nearest(name, known) : undefined;
-    this.add(path, code, meant === undefined ? message : `${message}; did you mean ${quote(meant)}?`);
+    const suggestion = this.found.length < MAX_SUGGESTIONS ? nearest(name, known) : undefined;
+    this.add(path, code, suggestion === undefined ? message : `${message}; did you mean ${quote(suggestion)}?`);
   }
 }
 
@@ -79,25 +79,25 @@ const PLAIN_KEY = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
 /** The path of a member, or of a member's member: `path.key`, `path["a key"]`, `path[3]`, `path.key[3]`. */
 export function at(path: string, ...keys: (string | number)[]): string {
-  return keys.reduce<string>((whole, key) => {
-    if (typeof key === "number") return `${whole}[${key}]`;
-    if (!PLAIN_KEY.test(key)) return `${whole}[${quote(key)}]`;
-    return whole === "" ? key : `${whole}.${key}`;
+  return keys.reduce<string>((parent, key) => {
+    if (typeof key === "number") return `${parent}[${key}]`;
+    if (!PLAIN_KEY.test(key)) return `${parent}[${quote(key)}]`;
+    return parent === "" ? key : `${parent}.${key}`;
   }, path);
 }
 
-/** A text in quotation marks, cut where it is too long to be read. */
+/** A text in quotation marks, cut if it is too long to read. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 256 ? `${text.slice(0, 256)}…` : text);
 }
 
-/** The beginning of a text of more characters than so many. */
+/** Cuts a text that is longer than `most` UTF-16 units, and marks the cut with an ellipsis. */
 export function cut(text: string, most: number): string {
-  // Between characters, not within one.
+  // Cut between characters, not within a surrogate pair.
   return text.length <= most ? text : `${[...text.slice(0, most)].slice(0, -1).join("")}…`;
 }
 
-/** Texts as a list in a sentence: `"a", "b", "c"`, shortened where there are many. */
+/** Texts as a list in a sentence: `"a", "b", "c"`; shortened if there are many. */
 export function list(texts: Iterable<string>): string {
   const all = [...texts];
   const shown = all.slice(0, 12).map(quote).join(", ");

@@ -1,12 +1,12 @@
 /**
- * The snapshot: the one JSON document that the compiler makes of an author's model, and the only thing that the
- * server and the engines read of it. It holds no code. Arrays keep the author's order where order has a meaning
+ * The snapshot: the JSON document that the compiler creates from an author's model, and the only form of it that the
+ * server and the engine read. It contains no code. Arrays keep the author's order where order has a meaning
  * (states, transitions, segments); everywhere else keys are sorted, so equal models have equal bytes.
  *
- * Durations stay in the author's words ("30d"), so that a reader of a stored version or of a diff sees what was meant.
+ * Durations stay as the author wrote them ("30d"), so that readers of a stored version or a diff see what was meant.
  */
 
-/** The version of this format. A reader refuses any other. */
+/** The version of this format. Readers refuse any other. */
 export const SNAPSHOT_FORMAT_VERSION = 1;
 
 /** A fixed length of time: a whole number followed by m, h, d or w, for example "15m", "12h", "7d", "4w". */
@@ -26,9 +26,9 @@ export interface EventSchema {
 
 export type Scalar = string | number | boolean;
 
-/** `eq`, `ne` compare with one value, `in`, `notIn` with a list, the orders with a number (or an ISO 8601 date text for dates),
- * `contains` asks whether an array or a string holds the value. A comparison with an absent value is false; `ne` and `notIn` are
- * the exact negations of `eq` and `in`, so they hold for an absent value. */
+/** `eq`, `ne` compare with one value, `in`, `notIn` with a list, the order operators with a number (or an ISO 8601 date text for dates);
+ * `contains` tests whether an array or a string contains the value. A comparison with an absent value is false; `ne` and `notIn`
+ * are the exact negations of `eq` and `in`, so they hold for an absent value. */
 export type CompareOperator = "eq" | "ne" | "in" | "notIn" | "lt" | "lte" | "gt" | "gte" | "contains";
 
 /** A condition on the properties of one event. */
@@ -44,11 +44,11 @@ export interface EventSelector {
   where?: PropertyCondition;
 }
 
-/** From when on occurrences count: the entry of the lifecycle state, or the start of a journey's present or last run. */
+/** From when occurrences count: the entry of the lifecycle state, or the start of a journey's current or last run. */
 export type Since = "state" | { journey: string };
 
 /** Which of the selected occurrences count: all there ever were, those in the half-open window (t - within, t], or those since a start.
- * Never both members. In a journey's step, what has no `since` counts from the journey's start (or the previous step). */
+ * Never both members. In a journey's step, a scope without `since` counts from the journey's start (or the previous step). */
 export interface OccurrenceScope {
   within?: Duration;
   since?: Since;
@@ -56,36 +56,36 @@ export interface OccurrenceScope {
 
 export type OrderOperator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte";
 
-/** What is computed of the numbers that a property holds. Occurrences without a number are passed over. An empty sum is 0, the others
- * are absent. Sums are exact in decimals. */
+/** What is computed from the numbers of a property. Occurrences without a number are ignored. Without numbers a sum is 0 and the others are
+ * absent. Sums are exact in decimals. */
 export type NumberAggregate = "sum" | "avg" | "min" | "max";
 
 export type JourneyStatus = "not_started" | "active" | "complete" | "expired";
 
-/** The occurrences of the window before: those in (t - 2 within, t - within]. Only of counts, sums and averages, and only with `within`. */
+/** Reads the previous window, (t - 2 within, t - within]. Only for counts, sums and averages, and only with `within`. */
 interface PreviousWindow {
   previous?: true;
 }
 
-/** A number that conditions compare, and that a health component is scored by. */
+/** A number that conditions compare and from which health components are scored. */
 export type Measure =
   | ({ kind: "count"; of: EventSelector } & OccurrenceScope & PreviousWindow)
   /** A sum, average, least or greatest value of a number property. */
   | ({ kind: "aggregate"; function: NumberAggregate; of: EventSelector; property: string } & OccurrenceScope &
       PreviousWindow)
-  /** How many different values a property of any scalar type holds. */
+  /** The number of different values of a property of any scalar type. */
   | ({ kind: "distinct"; of: EventSelector; property: string } & OccurrenceScope)
   /** The value of a property at the latest occurrence that has one. */
   | ({ kind: "latest"; of: EventSelector; property: string } & OccurrenceScope)
-  /** Whole days since the first occurrence of all (whatever the scope of a step), or since the last; absent without one. */
+  /** Whole days since the first occurrence ever (whatever the scope of a step), or since the last; absent if there is none. */
   | { kind: "daysSince"; which: "first" | "last"; of: EventSelector }
   | { kind: "trait"; trait: string }
-  /** One number divided by another; absent where either is, or the second is 0. The quotient of the two, each rounded to a double. */
+  /** One number divided by another; absent if either is, or if the second is 0. The quotient of the two, each rounded to a double. */
   | { kind: "ratio"; of: Measure; per: Measure }
-  /** One number less another; absent where either is. Exact in decimals, rounded once. */
+  /** One number minus another; absent if either is. Exact in decimals, rounded once. */
   | { kind: "difference"; of: Measure; minus: Measure };
 
-/** What is computed of other measures; none of them is `daysSince`. */
+/** A measure that is computed from other measures, none of which is `daysSince`. */
 export type CalculatedMeasure = Extract<Measure, { kind: "ratio" | "difference" }>;
 
 type Compared<Kind extends Measure["kind"], Operator, Value> = Extract<Measure, { kind: Kind }> & {
@@ -100,12 +100,12 @@ export type Condition =
   | Compared<"latest" | "trait", CompareOperator, Scalar | Scalar[]>
   | ({ kind: "latestExists"; of: EventSelector; property: string } & OccurrenceScope)
   /** One occurrence and a later one (in order), less than `within` apart: when the second happens, the first is in (t - within, t].
-   * Once it has happened it holds; with `since`, both must be since then. */
+   * Once it has happened it holds; with `since`, both must come after that start. */
   | { kind: "sequence"; first: EventSelector; then: EventSelector; within: Duration; since?: Since }
   | { kind: "traitExists"; trait: string }
   /** Holds in [date - within, date), where date is the trait's value; a bare date is 00:00 UTC. */
   | { kind: "traitDateWithin"; trait: string; within: Duration }
-  /** Holds from the date on, or from that long after it. */
+  /** Holds from the date on, or from `by` after the date on. */
   | { kind: "traitDatePassed"; trait: string; by?: Duration }
   /** No event of any kind for this long; without events it counts from the first evaluation. */
   | { kind: "inactiveFor"; duration: Duration }
@@ -114,11 +114,11 @@ export type Condition =
   | { kind: "lifecycle"; states: string[] }
   | { kind: "inState"; atLeast: Duration }
   | { kind: "segment"; segment: string }
-  /** The status of the journey's present or last run is one of these. */
+  /** The status of the journey's current or last run is one of these. */
   | { kind: "journey"; journey: string; statuses: JourneyStatus[] }
-  /** `current`: the run is active and this is its current step. `completed`: the present or last run has completed it. */
+  /** `current`: the run is active and this is its current step. `completed`: the current or last run has completed it. */
   | { kind: "journeyStep"; journey: string; step: string; is: "current" | "completed" }
-  /** The overall score, or that of a component; false until there is a score. */
+  /** The overall score, or that of a component; false while there is no score. */
   | { kind: "health"; component?: string; operator: OrderOperator; value: number }
   | { kind: "healthBand"; bands: string[] };
 
@@ -139,7 +139,7 @@ export interface Lifecycle {
   states: LifecycleState[];
 }
 
-/** A segment without a condition is changed by rule actions only. */
+/** A segment without a condition is changed only by rule actions. */
 export interface Segment {
   id: string;
   when?: Condition;
@@ -148,25 +148,25 @@ export interface Segment {
 export interface JourneyStep {
   id: string;
   when: Condition;
-  /** Counts from the instant at which the previous step completed, not from the journey's start. */
+  /** Counts from the completion of the previous step, not from the journey's start. */
   since?: "previousStep";
 }
 
 export interface Journey {
   id: string;
   start: Condition;
-  /** In the author's order, which is the order of completion unless `anyOrder`. */
+  /** In the author's order, in which they are completed unless `anyOrder` is set. */
   steps: JourneyStep[];
   anyOrder?: true;
-  /** A run lives in [start, start + expiresAfter). */
+  /** A run can be active in [start, start + expiresAfter). */
   expiresAfter?: Duration;
   /** Whether a new run may start after the end of one. */
   repeat?: true;
 }
 
-/** What is absent scores as the component says. */
+/** For an absent measure, see `HealthComponent.absent`. */
 export type Score =
-  /** 0 at `from`, 100 at `to`, linear between and constant outside. `from` may be the greater one. */
+  /** 0 at `from`, 100 at `to`, linear between and constant outside. `from` may be greater than `to`. */
   | { kind: "scale"; of: Measure; from: number; to: number }
   /** The score of the first step whose limit the number does not exceed; limits ascend. */
   | { kind: "steps"; of: Measure; steps: [limit: number, score: number][]; otherwise: number }
@@ -178,7 +178,7 @@ export interface HealthComponent {
   /** Greater than or equal to 0; the overall score is the weighted mean. */
   weight: number;
   score: Score;
-  /** What the component scores where what is measured is absent: 0 unless said, another score, or nothing: the mean leaves it out then. */
+  /** The score if the measure is absent: 0 by default; another score; or `skip`, which leaves the component out of the mean. */
   absent?: "skip" | number;
 }
 
@@ -198,19 +198,19 @@ export interface Health {
 export type Trigger =
   | { kind: "event"; of: EventSelector }
   | { kind: "traitsChanged" }
-  /** The entry of the initial state is one. */
+  /** Entering the initial state counts, too. */
   | { kind: "stateEntered" | "stateExited"; state: string }
   | { kind: "journeyStarted" | "journeyCompleted" | "journeyExpired"; journey: string }
   | { kind: "journeyStepCompleted"; journey: string; step: string }
   | { kind: "segmentEntered" | "segmentExited"; segment: string }
-  /** Where the health is scored, which a trigger makes no more often; the first band is entered. */
+  /** Occurs when the health is scored; a trigger does not make that more frequent. The first band counts as entered. */
   | { kind: "bandEntered" | "bandExited"; band: string }
   | { kind: "signalRaised" | "signalCleared"; signal: string };
 
 export type Action =
   | { kind: "addToSegment" | "removeFromSegment"; segment: string }
-  /** A message for people: `{name}` of the customer, `{owner}`, `{customerId}` and `{<trait>}` are replaced; braces are doubled to stand for
-   * themselves. */
+  /** A message for people: `{name}` of the customer, `{owner}`, `{customerId}` and `{<trait>}` are replaced; `{{` and `}}` are literal
+   * braces. */
   | { kind: "emit"; type: string; message?: string }
   | { kind: "raiseSignal" | "clearSignal"; signal: string };
 
@@ -237,15 +237,15 @@ export interface Signal {
   for?: Duration;
 }
 
-/** How a customer is shown to people. Each member names traits; nothing is evaluated by them. At least one is there. */
+/** How a customer is shown to people. Each member names traits and has no influence on evaluation. At least one member is present. */
 export interface Display {
-  /** What the customer is called: a text. */
+  /** The customer's name: a text. */
   name?: string;
-  /** Who looks after the customer: a text. */
+  /** The person who looks after the customer: a text. */
   owner?: string;
   /** When the customer's contract is renewed: a date. */
   renewal?: string;
-  /** What else is shown, of any type, in the author's order. */
+  /** Other traits to show, of any type, in the author's order. */
   show?: string[];
 }
 
@@ -254,7 +254,7 @@ export type TrackingId = "userId" | "groupId";
 
 /** How calls of Segment's tracking API become operations. */
 export interface Tracking {
-  /** Which id is the customer: the first of these that a call has. */
+  /** Which id identifies the customer: the first of these that a call has. */
   customer: TrackingId[];
   /** Names in calls, and the events that they stand for. */
   events: Record<string, string>;
@@ -263,7 +263,7 @@ export interface Tracking {
 export interface Snapshot {
   formatVersion: typeof SNAPSHOT_FORMAT_VERSION;
   strictSchema: boolean;
-  /** What becomes of operations that violate a strict schema: they are kept apart. Absent where they are refused. */
+  /** Operations that violate a strict schema are quarantined. Absent if they are refused. */
   onViolation?: "quarantine";
   events: Record<string, EventSchema>;
   traits: Record<string, Field>;
@@ -273,13 +273,13 @@ export interface Snapshot {
   health: Health | null;
   rules: Rule[];
   signals: Signal[];
-  /** Absent, never null, where the model says nothing of it: such a model has the bytes that it had before there were displays. */
+  /** Absent, never null, if the model has none: so its bytes are the same as before displays existed. */
   display?: Display;
-  /** Absent, as display: the first is `userId` then, and no name stands for another. */
+  /** Absent in the same way; then the customer is `userId`, and no names are mapped. */
   tracking?: Tracking;
 }
 
-/** The model that is active before the first deploy: accepts everything and derives nothing. */
+/** The model that is active before the first deploy: it accepts everything and derives nothing. */
 export const EMPTY_SNAPSHOT: Snapshot = {
   formatVersion: SNAPSHOT_FORMAT_VERSION,
   strictSchema: false,

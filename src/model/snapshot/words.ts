@@ -76,7 +76,7 @@ const WORDS: { readonly [K in Ungrouped["kind"]]: (condition: Extract<Ungrouped,
   healthBand: ({ bands }) => `health band ${oneOf(bands)}`,
 };
 
-/** A condition in one line, with the words of its explanation: `count of "login" within 30d at least 3 and plan is "pro"`. */
+/** A condition in one line, as explanations word it: `count of "login" within 30d at least 3 and plan is "pro"`. */
 export function conditionText(condition: AnyCondition): string {
   if (!("conditions" in condition)) return (WORDS[condition.kind] as (condition: Ungrouped) => string)(condition);
   return condition.conditions
@@ -84,7 +84,7 @@ export function conditionText(condition: AnyCondition): string {
     .join(condition.kind === "all" ? " and " : " or ");
 }
 
-/** A condition that compares a value with others. */
+/** A condition that compares a value with one or more others. */
 export type Comparison = Extract<Node.Condition | Node.PropertyCondition, { operator: Node.CompareOperator }>;
 
 /** What a comparison compares: `count of "login" within 30d`, `plan`, `health of adoption`. */
@@ -110,7 +110,7 @@ export function isCalculated(measure: { kind: string }): measure is Node.Calcula
   return measure.kind === "ratio" || measure.kind === "difference";
 }
 
-/** The same without the window or the start from which occurrences count. */
+/** The text of a measure without its window or start. */
 export function unscopedText(measure: Exclude<Node.Measure, { kind: "trait" } | Node.CalculatedMeasure>): string {
   const of = selectorText(measure.of);
   if (measure.kind === "count") return `count of ${of}`;
@@ -119,7 +119,7 @@ export function unscopedText(measure: Exclude<Node.Measure, { kind: "trait" } | 
   return `${measure.kind === "aggregate" ? measure.function : words[measure.kind]} of ${measure.property} of ${of}`;
 }
 
-/** As the author writes it: `string()`, `oneOf("web", "api")`, `array(number())`. Whether it is optional is not said. */
+/** A field as the author writes it: `string()`, `oneOf("web", "api")`, `array(number())`; without `optional()`. */
 export function fieldText(field: Node.Field): string {
   if (field.type === "array") return `array(${fieldText(field.items)})`;
   return field.type === "string" && field.enum !== undefined ? `oneOf(${list(field.enum)})` : `${field.type}()`;
@@ -134,12 +134,12 @@ export function scoreText(score: Node.Score): string {
   return `map of ${score.trait}: ${values.join(", ")}`;
 }
 
-/** `scale of seats from 0 to 20`, `scale of seats from 0 to 20; left out where it is absent`. @param words those for its score */
-export function componentText({ score, absent = 0 }: Node.HealthComponent, words = scoreText(score)): string {
-  return absent === 0 ? words : `${words}; ${absentText(absent)} where it is absent`;
+/** `scale of seats from 0 to 20`, `scale of seats from 0 to 20; left out where it is absent`. @param text the text of its score */
+export function componentText({ score, absent = 0 }: Node.HealthComponent, text = scoreText(score)): string {
+  return absent === 0 ? text : `${text}; ${absentText(absent)} where it is absent`;
 }
 
-/** What a component scores where what it measures is absent: `left out`, `30`. */
+/** The score of a component whose measure is absent: `left out`, `30`. */
 export function absentText(absent: NonNullable<Node.HealthComponent["absent"]>): string {
   return absent === "skip" ? "left out" : String(absent);
 }
@@ -154,11 +154,11 @@ export function triggerText(on: Node.Trigger): string {
   if (on.kind === "event") return selectorText(on.of);
   if (on.kind === "traitsChanged") return "traits changed";
   // Each kind ends with what happens: `journeyStepCompleted`.
-  const [turn] = /[A-Z][a-z]+$/.exec(on.kind)!;
-  return `${subjectText(on)} ${turn.toLowerCase()}`;
+  const [occurrence] = /[A-Z][a-z]+$/.exec(on.kind)!;
+  return `${subjectText(on)} ${occurrence.toLowerCase()}`;
 }
 
-/** What something happens to: `state "at_risk"`, `step "invite_team" of journey "onboarding"`, `health band "critical"`. */
+/** The part of a model that a trigger concerns: `state "at_risk"`, `step "invite_team" of journey "onboarding"`, `health band "critical"`. */
 function subjectText(on: Exclude<Node.Trigger, { kind: "event" | "traitsChanged" }>): string {
   if ("state" in on) return `state ${quote(on.state)}`;
   if ("step" in on) return `step ${quote(on.step)} of journey ${quote(on.journey)}`;
@@ -167,7 +167,7 @@ function subjectText(on: Exclude<Node.Trigger, { kind: "event" | "traitsChanged"
   return "segment" in on ? `segment ${quote(on.segment)}` : `signal ${quote(on.signal)}`;
 }
 
-const DEEDS: Readonly<Record<Node.Action["kind"], string>> = {
+const ACTION_WORDS: Readonly<Record<Node.Action["kind"], string>> = {
   addToSegment: "add to segment",
   removeFromSegment: "remove from segment",
   emit: "emit",
@@ -179,7 +179,7 @@ const DEEDS: Readonly<Record<Node.Action["kind"], string>> = {
 export function actionText(action: Node.Action): string {
   const what = action.kind === "emit" ? action.type : "segment" in action ? action.segment : action.signal;
   const message = action.kind === "emit" && action.message !== undefined ? ` saying ${quote(action.message)}` : "";
-  return `${DEEDS[action.kind]} ${quote(what)}${message}`;
+  return `${ACTION_WORDS[action.kind]} ${quote(what)}${message}`;
 }
 
 /** `is trial`, `is one of trial, activated`. */

@@ -19,9 +19,9 @@ type Of<Kind extends Node.Condition["kind"]> = Extract<Node.Condition, { kind: K
 type Check<Node> = (node: Node, path: string, scope: Scope, depth: number) => void;
 
 /**
- * Checks a condition of any kind with all that is in it: shape, depth, references, types of values.
+ * Checks a condition of any kind with everything in it: shape, depth, references, types of values.
  *
- * @param depth how many conditions it is within, itself included
+ * @param depth the nesting level of the condition, from 1
  */
 export function checkCondition(value: unknown, path: string, scope: Scope, depth = 1): void {
   if (tooDeep(path, scope, depth)) return;
@@ -39,7 +39,7 @@ const checkRead: Check<Of<"count" | "aggregate" | "latestExists" | "daysSince">>
 const checkActivity: Check<Of<"inactiveFor" | "activeWithin">> = ({ duration }, path, { problems }) =>
   checkDuration(duration, at(path, "duration"), problems);
 
-/** What is checked of each kind of condition besides its shape. */
+/** The checks for each kind of condition, in addition to its shape. */
 const CHECKS: { readonly [Kind in Node.Condition["kind"]]: Check<Of<Kind>> } = {
   all: checkParts,
   any: checkParts,
@@ -103,7 +103,7 @@ const CHECKS: { readonly [Kind in Node.Condition["kind"]]: Check<Of<Kind>> } = {
   },
 };
 
-/** Checks a number that a score is made of, other than a trait. Its own shape is sound. */
+/** Checks the measure of a score, other than a trait. Its own shape was already checked. */
 export function checkMeasuredOccurrences(
   node: Exclude<Node.Measure, { kind: "trait" } | Node.CalculatedMeasure>,
   path: string,
@@ -112,13 +112,13 @@ export function checkMeasuredOccurrences(
 ): void {
   const field = checkReading(node, path, scope, 0);
   if (node.kind === "distinct") checkDistinctCount(most.value, most.path, scope);
-  if (node.kind === "latest") requireType(field, node.property, ["number"], "a score is made of", path, scope);
+  if (node.kind === "latest") requireType(field, node.property, ["number"], "a score", path, scope);
 }
 
-/** Checks the two numbers that a measure is computed of. Its own shape is sound. */
+/** Checks the two operands of a calculated measure. Its own shape was already checked. */
 export function checkOperands(node: Node.CalculatedMeasure, path: string, scope: Scope, depth = 1): void {
   if (depth > LIMITS.calculationDepth) {
-    const message = `ratios and differences are within each other more than ${LIMITS.calculationDepth} deep`;
+    const message = `ratios and differences are nested more than ${LIMITS.calculationDepth} deep`;
     scope.problems.add(path, "TOO_DEEP", message);
     return;
   }
@@ -133,22 +133,21 @@ function checkOperand(value: unknown, path: string, scope: Scope, depth: number)
   if (isCalculated(measure)) checkOperands(measure, path, scope, depth + 1);
   else if (measure.kind === "trait") traitOfType(measure.trait, "number", at(path, "trait"), scope);
   else if (measure.kind === "daysSince") {
-    const message = `days since an event grow for ever, so nothing is computed of them: when such a number stops changing cannot be told`;
+    const message = `days since an event grow for ever, so ratios and differences cannot use them: the result could change every day, without end`;
     scope.problems.add(path, "INVALID_SHAPE", message);
   } else {
     const field = checkReading(measure, path, scope, 0);
-    if (measure.kind === "latest")
-      requireType(field, measure.property, ["number"], "a number is computed of", path, scope);
+    if (measure.kind === "latest") requireType(field, measure.property, ["number"], "a calculation", path, scope);
   }
 }
 
-/** The declared type of a trait, where it can be told; reported where there is no such trait. */
+/** The declared type of a trait, if known. Reports a trait that does not exist. */
 function traitOf(trait: string, path: string, scope: Scope): Node.Field | undefined {
   refer("trait", trait, path, scope);
   return scope.traits?.get(trait);
 }
 
-/** The declared type of a trait, where it is the one that is needed. */
+/** The declared type of a trait, if it is the required one; any other is reported. */
 export function traitOfType(trait: string, type: Node.Field["type"], path: string, scope: Scope) {
   const field = traitOf(trait, path, scope);
   if (!field || field.type === type) return field;
@@ -156,26 +155,26 @@ export function traitOfType(trait: string, type: Node.Field["type"], path: strin
   return undefined;
 }
 
-/** What reads the occurrences of one event. */
+/** A condition or measure that reads the occurrences of one event. */
 type Reading =
   | Of<"count" | "distinct" | "aggregate" | "latest" | "latestExists" | "daysSince">
   | Exclude<Node.Measure, { kind: "trait" } | Node.CalculatedMeasure>;
 
-/** Checks which occurrences are read, and that the property can be computed with. The declared type of the property, where it can be told. */
+/** Checks the selected occurrences and whether the property suits the computation. Returns the declared type of the property, if known. */
 function checkReading(node: Reading, path: string, scope: Scope, depth: number): Node.Field | undefined {
   if (node.kind !== "daysSince") checkScope(node, path, scope);
   checkPrevious(node, path, scope);
   checkSelector(node.of, at(path, "of"), scope, depth);
   if (!("property" in node)) return undefined;
-  // What is wrong with the selector itself was told.
+  // Problems of the selector itself were already reported.
   const event: unknown = (node.of as Partial<Node.EventSelector> | null | undefined)?.event;
   if (typeof event !== "string") return undefined;
   const field = propertyOf(event, node.property, at(path, "property"), scope);
   if (node.kind === "aggregate") {
-    requireType(field, node.property, ["number"], `"${node.function}" is computed of`, path, scope);
+    requireType(field, node.property, ["number"], `"${node.function}"`, path, scope);
   } else if (node.kind === "distinct") {
     const scalars: Node.ScalarType[] = ["string", "number", "boolean", "date"];
-    requireType(field, node.property, scalars, "different values are counted of", path, scope);
+    requireType(field, node.property, scalars, "a count of different values", path, scope);
   }
   return field;
 }
@@ -184,13 +183,13 @@ function requireType(
   field: Node.Field | undefined,
   property: string,
   types: Node.Field["type"][],
-  purpose: string,
+  reader: string,
   path: string,
   { problems }: Scope,
 ): void {
   if (!field || types.includes(field.type)) return;
-  const asked = types.length === 1 ? `the type ${types[0]!}` : `the types ${types.join(", ")}`;
-  const message = `${purpose} properties of ${asked}; ${quote(property)} is of the type ${field.type}`;
+  const needed = types.length === 1 ? `the type ${types[0]!}` : `one of the types ${types.join(", ")}`;
+  const message = `${reader} needs a property of ${needed}; ${quote(property)} is of the type ${field.type}`;
   problems.add(at(path, "property"), "TYPE_MISMATCH", message);
 }
 
@@ -198,19 +197,19 @@ function checkScope({ within, since }: Node.OccurrenceScope, path: string, scope
   checkDuration(within, at(path, "within"), scope.problems);
   checkSince(since, at(path, "since"), scope);
   if (within !== undefined && since !== undefined) {
-    const message = `occurrences are those in a window ("within") or since a start ("since"), not both`;
+    const message = `occurrences count either in a window ("within") or since a start ("since"), not both`;
     scope.problems.add(path, "INVALID_SHAPE", message);
   }
 }
 
-/** What the window before held is what a window of twice the length holds, less the window: so only what can be subtracted can be told of it. */
+/** The previous window is computed as a window of twice the length minus the window, so only numbers that can be subtracted allow it. */
 function checkPrevious(node: Reading & { previous?: true }, path: string, { problems }: Scope): void {
   if (!node.previous) return;
   const place = at(path, "previous");
   if (node.kind === "aggregate" && (node.function === "min" || node.function === "max"))
     problems.add(place, "INVALID_SHAPE", noneBefore(`the ${node.function}`));
   else if (!("within" in node))
-    problems.add(place, "INVALID_SHAPE", `the window before needs the length of a window ("within")`);
+    problems.add(place, "INVALID_SHAPE", `the previous window needs the length of a window ("within")`);
 }
 
 function checkSince(since: unknown, path: string, scope: Scope): void {
@@ -222,14 +221,14 @@ function checkSince(since: unknown, path: string, scope: Scope): void {
     refer("journey", (since as { journey: string }).journey, at(path, "journey"), scope);
 }
 
-/** As many values as a number of them is compared with are remembered. */
+/** Limits the number with which a distinct count is compared, since a state stores that many values. */
 function checkDistinctCount(value: number, path: string, { problems }: Scope): void {
   if (value <= LIMITS.distinctCount) return;
-  const message = `a number of different values compares with at most ${LIMITS.distinctCount}, not with ${value}`;
+  const message = `a number of different values can be compared with at most ${LIMITS.distinctCount}, not with ${value}`;
   problems.add(path, "COUNT_TOO_LARGE", message);
 }
 
-/** Checks which occurrences are selected: the event, and the filter on its properties. */
+/** Checks a selector: the event, and the filter on its properties. */
 export function checkSelector(value: unknown, path: string, scope: Scope, depth: number): void {
   if (!fits(SELECTOR, value, path, scope.problems)) return;
   const { event, where } = value as Node.EventSelector;
@@ -251,13 +250,13 @@ function checkFilter(value: unknown, event: string, path: string, scope: Scope, 
   }
 }
 
-/** The declared type of a property, where it can be told; reported where the event has no such property. */
+/** The declared type of a property, if known. Reports a property that the event does not have. */
 function propertyOf(event: string, property: string, path: string, scope: Scope): Node.Field | undefined {
   refer("property", property, path, scope, event);
   return scope.events.get(event)?.get(property);
 }
 
-/** Whether conditions are within more others than allowed; reported where they are. */
+/** Whether conditions are nested too deep, which is reported. */
 function tooDeep(path: string, { problems }: Scope, depth: number): boolean {
   if (depth <= LIMITS.conditionDepth) return false;
   problems.add(path, "TOO_DEEP", `conditions are nested more than ${LIMITS.conditionDepth} deep`);
@@ -266,7 +265,7 @@ function tooDeep(path: string, { problems }: Scope, depth: number): boolean {
 
 const ORDERS: Node.CompareOperator[] = ["lt", "lte", "gt", "gte"];
 
-/** Which comparisons have a meaning for which type. */
+/** The comparisons that each type allows. */
 const OPERATORS: Record<Node.Field["type"], readonly Node.CompareOperator[]> = {
   string: ["eq", "ne", "in", "notIn", "contains"],
   number: ["eq", "ne", "in", "notIn", ...ORDERS],
@@ -275,7 +274,7 @@ const OPERATORS: Record<Node.Field["type"], readonly Node.CompareOperator[]> = {
   array: ["contains"],
 };
 
-/** Checks that a comparison fits the declared type of what it compares: operator, type of the value, enum. */
+/** Checks that a comparison fits the declared type of the compared field: operator, type of the value, enum. */
 function checkComparison(
   field: Node.Field,
   { operator, value }: { operator: Node.CompareOperator; value: Node.Scalar | Node.Scalar[] },
@@ -299,7 +298,7 @@ function checkComparison(
 
 function expectedValue(field: Node.Field, operator: Node.CompareOperator): { type: Node.ScalarType; enum?: string[] } {
   if (field.type === "array") return field.items;
-  // A part of a text need not be one of the texts allowed.
+  // With `contains`, the value may be part of an allowed text.
   if (field.type === "string" && operator !== "contains") return field;
   return { type: field.type };
 }
@@ -314,9 +313,9 @@ function checkValue(expected: ReturnType<typeof expectedValue>, value: Node.Scal
   } else if (expected.enum) checkChoice(expected.enum, value as string, path, problems);
 }
 
-/** Checks that a text is one of the values that its field declares. */
+/** Checks that a text is one of the declared values of its field. */
 export function checkChoice(declared: readonly string[], value: string, path: string, problems: Problems): void {
   if (declared.includes(value)) return;
-  const message = `${quote(value)} is none of the declared values ${list(declared)}`;
+  const message = `${quote(value)} is not one of the declared values ${list(declared)}`;
   problems.addNear(path, "INVALID_VALUE", message, value, declared);
 }

@@ -13,23 +13,23 @@ import { conditionText } from "../snapshot/words.js";
 
 type AnyCondition = Condition | PropertyCondition;
 
-/** Which values of its subject meet a condition: those that are listed, or those between two ends. */
+/** The values of its subject that meet a condition: the listed ones, or those between two ends. */
 interface Demand {
-  /** The same for conditions that ask of the same thing. */
+  /** Equal for conditions on the same thing. */
   subject: string;
   values?: readonly Scalar[];
   from: number;
   to: number;
-  /** Whether the ends themselves do not meet it. */
+  /** Whether the ends themselves do not meet the condition. */
   isOpen: boolean;
 }
 
-/** Of more parts, each pair is not looked at: what is certain is found in small conditions, and nobody waits for the rest. */
+/** With more parts than this, pairs are not compared: contradictions occur in small conditions, and the check must stay fast. */
 const PARTS_MAX = 50;
 
 const ANY = { from: -Infinity, to: Infinity, isOpen: false };
 
-/** Why a condition never holds, whatever happens, as far as a look at its parts tells; null where it may. It must be sound. */
+/** Why a condition can never hold, as far as its parts show; null if it may. The condition must be valid. */
 export function neverHolds(condition: Condition): string | null {
   switch (condition.kind) {
     case "count":
@@ -61,7 +61,7 @@ function isOfCounts(measure: Measure): boolean {
   return measure.kind === "count" || measure.kind === "distinct";
 }
 
-/** Why a step is never met, whatever a customer does; null where it may. It is asked for while its journey is active and it is unfinished. */
+/** Why a step can never be met; null if it may. Its condition is tested only while its journey is active and the step is unfinished. */
 export function neverMet({ when, id: step }: JourneyStep, { id: journey, anyOrder }: Journey): string | null {
   const here = { kind: "journeyStep", journey, step } as const;
   const known: Condition[] = [
@@ -73,33 +73,33 @@ export function neverMet({ when, id: step }: JourneyStep, { id: journey, anyOrde
 }
 
 /**
- * Why two parts of a condition never hold at once, where a look at the two is enough to tell: one is the other's opposite, or they ask for
- * different values of the same thing. What takes more than that is let pass: null.
+ * Why two parts of a condition can never hold at once, if the two alone show it: one is the opposite of the other, or they require different
+ * values of the same thing. Otherwise null; contradictions that need more analysis are not found.
  */
 export function neverTogether(condition: AnyCondition): string | null {
   const parts = partsOf(condition);
   if (parts.length > PARTS_MAX) return null;
   for (const [index, one] of parts.entries()) {
     const other = parts.slice(0, index).find((before) => exclude(before, one));
-    if (other) return `${conditionText(other)}; ${conditionText(one)}: these never hold at once`;
+    if (other) return `${conditionText(other)}; ${conditionText(one)}: these can never hold at once`;
   }
   return null;
 }
 
-/** What has to hold all at once. */
+/** The conditions that all have to hold at once. */
 function partsOf(condition: AnyCondition): AnyCondition[] {
   return condition.kind === "all" ? condition.conditions.flatMap(partsOf) : [condition];
 }
 
 function exclude(one: AnyCondition, other: AnyCondition): boolean {
-  if (isOpposite(one, other) || isOpposite(other, one)) return true;
+  if (isNegation(one, other) || isNegation(other, one)) return true;
   const [a, b] = [demandOf(one), demandOf(other)];
   if (!a || !b || a.subject !== b.subject) return false;
   if (a.values && b.values) return !a.values.some((value) => b.values!.includes(value));
   return isBelow(a, b) || isBelow(b, a);
 }
 
-function isOpposite(one: AnyCondition, other: AnyCondition): boolean {
+function isNegation(one: AnyCondition, other: AnyCondition): boolean {
   return one.kind === "not" && canonicalJson(one.condition) === canonicalJson(other);
 }
 
@@ -121,9 +121,9 @@ function demandOf(condition: AnyCondition): Demand | null {
       return { subject: "silence", ...ANY, to: parseDuration(condition.duration), isOpen: true };
     default: {
       if (!("operator" in condition)) return null;
-      const { operator, value, ...asked } = condition;
+      const { operator, value, ...compared } = condition;
       const values = valuesOf(operator, value);
-      return values && { subject: canonicalJson(asked), ...values };
+      return values && { subject: canonicalJson(compared), ...values };
     }
   }
 }
@@ -131,7 +131,7 @@ function demandOf(condition: AnyCondition): Demand | null {
 function valuesOf(operator: CompareOperator, value: Scalar | Scalar[]): Omit<Demand, "subject"> | null {
   if (operator === "eq" || operator === "in") {
     const values = [value].flat();
-    // One instant can be written in several ways.
+    // The same instant can be written in several ways.
     if (values.some((one) => typeof one === "string" && isIsoDate(one))) return null;
     return typeof value === "number" ? { values, from: value, to: value, isOpen: false } : { values, ...ANY };
   }

@@ -1,4 +1,4 @@
-/** The parts of a model: each is read first, so that conditions can be checked against all of them. */
+/** The parts of a model. All of them are read first, so that conditions can be checked against them. */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { LIMITS } from "../snapshot/limits.js";
@@ -43,29 +43,29 @@ import {
   TRIGGERS,
 } from "./shapes.js";
 
-/** Reads the declared events with their properties, and reports what is wrong with them. */
+/** Reads the declared events with their properties, and reports their problems. */
 export function readEvents(events: Record<string, unknown>, problems: Problems): Scope["events"] {
   limit(Object.keys(events).length, LIMITS.events, "events", problems);
   const read: Scope["events"] = new Map();
   for (const [name, event] of Object.entries(events)) {
     const path = at("events", name);
     checkName(name, path, problems);
-    const sound = fits(EVENT, event, path, problems);
-    const fields = sound ? (event as Node.EventSchema).properties : undefined;
+    const isValid = fits(EVENT, event, path, problems);
+    const fields = isValid ? (event as Node.EventSchema).properties : undefined;
     read.set(name, fields && readFields(fields, at(path, "properties"), LIMITS.properties, problems));
   }
   return read;
 }
 
-/** Reads declared properties or traits; those that cannot be read are there without a type. */
+/** Reads declared properties or traits; the type of those with a broken declaration is undefined. */
 export function readFields(fields: Record<string, unknown>, path: string, most: number, problems: Problems) {
   limit(Object.keys(fields).length, most, path, problems);
   const read = new Map<string, Node.Field | undefined>();
   for (const [name, field] of Object.entries(fields)) {
     const place = at(path, name);
     checkName(name, place, problems);
-    const sound = choose(FIELDS, "type", field, place, problems) && checkItems(field as Node.Field, place, problems);
-    read.set(name, sound ? (field as Node.Field) : undefined);
+    const isValid = choose(FIELDS, "type", field, place, problems) && checkItems(field as Node.Field, place, problems);
+    read.set(name, isValid ? (field as Node.Field) : undefined);
   }
   return read;
 }
@@ -76,18 +76,18 @@ function checkItems(field: Node.Field, path: string, problems: Problems): boolea
   return false;
 }
 
-/** Undefined where the shape is broken. */
+/** Reads the lifecycle; undefined if its shape is broken. */
 export function readLifecycle(value: unknown, problems: Problems) {
   if (value === null) return null;
   if (!fits(LIFECYCLE, value, "lifecycle", problems)) return undefined;
   const { initial, states } = value as Node.Lifecycle;
   limit(states.length, LIMITS.states, "lifecycle.states", problems);
-  const sound = states
+  const valid = states
     .map((item, index) => ({ item, path: at("lifecycle.states", index) }))
     .filter(({ item, path }) => fits(STATE, item, path, problems));
-  // A state that cannot be read may be the one that others name.
-  const names = sound.length === states.length ? new Set(sound.map(({ item }) => item.name)) : undefined;
-  return { initial, states: sound, names };
+  // References may mean a state that cannot be read, so then the names are unknown.
+  const names = valid.length === states.length ? new Set(valid.map(({ item }) => item.name)) : undefined;
+  return { initial, states: valid, names };
 }
 
 export function checkLifecycle({ initial, states }: NonNullable<ReturnType<typeof readLifecycle>>, scope: Scope): void {
@@ -108,15 +108,15 @@ export function checkLifecycle({ initial, states }: NonNullable<ReturnType<typeo
       problems.add(at(path, "transitions"), "TERMINAL_STATE_WITH_TRANSITIONS", message);
     }
     state.transitions.forEach((transition, index) => {
-      const way = at(path, "transitions", index);
-      if (!fits(TRANSITION, transition, way, problems)) return;
-      refer("state", transition.to, at(way, "to"), scope);
-      checkCondition(transition.when, at(way, "when"), scope);
+      const transitionPath = at(path, "transitions", index);
+      if (!fits(TRANSITION, transition, transitionPath, problems)) return;
+      refer("state", transition.to, at(transitionPath, "to"), scope);
+      checkCondition(transition.when, at(transitionPath, "when"), scope);
     });
   }
 }
 
-/** Reads the journeys with their steps, by the position of each sound one, and reports what is wrong with their shapes and ids. */
+/** Reads the journeys and the steps of each valid one, and reports problems of their shapes and ids. */
 export function readJourneys(values: unknown[], problems: Problems) {
   const read = readParts<Node.Journey>("journey", values, "journeys", problems);
   const steps = read.items.map(({ item, path }) =>
@@ -132,12 +132,13 @@ export function checkJourneys({ items, steps }: ReturnType<typeof readJourneys>,
     checkCondition(journey.start, at(path, "start"), scope);
     for (const { item: step, path: place } of steps[index]!.items) {
       if (step.since !== undefined && journey.anyOrder) {
-        const message = "the steps of this journey are in any order, so none counts since the previous one";
+        const message =
+          "the steps of this journey can be completed in any order, so none can count since the previous one";
         problems.add(at(place, "since"), "INVALID_SHAPE", message);
       }
       const before = problems.found.length;
       checkCondition(step.when, at(place, "when"), scope);
-      // Only of a sound condition can it be said that it is never met.
+      // Only a valid condition can be checked for being impossible.
       const reason = problems.found.length > before ? null : neverMet(step, journey);
       if (reason !== null) {
         problems.add(at(place, "when"), "STEP_IMPOSSIBLE", `the step ${quote(step.id)} can never be met: ${reason}`);
@@ -152,7 +153,7 @@ export function checkRules({ items }: ReadList<Node.Rule>, scope: Scope): void {
     if (rule.when !== undefined) checkCondition(rule.when, at(path, "when"), scope);
     checkDuration(rule.cooldown, at(path, "cooldown"), scope.problems);
     if (rule.cooldown !== undefined && rule.once) {
-      const message = `a rule that acts once has nothing to wait for: it has a cooldown or "once", not both`;
+      const message = `a rule that acts once needs no cooldown: it has a cooldown or "once", not both`;
       scope.problems.add(at(path, "cooldown"), "INVALID_SHAPE", message);
     }
     checkAction(rule.then, at(path, "then"), scope);
@@ -185,50 +186,50 @@ function checkAction(value: unknown, path: string, scope: Scope): void {
     const place = at(path, "segment");
     refer("segment", action.segment, place, scope);
     if (!scope.segments?.get(action.segment)) return;
-    const message = `the condition of the segment ${quote(action.segment)} decides who is in it; a rule changes segments without one`;
+    const message = `the segment ${quote(action.segment)} has a condition, which decides who is in it; rules can change only segments without one`;
     problems.add(place, "SEGMENT_HAS_CONDITION", message);
   } else {
     const place = at(path, "signal");
     refer("signal", action.signal, place, scope);
     if (!scope.signals?.get(action.signal)) return;
-    const message = `the condition of the signal ${quote(action.signal)} raises and clears it; a rule does so with signals without one`;
+    const message = `the signal ${quote(action.signal)} has a condition, which raises and clears it; rules can change only signals without one`;
     problems.add(place, "SIGNAL_HAS_CONDITION", message);
   }
 }
 
 const EMISSION_TYPE = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)+$/;
 
-/** The families of what the service emits of itself: a receiver must be able to tell the two apart. */
+/** The families of types that the service itself emits; receivers must be able to tell these from types of rules. */
 const RESERVED_FAMILIES = ["customer", "journey", "segment", "health", "signal"];
 
 function checkEmissionType(type: string, path: string, problems: Problems): void {
   if (type.length > LIMITS.nameLength || !EMISSION_TYPE.test(type)) {
-    const message = `${quote(type)} is no event type: write at least two lower-case names with a dot between them, such as "upsell.ready", in at most ${LIMITS.nameLength} characters`;
+    const message = `${quote(type)} is not a valid event type: write at least two lower-case names with a dot between them, such as "upsell.ready", in at most ${LIMITS.nameLength} characters`;
     problems.add(path, "INVALID_NAME", message);
   } else if (RESERVED_FAMILIES.includes(type.slice(0, type.indexOf(".")))) {
-    const message = `event types that begin with ${list(RESERVED_FAMILIES)} are what the service emits of itself`;
+    const message = `event types that begin with ${list(RESERVED_FAMILIES)} are reserved for what the service itself emits`;
     problems.add(path, "RESERVED_NAME", message);
   }
 }
 
-/** What a message may name besides traits. */
-const OF_CUSTOMER = ["name", "owner", "customerId"];
+/** The placeholders of a message other than traits. */
+const CUSTOMER_PLACEHOLDERS = ["name", "owner", "customerId"];
 
 function checkMessage(message: string, path: string, { traits, hasOwner, problems }: Scope): void {
   const parts = messageParts(message);
   if (parts === null) {
-    const told =
+    const problem =
       'a brace stands alone: write a placeholder, such as "{name}", or double the brace to have it in the text';
-    problems.add(path, "INVALID_VALUE", told);
+    problems.add(path, "INVALID_VALUE", problem);
   }
   for (const part of parts ?? []) {
     if ("text" in part || !traits || traits.has(part.placeholder)) continue;
     const name = part.placeholder;
     if (name === "owner" && !hasOwner) {
       problems.add(path, "INVALID_VALUE", 'the display names no owner that "{owner}" could stand for');
-    } else if (!OF_CUSTOMER.includes(name)) {
-      const told = `there is no trait ${quote(name)} that ${quote(`{${name}}`)} could stand for`;
-      problems.addNear(path, "UNKNOWN_TRAIT", told, name, [...OF_CUSTOMER, ...traits.keys()]);
+    } else if (!CUSTOMER_PLACEHOLDERS.includes(name)) {
+      const problem = `there is no trait ${quote(name)} that ${quote(`{${name}}`)} could stand for`;
+      problems.addNear(path, "UNKNOWN_TRAIT", problem, name, [...CUSTOMER_PLACEHOLDERS, ...traits.keys()]);
     }
   }
 }
@@ -238,7 +239,7 @@ type ScoreOf<Kind extends Node.Score["kind"]> = Extract<Node.Score, { kind: Kind
 /** A limit and the score up to it. */
 const SCORE_STEP = Compile(Type.Tuple([Type.Number(), Type.Number({ minimum: 0, maximum: 100 })]));
 
-/** Checks how a component of the health is scored: shape, numbers, what it is measured by. */
+/** Checks the score of a health component: shape, numbers, measure. */
 function checkScore(value: unknown, path: string, scope: Scope): void {
   if (!choose(SCORES, "kind", value, path, scope.problems)) return;
   const score = value as Node.Score;
@@ -255,16 +256,16 @@ function checkScale(score: ScoreOf<"scale">, path: string, scope: Scope): void {
   } else if (!Number.isFinite(to - from)) {
     scope.problems.add(place, "INVALID_VALUE", `is too far from "from" for a number between them to be scored`);
   }
-  // Beyond the greater end the score is constant.
+  // Beyond the greater end the score is constant, so a distinct count need not go further.
   const most = to > from ? { value: to, path: place } : { value: from, path: at(path, "from") };
   checkMeasure(score.of, at(path, "of"), scope, most);
 }
 
 function checkSteps(score: ScoreOf<"steps">, path: string, scope: Scope): void {
   const steps = at(path, "steps");
-  const sound = score.steps.map((step, index) => fits(SCORE_STEP, step, at(steps, index), scope.problems));
+  const areValid = score.steps.map((step, index) => fits(SCORE_STEP, step, at(steps, index), scope.problems));
   const limitPath = (index: number) => at(steps, index, 0);
-  if (sound.every(Boolean)) {
+  if (areValid.every(Boolean)) {
     score.steps.forEach(([limit], index) => {
       const before = score.steps[index - 1];
       if (before === undefined || limit > before[0]) return;
@@ -273,7 +274,7 @@ function checkSteps(score: ScoreOf<"steps">, path: string, scope: Scope): void {
     });
   }
   const last = score.steps.length - 1;
-  const value = sound[last] ? score.steps[last]![0] : 0;
+  const value = areValid[last] ? score.steps[last]![0] : 0;
   checkMeasure(score.of, at(path, "of"), scope, { value, path: limitPath(last) });
 }
 
@@ -292,7 +293,7 @@ function checkMeasure(value: unknown, path: string, scope: Scope, most: { value:
   else checkMeasuredOccurrences(measure, path, scope, most);
 }
 
-/** Undefined where the shape is broken. */
+/** Reads the health; undefined if its shape is broken. */
 export function readHealth(value: unknown, problems: Problems) {
   if (value === null) return null;
   if (!fits(HEALTH, value, "health", problems)) return undefined;
@@ -312,7 +313,7 @@ export function checkHealth({ components, bands }: NonNullable<ReturnType<typeof
   if (bands.ids) checkBands(bands.items, scope.problems);
 }
 
-/** Every score is in exactly one band. */
+/** Checks that every score is in exactly one band. */
 function checkBands(bands: Placed<Node.HealthBand>[], problems: Problems): void {
   bands.forEach(({ item: band, path }, index) => {
     const above = bands[index - 1]?.item;
@@ -326,7 +327,7 @@ function checkBands(bands: Placed<Node.HealthBand>[], problems: Problems): void 
   });
 }
 
-/** Checks what a customer is shown by, where the model says it: that the traits are declared, each of a type that fits. */
+/** Checks the display, if there is one: its traits must be declared, with suitable types. */
 export function checkDisplay(value: unknown, scope: Scope): void {
   const { problems } = scope;
   if (value === undefined || !fits(DISPLAY, value, "display", problems)) return;

@@ -4,16 +4,15 @@ import { at, type Placed, type Problems, quote } from "../snapshot/problem.js";
 import type { Field } from "../snapshot/types.js";
 import { BAND, COMPONENT, fits, JOURNEY, RULE, SEGMENT, SIGNAL, STEP } from "./shapes.js";
 
-/** Identifiers that an object may have without having been given them. Names of events, properties and traits are the product's own, so
- * those may be anything. */
+/** Identifiers that objects inherit. Names of events, properties and traits come from the product and are not restricted in this way. */
 const RESERVED_IDENTIFIERS: ReadonlySet<string> = new Set(["constructor", "prototype"]);
 
-/** NUL and half characters are legal in JSON but cannot be stored as jsonb. */
+/** NUL and lone surrogates are legal in JSON but cannot be stored as jsonb. */
 const NOT_STORABLE = /\0|\p{Surrogate}/u;
 const STORABLE = "must hold neither the character U+0000 nor half of a surrogate pair";
 
-/** Refuses what no part of a snapshot may hold, wherever it stands: too deep nesting, texts that cannot be stored, and
- * (for callers within the process) values that JSON cannot say. After this, recursion over the value is safe. */
+/** Reports what no part of a snapshot may contain, anywhere: too deep nesting, texts that cannot be stored, and (for callers in the same
+ * process) values that JSON cannot represent. After this check, recursion over the value is safe. */
 export function screen(value: unknown, path: string, problems: Problems, depth = 0): void {
   if (typeof value === "string") {
     if (NOT_STORABLE.test(value)) problems.add(path, "INVALID_VALUE", `a text ${STORABLE}`);
@@ -34,8 +33,8 @@ export function screen(value: unknown, path: string, problems: Problems, depth =
   }
 }
 
-/** What the conditions of a snapshot may refer to. A part whose own shape is broken is undefined: it is reported once, where it is,
- * and references into it are let pass. */
+/** What the conditions of a snapshot may refer to. A part with a broken shape is undefined: it is reported once, at its place, and references
+ * into it are not checked. */
 export interface Scope {
   events: Map<string, Map<string, Field | undefined> | undefined>;
   traits: Map<string, Field | undefined> | undefined;
@@ -43,21 +42,21 @@ export interface Scope {
   states: Set<string> | null | undefined;
   /** The ids of the steps, by the id of the journey. */
   journeys: Map<string, Set<string> | undefined> | undefined;
-  /** Whether it has a condition, by id. */
+  /** Whether a segment has a condition, by its id. */
   segments: Map<string, boolean> | undefined;
   /** Null without health. */
   health: { components: Set<string> | undefined; bands: Set<string> | undefined } | null | undefined;
-  /** Whether the display names who looks after a customer. */
+  /** Whether the display has an owner. */
   hasOwner: boolean;
-  /** Whether it has a condition, by id. */
+  /** Whether a signal has a condition, by its id. */
   signals: Map<string, boolean> | undefined;
   problems: Problems;
 }
 
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+// oxlint-disable-next-line no-control-regex -- it is meant to find control characters
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Names of events, properties and traits: what products send. */
+/** Checks the name of an event, a property or a trait, which products choose. */
 export function checkName(name: string, path: string, problems: Problems): void {
   const { length } = Array.from(name);
   if (length >= 1 && length <= LIMITS.nameLength && !CONTROL.test(name)) return;
@@ -67,23 +66,24 @@ export function checkName(name: string, path: string, problems: Problems): void 
 
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/;
 
-/** Names of states, segments, journeys, steps and so on: ours to choose, part of emission types, and keys of state documents. */
+/** Checks the name of a state, segment, journey, step and so on. These are stricter, as they are parts of emission types and keys of state
+ * documents. */
 export function checkIdentifier(name: string, path: string, problems: Problems): void {
   if (name.length > LIMITS.nameLength || !IDENTIFIER.test(name)) {
-    const message = `${quote(name)} is no name here: it needs 1 to ${LIMITS.nameLength} lower-case letters, digits and underscores, beginning with a letter`;
+    const message = `${quote(name)} is not a valid name: it needs 1 to ${LIMITS.nameLength} lower-case letters, digits and underscores, beginning with a letter`;
     problems.add(path, "INVALID_NAME", message);
   } else if (RESERVED_IDENTIFIERS.has(name))
     problems.add(path, "RESERVED_NAME", `the name ${quote(name)} is not allowed`);
 }
 
-/** Checks the text of a length of time, where there is one. */
+/** Checks the text of a duration, if there is one. */
 export function checkDuration(text: string | undefined, path: string, problems: Problems): void {
   if (text === undefined || isDuration(text)) return;
   const message = `${quote(text)} is no duration: write a whole number and m, h, d or w, such as "12h" or "30d", up to "3650d"`;
   problems.add(path, "INVALID_DURATION", message);
 }
 
-type Referred =
+type ReferenceKind =
   | "event"
   | "property"
   | "trait"
@@ -95,13 +95,13 @@ type Referred =
   | "band"
   | "signal";
 
-/** Where names of a kind are declared, and what has them where that is not the model itself. `owner`: the event, the journey. */
+/** Where names of a kind are declared, and how to name their holder unless it is the model itself. `owner` is the event or the journey. */
 interface Declared {
   known: (scope: Scope, owner: string) => ReadonlyMap<string, unknown> | ReadonlySet<string> | null | undefined;
   holder?: (owner: string) => string;
 }
 
-const DECLARED: Readonly<Record<Referred, Declared>> = {
+const DECLARED: Readonly<Record<ReferenceKind, Declared>> = {
   event: { known: ({ events }) => events },
   property: { known: ({ events }, owner) => events.get(owner), holder: (owner) => `the event ${quote(owner)}` },
   trait: { known: ({ traits }) => traits },
@@ -114,24 +114,24 @@ const DECLARED: Readonly<Record<Referred, Declared>> = {
   signal: { known: ({ signals }) => signals },
 };
 
-/** Reports a name that nothing declared has, with the one that was probably meant. */
-export function refer(kind: Referred, name: string, path: string, scope: Scope, owner = ""): void {
+/** Reports a reference to a name that is not declared, with a suggestion if a declared name is near. */
+export function refer(kind: ReferenceKind, name: string, path: string, scope: Scope, owner = ""): void {
   const { known, holder } = DECLARED[kind];
   const names = known(scope, owner);
   if (!names || names.has(name)) return;
   const message = `${holder ? `${holder(owner)} has` : "there is"} no ${kind} ${quote(name)}`;
-  const code = `UNKNOWN_${kind.toUpperCase() as Uppercase<Referred>}` as const;
+  const code = `UNKNOWN_${kind.toUpperCase() as Uppercase<ReferenceKind>}` as const;
   scope.problems.addNear(path, code, message, name, names.keys());
 }
 
-/** Whether the model has a lifecycle; reported where it has none. */
+/** Whether the model has a lifecycle; reports it if not. */
 export function requireLifecycle(path: string, { states, problems }: Scope): boolean {
   if (states !== null) return true;
   problems.add(path, "NO_LIFECYCLE", "the model has no lifecycle to refer to");
   return false;
 }
 
-/** Whether the model has a health score; reported where it has none. */
+/** Whether the model has a health score; reports it if not. */
 export function requireHealth(path: string, { health, problems }: Scope): boolean {
   if (health !== null) return true;
   problems.add(path, "NO_HEALTH", "the model has no health score to refer to");
@@ -140,9 +140,9 @@ export function requireHealth(path: string, { health, problems }: Scope): boolea
 
 /** A list of parts with ids, as far as it can be read. */
 export interface ReadList<T> {
-  /** Those whose own shape is sound. */
+  /** The parts whose own shape is valid. */
   items: Placed<T>[];
-  /** Undefined where a part cannot be read: it may be the one that others name. */
+  /** Undefined if a part cannot be read, since references may mean that one. */
   ids: Set<string> | undefined;
 }
 
@@ -157,7 +157,7 @@ const LISTS = {
   signal: { shape: SIGNAL, most: LIMITS.signals },
 } as const;
 
-/** Reads a list of parts with ids: their number, shapes, ids, and that no id is there twice. What is in them is checked later. */
+/** Reads a list of parts with ids and checks their number, their shapes, and that ids are valid and unique. Their contents are checked later. */
 export function readParts<T extends { id: string }>(
   kind: keyof typeof LISTS,
   values: unknown[],
@@ -182,7 +182,7 @@ export function readParts<T extends { id: string }>(
   return { items, ids: items.length === values.length ? ids : undefined };
 }
 
-/** Reports where there are more of a kind than a model may have. */
+/** Reports a count that is above its limit. */
 export function limit(count: number, most: number, path: string, problems: Problems): void {
-  if (count > most) problems.add(path, "TOO_MANY", `there are ${count} of at most ${most}`);
+  if (count > most) problems.add(path, "TOO_MANY", `there are ${count}, but at most ${most} are allowed`);
 }

@@ -5,56 +5,56 @@ import { LIMITS } from "../snapshot/limits.js";
 import { at, list, type Problems } from "../snapshot/problem.js";
 
 /**
- * The shape of one kind of node, one level deep: parts that are nodes of their own are `Unknown` in it and are checked where they are
- * visited. So every message has the exact path of one node, and a union never answers with the errors of all its branches.
+ * The shape of one kind of node, one level deep: child nodes are `Unknown` in it and are checked when they are visited. So every message has
+ * the exact path of one node, and a union never reports the errors of all its branches.
  */
 export type Shape = ReturnType<typeof Compile>;
 
-/** Why something has no window before. */
+/** The message that a number cannot be read in the previous window. */
 export function noneBefore(what: string): string {
-  return `${what} of the window before cannot be told from what is remembered of the customer; only counts, sums and averages can`;
+  return `${what} of the previous window cannot be computed from a customer's state; only counts, sums and averages can`;
 }
 
-/** An object of these members and no others. */
+/** An object with these members and no others. */
 const closed = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
 
-/** One of these, as `words` say. */
+/** One of some types. @param words their description for messages */
 const oneOf = (types: TSchema[], words: string) => Type.Union(types, { description: `must be ${words}` });
 
 const shape = (properties: TProperties): Shape => Compile(closed(properties));
 
-/** Shapes by the value of the member that tells nodes apart. */
+/** Shapes by the value of the member that tells node kinds apart. */
 function byName(shapes: Record<string, TProperties>): Readonly<Record<string, Shape>> {
   return Object.fromEntries(Object.entries(shapes).map(([name, properties]) => [name, shape(properties)]));
 }
 
-/** What is wrong with a number or a text that is one, as it should be: what reads it can read it. */
+/** Failures of a number or a text that has the right type: the rest of the node can still be checked. */
 const READABLE = new Set(["minimum", "maximum", "minLength", "maxLength"]);
 
 const tolerant = new WeakSet<Shape>();
 
-/** The same shape, of which a number or a text that is out of bounds does not keep what stands beside it from being checked. Nothing else
- * may check the same bounds, or one mistake is reported twice. */
+/** Marks a shape as tolerant: a number or a text out of bounds is reported but does not stop the other members from being checked. Nothing
+ * else may check the same bounds, or one mistake is reported twice. */
 function tolerating(expected: Shape): Shape {
   tolerant.add(expected);
   return expected;
 }
 
-/** What the validator says, where authors need other words: a number that is none in JSON is null in a snapshot. */
+/** Clearer words for messages of the validator. A number that JSON cannot represent is null in a snapshot. */
 const FAILURES: Readonly<Record<string, string>> = {
   "must be number": "must be a finite number",
   "must be integer": "must be a whole number",
 };
 
-/** Whether a value has a shape, or is as good as one where the shape is tolerant; what is wrong with it is reported. */
+/** Whether a value has a shape, or can be read in spite of failures that the shape tolerates. All failures are reported. */
 export function fits(expected: Shape, value: unknown, path: string, problems: Problems): boolean {
   if (expected.Check(value)) return true;
   const failures = expected.Errors(value);
-  // A union reports each of its branches and itself: the place is what matters, once.
+  // A union fails in each of its branches and as a whole: report it only once, at its own place.
   const unions = new Set(failures.flatMap(({ keyword, instancePath }) => (keyword === "anyOf" ? instancePath : [])));
-  // Of an object with many unknown members, only these are told before the validator has enough.
-  const named = failures.some(({ keyword }) => keyword === "additionalProperties");
+  // For an object with many unknown members the validator reports only these before it stops.
+  const namesUnknown = failures.some(({ keyword }) => keyword === "additionalProperties");
   for (const failure of failures) {
     const { instancePath, schemaPath, message } = failure;
     if ([...unions].some((union) => instancePath.startsWith(`${union}/`))) continue;
@@ -75,7 +75,7 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
         add(`must be one of ${list(failure.params.allowedValues.map(String))}`);
         break;
       case "boolean":
-        if (!named) add("is not known here");
+        if (!namesUnknown) add("is not known here");
         break;
       default:
         if (failure.keyword === "minItems" && failure.params.limit === 1) add("must not be empty");
@@ -85,7 +85,7 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
   return tolerant.has(expected) && failures.every(({ keyword }) => READABLE.has(keyword));
 }
 
-/** Whether a value has the shape that one of its members (`type` or `kind`) chooses; what is wrong with it is reported. */
+/** Whether a value has the shape that one of its members (`type` or `kind`) selects. Failures are reported. */
 export function choose(
   shapes: Readonly<Record<string, Shape>>,
   member: string,
@@ -129,7 +129,7 @@ const orderOperator = Type.Enum(["eq", "ne", "lt", "lte", "gt", "gte"]);
 const aggregate = Type.Enum(["sum", "avg", "min", "max"]);
 const firstOrLast = Type.Enum(["first", "last"]);
 const previous = yes;
-/** What cannot be subtracted is not told of the window before. */
+/** For numbers that cannot be subtracted, and therefore not be read in the previous window. */
 const notPrevious = Type.Optional(Type.Never({ description: noneBefore("the number of different values") }));
 const items = closed({ type: Type.Enum(["string", "number", "boolean", "date"]), enum: choices });
 const names = (maxItems: number) => Type.Array(text, { minItems: 1, maxItems, uniqueItems: true });
@@ -198,7 +198,7 @@ export const SCORES: Readonly<Record<string, Shape>> = byName({
 });
 Object.values(SCORES).forEach(tolerating);
 
-/** For people. */
+/** A message for people. */
 const maybeMessage = Type.Optional(Type.String({ minLength: 1, maxLength: LIMITS.messageLength }));
 
 export const RULE = shape({ id: text, on: node, when: maybeNode, cooldown: maybeText, once: yes, then: node });
@@ -321,7 +321,7 @@ export const PROPERTY_CONDITIONS: Readonly<Record<string, Shape>> = byName({
   exists: { kind: text, property: text },
 });
 
-/** By the member `kind`. What a health component may be measured by, and what ratios and differences are computed of. */
+/** By the member `kind`. The measures of health components, and the operands of ratios and differences. */
 export const MEASURES: Readonly<Record<string, Shape>> = byName({
   count: { ...occurrences, previous },
   aggregate: { ...ofProperty, function: aggregate, previous },

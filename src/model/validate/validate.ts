@@ -10,8 +10,8 @@ import { checkDuration, type ReadList, readParts, type Scope, screen } from "./s
 import { fits, SNAPSHOT } from "./shapes.js";
 
 /**
- * Reports each cycle of segments that read each other. A cycle through the lifecycle or a journey is none: a state is left, and a step
- * completed, once at an instant. No other cycles are possible: health reads events and traits, and nobody reads rules and signals.
+ * Reports each cycle of segments that read each other. A cycle through the lifecycle or a journey is allowed: at one instant a state is left,
+ * and a step completed, only once. No other cycles are possible: health reads events and traits, and nothing reads rules and signals.
  */
 function checkSegmentCycles(segments: Placed<Segment>[], problems: Problems): void {
   const references = new Map(segments.map(({ item, path }) => [item.id, referencesOf(item.when, at(path, "when"))]));
@@ -34,7 +34,7 @@ function checkSegmentCycles(segments: Placed<Segment>[], problems: Problems): vo
   for (const id of references.keys()) if (!finished.has(id)) visit(id);
 }
 
-/** The segments that a condition reads, and where. */
+/** The segments that a condition reads, with the paths of the references. */
 function referencesOf(condition: Condition | undefined, path: string): { segment: string; path: string }[] {
   switch (condition?.kind) {
     case "all":
@@ -53,7 +53,7 @@ export type { Problem } from "../snapshot/problem.js";
 
 export type ParseResult = { ok: true; snapshot: Snapshot } | { ok: false; problems: Problem[] };
 
-/** The one problem of a snapshot that has too many bytes. */
+/** The only problem of a snapshot with too many bytes. */
 export const TOO_LARGE: Problem = {
   path: "",
   code: "SNAPSHOT_TOO_LARGE",
@@ -61,11 +61,11 @@ export const TOO_LARGE: Problem = {
 };
 
 /**
- * Reads a snapshot that anybody may have made. Every reader of a snapshot begins here, so a hand-made one can do no more than an
- * authored one. The result is a copy in canonical key order that shares nothing with the argument.
+ * Validates an untrusted snapshot. Every reader of a snapshot starts here, so a hand-made one can do no more than a compiled one. The
+ * result is a copy in canonical key order that shares nothing with the argument.
  *
- * All problems of the content are reported at once. A document of an unknown format, or one that is too large, too deep or hostile,
- * is refused for that alone.
+ * All problems of the content are reported at once. If a document has an unknown format, or is too large, too deep or hostile, only that is
+ * reported.
  */
 export function parseSnapshot(json: unknown): ParseResult {
   const problems = new Problems();
@@ -75,7 +75,7 @@ export function parseSnapshot(json: unknown): ParseResult {
   }
   const version = Object.hasOwn(json, "formatVersion") ? (json as Record<string, unknown>)["formatVersion"] : undefined;
   if (version === SNAPSHOT_FORMAT_VERSION) screen(json, "", problems);
-  // Of another format nothing else can be said.
+  // In another format nothing else can be checked.
   else
     problems.add(
       "formatVersion",
@@ -91,7 +91,7 @@ export function parseSnapshot(json: unknown): ParseResult {
   return problems.found.length > 0 ? { ok: false, problems: problems.found } : { ok: true, snapshot: copy as Snapshot };
 }
 
-/** Declarations first: conditions are checked against all of them. */
+/** Checks the content. Declarations are read first, since conditions are checked against all of them. */
 function checkContent(snapshot: Snapshot, problems: Problems): void {
   const lifecycle = readLifecycle(snapshot.lifecycle, problems);
   const journeys = readJourneys(snapshot.journeys, problems);
@@ -131,9 +131,9 @@ function withConditions({ items, ids }: ReadList<Segment | Signal>): Map<string,
 function checkSegments({ items }: ReadList<Segment>, scope: Scope): void {
   const before = scope.problems.found.length;
   for (const { item, path } of items) if (item.when !== undefined) checkCondition(item.when, at(path, "when"), scope);
-  // The search for cycles walks conditions, so their shape must be sound.
-  const isSound = scope.problems.found.slice(before).every(({ code }) => code !== "INVALID_SHAPE");
-  if (isSound) checkSegmentCycles(items, scope.problems);
+  // The search for cycles walks conditions, so their shapes must be valid.
+  const haveValidShape = scope.problems.found.slice(before).every(({ code }) => code !== "INVALID_SHAPE");
+  if (haveValidShape) checkSegmentCycles(items, scope.problems);
 }
 
 function checkSignals({ items }: ReadList<Signal>, scope: Scope): void {
