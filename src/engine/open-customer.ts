@@ -231,7 +231,7 @@ export class OpenCustomer {
   healthIsStale = false;
   /** By rule of the model: when it last passed. */
   readonly passedAt: (number | undefined)[];
-  /** By signal of the model, where it is raised. */
+  /** By signal of the model: undefined unless it is raised. */
   readonly signals: (RaisedSignal | undefined)[];
 
   readonly streams: StreamMemory[];

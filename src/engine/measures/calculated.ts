@@ -19,8 +19,10 @@ export function compileMeasure<V extends boolean | number | undefined>(
   // Collect what the calculation reads separately from the rest of its part of the model.
   const reads: Reads = { items: new Set(), streams: new Set(), aggregates: new Set(), activity: false };
   const isCount = measure.kind === "count" && !measure.previous;
-  const place = { ...context, reads, source: measure };
-  const operand = isCount ? compileCountOperand(measure, place, true) : compileOperand(measure, place);
+  const operandContext = { ...context, reads, source: measure };
+  const operand = isCount
+    ? compileCountOperand(measure, operandContext, true)
+    : compileOperand(measure, operandContext);
   for (const item of reads.items) context.reads.items.add(item);
   for (const stream of reads.streams) context.reads.streams.add(stream);
   for (const aggregate of reads.aggregates) context.reads.aggregates.add(aggregate);

@@ -62,8 +62,8 @@ function findGroups(names: readonly string[], reads: Reads): string[][] {
   return groups;
 }
 
-function inDefaultOrder(some: ReadonlySet<string>, names: readonly string[]): string[] {
-  return names.filter((name) => some.has(name));
+function inDefaultOrder(subset: ReadonlySet<string>, names: readonly string[]): string[] {
+  return names.filter((name) => subset.has(name));
 }
 
 /**

@@ -185,7 +185,7 @@ export interface CustomerState {
   timerDueAt: number | null;
   /** How often time alone has moved the customer since its last operation (see `MOVES_BY_TIME_MAX`); absent for never. */
   movesByTime?: number;
-  /** The earliest instant at which anything is to be evaluated without a new operation. */
+  /** The earliest instant at which something has to be evaluated without a new operation. */
   nextDueAt: number | null;
 }
 

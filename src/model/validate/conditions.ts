@@ -205,11 +205,11 @@ function checkScope({ within, since }: Node.OccurrenceScope, path: string, scope
 /** The previous window is computed as a window of twice the length minus the window, so only numbers that can be subtracted allow it. */
 function checkPrevious(node: Reading & { previous?: true }, path: string, { problems }: Scope): void {
   if (!node.previous) return;
-  const place = at(path, "previous");
+  const memberPath = at(path, "previous");
   if (node.kind === "aggregate" && (node.function === "min" || node.function === "max"))
-    problems.add(place, "INVALID_SHAPE", noneBefore(`the ${node.function}`));
+    problems.add(memberPath, "INVALID_SHAPE", noneBefore(`the ${node.function}`));
   else if (!("within" in node))
-    problems.add(place, "INVALID_SHAPE", `the previous window needs the length of a window ("within")`);
+    problems.add(memberPath, "INVALID_SHAPE", `the previous window needs the length of a window ("within")`);
 }
 
 function checkSince(since: unknown, path: string, scope: Scope): void {
@@ -286,14 +286,15 @@ function checkComparison(
     problems.add(at(path, "operator"), "TYPE_MISMATCH", message);
     return;
   }
-  const place = at(path, "value");
+  const memberPath = at(path, "value");
   const expected = expectedValue(field, operator);
   if (operator === "in" || operator === "notIn") {
-    if (!Array.isArray(value)) problems.add(place, "TYPE_MISMATCH", `"${operator}" compares with a list of values`);
-    else value.forEach((item, index) => checkValue(expected, item, at(place, index), problems));
+    if (!Array.isArray(value))
+      problems.add(memberPath, "TYPE_MISMATCH", `"${operator}" compares with a list of values`);
+    else value.forEach((item, index) => checkValue(expected, item, at(memberPath, index), problems));
   } else if (Array.isArray(value)) {
-    problems.add(place, "TYPE_MISMATCH", `"${operator}" compares with one value, not with a list`);
-  } else checkValue(expected, value, place, problems);
+    problems.add(memberPath, "TYPE_MISMATCH", `"${operator}" compares with one value, not with a list`);
+  } else checkValue(expected, value, memberPath, problems);
 }
 
 function expectedValue(field: Node.Field, operator: Node.CompareOperator): { type: Node.ScalarType; enum?: string[] } {

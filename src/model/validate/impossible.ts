@@ -63,13 +63,13 @@ function isOfCounts(measure: Measure): boolean {
 
 /** Why a step can never be met; null if it may. Its condition is tested only while its journey is active and the step is unfinished. */
 export function neverMet({ when, id: step }: JourneyStep, { id: journey, anyOrder }: Journey): string | null {
-  const here = { kind: "journeyStep", journey, step } as const;
-  const known: Condition[] = [
+  const thisStep = { kind: "journeyStep", journey, step } as const;
+  const given: Condition[] = [
     { kind: "journey", journey, statuses: ["active"] },
-    { kind: "not", condition: { ...here, is: "completed" } },
-    ...(anyOrder ? [] : [{ ...here, is: "current" } as const]),
+    { kind: "not", condition: { ...thisStep, is: "completed" } },
+    ...(anyOrder ? [] : [{ ...thisStep, is: "current" } as const]),
   ];
-  return neverHolds({ kind: "all", conditions: [...known, when] });
+  return neverHolds({ kind: "all", conditions: [...given, when] });
 }
 
 /**

@@ -58,13 +58,14 @@ export function readEvents(events: Record<string, unknown>, problems: Problems):
 }
 
 /** Reads declared properties or traits; the type of those with a broken declaration is undefined. */
-export function readFields(fields: Record<string, unknown>, path: string, most: number, problems: Problems) {
-  limit(Object.keys(fields).length, most, path, problems);
+export function readFields(fields: Record<string, unknown>, path: string, max: number, problems: Problems) {
+  limit(Object.keys(fields).length, max, path, problems);
   const read = new Map<string, Node.Field | undefined>();
   for (const [name, field] of Object.entries(fields)) {
-    const place = at(path, name);
-    checkName(name, place, problems);
-    const isValid = choose(FIELDS, "type", field, place, problems) && checkItems(field as Node.Field, place, problems);
+    const memberPath = at(path, name);
+    checkName(name, memberPath, problems);
+    const isValid =
+      choose(FIELDS, "type", field, memberPath, problems) && checkItems(field as Node.Field, memberPath, problems);
     read.set(name, isValid ? (field as Node.Field) : undefined);
   }
   return read;
@@ -95,13 +96,14 @@ export function checkLifecycle({ initial, states }: NonNullable<ReturnType<typeo
   const seen = new Set<string>();
   refer("state", initial, "lifecycle.initial", scope);
   for (const { item: state, path } of states) {
-    const place = at(path, "name");
-    checkIdentifier(state.name, place, problems);
+    const memberPath = at(path, "name");
+    checkIdentifier(state.name, memberPath, problems);
     if (state.name === "created") {
       const message = `no state may be called "created": each customer's first emission is customer.created`;
-      problems.add(place, "RESERVED_NAME", message);
+      problems.add(memberPath, "RESERVED_NAME", message);
     }
-    if (seen.has(state.name)) problems.add(place, "DUPLICATE_STATE", `there is another state ${quote(state.name)}`);
+    if (seen.has(state.name))
+      problems.add(memberPath, "DUPLICATE_STATE", `there is another state ${quote(state.name)}`);
     seen.add(state.name);
     if (state.terminal && state.transitions.length > 0) {
       const message = `the terminal state ${quote(state.name)} must not have transitions`;
@@ -130,18 +132,22 @@ export function checkJourneys({ items, steps }: ReturnType<typeof readJourneys>,
   items.forEach(({ item: journey, path }, index) => {
     checkDuration(journey.expiresAfter, at(path, "expiresAfter"), problems);
     checkCondition(journey.start, at(path, "start"), scope);
-    for (const { item: step, path: place } of steps[index]!.items) {
+    for (const { item: step, path: memberPath } of steps[index]!.items) {
       if (step.since !== undefined && journey.anyOrder) {
         const message =
           "the steps of this journey can be completed in any order, so none can count since the previous one";
-        problems.add(at(place, "since"), "INVALID_SHAPE", message);
+        problems.add(at(memberPath, "since"), "INVALID_SHAPE", message);
       }
       const before = problems.found.length;
-      checkCondition(step.when, at(place, "when"), scope);
+      checkCondition(step.when, at(memberPath, "when"), scope);
       // Only a valid condition can be checked for being impossible.
       const reason = problems.found.length > before ? null : neverMet(step, journey);
       if (reason !== null) {
-        problems.add(at(place, "when"), "STEP_IMPOSSIBLE", `the step ${quote(step.id)} can never be met: ${reason}`);
+        problems.add(
+          at(memberPath, "when"),
+          "STEP_IMPOSSIBLE",
+          `the step ${quote(step.id)} can never be met: ${reason}`,
+        );
       }
     }
   });
@@ -183,17 +189,17 @@ function checkAction(value: unknown, path: string, scope: Scope): void {
     checkEmissionType(action.type, at(path, "type"), problems);
     if (action.message !== undefined) checkMessage(action.message, at(path, "message"), scope);
   } else if ("segment" in action) {
-    const place = at(path, "segment");
-    refer("segment", action.segment, place, scope);
+    const memberPath = at(path, "segment");
+    refer("segment", action.segment, memberPath, scope);
     if (!scope.segments?.get(action.segment)) return;
     const message = `the segment ${quote(action.segment)} has a condition, which decides who is in it; rules can change only segments without one`;
-    problems.add(place, "SEGMENT_HAS_CONDITION", message);
+    problems.add(memberPath, "SEGMENT_HAS_CONDITION", message);
   } else {
-    const place = at(path, "signal");
-    refer("signal", action.signal, place, scope);
+    const memberPath = at(path, "signal");
+    refer("signal", action.signal, memberPath, scope);
     if (!scope.signals?.get(action.signal)) return;
     const message = `the signal ${quote(action.signal)} has a condition, which raises and clears it; rules can change only signals without one`;
-    problems.add(place, "SIGNAL_HAS_CONDITION", message);
+    problems.add(memberPath, "SIGNAL_HAS_CONDITION", message);
   }
 }
 
@@ -250,15 +256,15 @@ function checkScore(value: unknown, path: string, scope: Scope): void {
 
 function checkScale(score: ScoreOf<"scale">, path: string, scope: Scope): void {
   const { from, to } = score;
-  const place = at(path, "to");
+  const memberPath = at(path, "to");
   if (from === to) {
-    scope.problems.add(place, "INVALID_VALUE", `must differ from "from", which is ${from}, too`);
+    scope.problems.add(memberPath, "INVALID_VALUE", `must differ from "from", which is ${from}, too`);
   } else if (!Number.isFinite(to - from)) {
-    scope.problems.add(place, "INVALID_VALUE", `is too far from "from" for a number between them to be scored`);
+    scope.problems.add(memberPath, "INVALID_VALUE", `is too far from "from" for a number between them to be scored`);
   }
   // Beyond the greater end the score is constant, so a distinct count need not go further.
-  const most = to > from ? { value: to, path: place } : { value: from, path: at(path, "from") };
-  checkMeasure(score.of, at(path, "of"), scope, most);
+  const max = to > from ? { value: to, path: memberPath } : { value: from, path: at(path, "from") };
+  checkMeasure(score.of, at(path, "of"), scope, max);
 }
 
 function checkSteps(score: ScoreOf<"steps">, path: string, scope: Scope): void {
@@ -285,12 +291,12 @@ function checkMap(score: ScoreOf<"map">, path: string, scope: Scope): void {
     checkChoice(field.enum, value, at(path, "values", value), scope.problems);
 }
 
-function checkMeasure(value: unknown, path: string, scope: Scope, most: { value: number; path: string }): void {
+function checkMeasure(value: unknown, path: string, scope: Scope, max: { value: number; path: string }): void {
   if (!choose(MEASURES, "kind", value, path, scope.problems)) return;
   const measure = value as Node.Measure;
   if (measure.kind === "trait") traitOfType(measure.trait, "number", at(path, "trait"), scope);
   else if (isCalculated(measure)) checkOperands(measure, path, scope);
-  else checkMeasuredOccurrences(measure, path, scope, most);
+  else checkMeasuredOccurrences(measure, path, scope, max);
 }
 
 /** Reads the health; undefined if its shape is broken. */
@@ -317,12 +323,12 @@ export function checkHealth({ components, bands }: NonNullable<ReturnType<typeof
 function checkBands(bands: Placed<Node.HealthBand>[], problems: Problems): void {
   bands.forEach(({ item: band, path }, index) => {
     const above = bands[index - 1]?.item;
-    const place = at(path, "from");
+    const memberPath = at(path, "from");
     if (above && band.from >= above.from) {
       const message = `bands are listed from the highest to the lowest: this one must begin below ${quote(above.id)}, at less than ${above.from}`;
-      problems.add(place, "INVALID_VALUE", message);
+      problems.add(memberPath, "INVALID_VALUE", message);
     } else if (index === bands.length - 1 && band.from !== 0) {
-      problems.add(place, "INVALID_VALUE", "the last band is from 0, so that every score has a band");
+      problems.add(memberPath, "INVALID_VALUE", "the last band is from 0, so that every score has a band");
     }
   });
 }
@@ -341,9 +347,9 @@ export function checkDisplay(value: unknown, scope: Scope): void {
   limit(show.length, LIMITS.shown, "display.show", problems);
   const seen = new Set<string>();
   show.forEach((trait, index) => {
-    const place = at("display.show", index);
-    refer("trait", trait, place, scope);
-    if (seen.has(trait)) problems.add(place, "DUPLICATE_TRAIT", `the trait ${quote(trait)} is shown twice`);
+    const memberPath = at("display.show", index);
+    refer("trait", trait, memberPath, scope);
+    if (seen.has(trait)) problems.add(memberPath, "DUPLICATE_TRAIT", `the trait ${quote(trait)} is shown twice`);
     seen.add(trait);
   });
 }

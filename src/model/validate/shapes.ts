@@ -19,7 +19,7 @@ export function noneBefore(what: string): string {
 const closed = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
 
-/** One of some types. @param words their description for messages */
+/** One of several types. @param words their description for messages */
 const oneOf = (types: TSchema[], words: string) => Type.Union(types, { description: `must be ${words}` });
 
 const shape = (properties: TProperties): Shape => Compile(closed(properties));
@@ -51,21 +51,21 @@ const FAILURES: Readonly<Record<string, string>> = {
 export function fits(expected: Shape, value: unknown, path: string, problems: Problems): boolean {
   if (expected.Check(value)) return true;
   const failures = expected.Errors(value);
-  // A union fails in each of its branches and as a whole: report it only once, at its own place.
+  // A union fails in each of its branches and as a whole: report it only once, at its own path.
   const unions = new Set(failures.flatMap(({ keyword, instancePath }) => (keyword === "anyOf" ? instancePath : [])));
   // For an object with many unknown members the validator reports only these before it stops.
   const namesUnknown = failures.some(({ keyword }) => keyword === "additionalProperties");
   for (const failure of failures) {
     const { instancePath, schemaPath, message } = failure;
     if ([...unions].some((union) => instancePath.startsWith(`${union}/`))) continue;
-    const place = instancePath.split("/").slice(1).reduce(atPointer, path);
-    const add = (text: string, where = place) => problems.add(where, "INVALID_SHAPE", text);
+    const failurePath = instancePath.split("/").slice(1).reduce(atPointer, path);
+    const add = (text: string, where = failurePath) => problems.add(where, "INVALID_SHAPE", text);
     switch (failure.keyword) {
       case "required":
-        for (const name of failure.params.requiredProperties) add("is missing", at(place, name));
+        for (const name of failure.params.requiredProperties) add("is missing", at(failurePath, name));
         break;
       case "additionalProperties":
-        for (const name of failure.params.additionalProperties) add("is not known here", at(place, name));
+        for (const name of failure.params.additionalProperties) add("is not known here", at(failurePath, name));
         break;
       case "anyOf":
       case "not":
@@ -112,7 +112,7 @@ function atPointer(path: string, part: string): string {
 const node = Type.Unknown();
 const maybeNode = Type.Optional(node);
 const nodes = Type.Array(node);
-const some = Type.Array(node, { minItems: 1 });
+const nonEmptyNodes = Type.Array(node, { minItems: 1 });
 const record = Type.Record(Type.String(), node);
 const text = Type.String();
 const maybeText = Type.Optional(text);
@@ -161,7 +161,7 @@ export const SINCE_JOURNEY = shape({ journey: text });
 export const JOURNEY = shape({
   id: text,
   start: node,
-  steps: some,
+  steps: nonEmptyNodes,
   anyOrder: yes,
   expiresAfter: maybeText,
   repeat: yes,
@@ -170,7 +170,7 @@ export const STEP = shape({ id: text, when: node, since: Type.Optional(Type.Lite
 
 const scoreValue = Type.Number({ minimum: 0, maximum: 100 });
 
-export const HEALTH = shape({ components: some, bands: some });
+export const HEALTH = shape({ components: nonEmptyNodes, bands: nonEmptyNodes });
 export const COMPONENT = tolerating(
   shape({
     id: text,
@@ -261,7 +261,7 @@ export const FIELDS: Readonly<Record<string, Shape>> = byName({
   array: { type: text, items, optional: yes },
 });
 
-const combined = { kind: text, conditions: some };
+const combined = { kind: text, conditions: nonEmptyNodes };
 const negated = { kind: text, condition: node };
 const compared = oneOf(
   [...scalarTypes, scalars],
