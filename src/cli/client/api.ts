@@ -7,21 +7,21 @@ import { isObject, jsonOf } from "../../words/text.js";
 import { ANSWER_MS_MAX, explained, envelopeError, shapeOf, unexpected, unreachable } from "./failures.js";
 import { type Head, send } from "./transport.js";
 
-/** An answer: as data, and as the text that came. Only the text has all digits of numbers that JavaScript cannot hold. */
+/** An answer, as data and as the received text. Only the text has all digits of numbers that JavaScript cannot represent. */
 export interface ApiAnswer<T> extends JsonText {
   status: number;
   data: T;
 }
 
-/** What is undefined or false is left out. */
+/** Undefined and false parameters are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** An address that begins with a slash, or the parts of one in the project: what lies there is asked for in the environment that is set. */
+/** An absolute path, or the parts of a path below the project; the latter is requested in the current environment. */
 export type ApiPath = string | readonly string[];
 
 type Members<T> = readonly (keyof T & string)[];
 
-/** What is sent: JSON text, and what ends it before its answer came. */
+/** A request's JSON text, and the signal that aborts it. */
 interface Sent {
   body?: string | undefined;
   signal?: AbortSignal | undefined;
@@ -39,15 +39,15 @@ interface StreamOptions extends Sent {
   headers?: Record<string, string>;
 }
 
-/** Talks to the service over HTTP. Whatever goes wrong becomes a `UserError` that says where and what to do. */
+/** Talks to the service over HTTP. All failures become a `UserError` that says where it failed and what to do. */
 export class Api {
-  /** Sent with every request, so that the service's logs show what belongs to this run. */
+  /** Sent with every request, so that the service's logs show which requests belong to this run. */
   readonly requestId: string;
   readonly #settings: Settings;
   readonly #credentials: Credentials | undefined;
   readonly #end: AbortSignal | undefined;
 
-  /** @param credentials those of the settings unless given. @param end ends every request */
+  /** @param credentials those of the settings unless given. @param end aborts every request */
   constructor(settings: Settings, requestId: string, credentials?: Credentials, end?: AbortSignal) {
     this.requestId = requestId;
     this.#settings = settings;
@@ -55,17 +55,17 @@ export class Api {
     this.#end = end;
   }
 
-  /** The same service in the name of somebody else. */
+  /** The same service with other credentials. */
   as(credentials: Credentials): Api {
     return new Api(this.#settings, this.requestId, credentials, this.#end);
   }
 
-  /** The same service, asked until the signal ends it. */
+  /** The same service, with all requests aborted by the signal. */
   until(end: AbortSignal): Api {
     return new Api(this.#settings, this.requestId, this.#credentials, end);
   }
 
-  /** Reads. `members` are those that the answer must have; without them the service is of another version. */
+  /** Reads. `members` are those that the answer must have; if one is missing, the service is of another version. */
   get<T extends object>(path: ApiPath, members: Members<T>, query?: Query, signal?: AbortSignal) {
     return this.#send<T>(this.#request("GET", path, { query, signal }), members);
   }
@@ -86,8 +86,8 @@ export class Api {
   }
 
   /**
-   * The bytes of an answer that is too long, or too slow in coming, to be read as one, until the service or the signal ends it. Where the
-   * connection breaks they end with a failure, which `unreachable` tells in words. With a `body`, which is JSON text, it is the answer to that.
+   * The bytes of an answer that is too long or arrives too slowly to be read at once, until the service or the signal ends it. If the
+   * connection breaks they end with a failure, which `unreachable` puts into words. With a `body`, which is JSON text, it is a POST.
    */
   async stream(
     path: ApiPath,
@@ -96,7 +96,7 @@ export class Api {
   ): Promise<AsyncIterable<Uint8Array>> {
     const base = this.#settings.apiUrl;
     const request = this.#request(body === undefined ? "GET" : "POST", path, { query, body });
-    // The time that an answer may take is that until it begins.
+    // The time limit applies only until the answer begins.
     const silence = new AbortController();
     const timer = setTimeout(() => silence.abort(new DOMException("", "TimeoutError")), ANSWER_MS_MAX);
     try {
@@ -105,7 +105,7 @@ export class Api {
       if (!isSuccess(response)) throw await this.#refused(base, response, await response.text());
       if (response.headers.get("content-type")?.startsWith(type) !== true) {
         response.close();
-        throw await explained(base, response, unexpected(base, response.status, `something else than ${type}`));
+        throw await explained(base, response, unexpected(base, response.status, `something other than ${type}`));
       }
       return response.chunks;
     } catch (error) {
@@ -115,13 +115,13 @@ export class Api {
     }
   }
 
-  /** The messages of a stream of server-sent events, until the service or the signal ends it; fails where nothing comes for `silentMsMax`. */
+  /** The messages of a stream of server-sent events, until the service or the signal ends it; fails if nothing arrives for `silentMsMax`. */
   async *messages(
     path: ApiPath,
     query: Query,
     { silentMsMax, signal, ...options }: Omit<StreamOptions, "type"> & { silentMsMax: number; signal: AbortSignal },
   ): AsyncGenerator<EventSourceMessage> {
-    // Not above: most commands read no such stream. Before it is opened: what comes, and is not read at once, is lost with its connection.
+    // Imported here, as most commands read no such stream, and before the stream is opened: data that is not read at once is lost with the connection.
     const { createParser } = await import("eventsource-parser");
     const silence = new AbortController();
     const end = () => silence.abort(new Error(`nothing came for ${silentMsMax / 1000} seconds`));
@@ -133,7 +133,7 @@ export class Api {
       const parser = createParser({ onEvent: (message) => messages.push(message) });
       const decoder = new TextDecoder();
       for await (const chunk of chunks) {
-        // How long the reader takes to read, as a pager does, says nothing of the connection.
+        // The time that the consumer takes, such as a pager, says nothing about the connection.
         clearTimeout(timer);
         parser.feed(decoder.decode(chunk, { stream: true }));
         yield* messages.splice(0);
@@ -144,7 +144,7 @@ export class Api {
     }
   }
 
-  /** Sends to an ingestion endpoint, with an ingestion key. `body` is JSON text. */
+  /** Sends JSON text to an ingestion endpoint, with the ingestion key. */
   ingest<T extends object>(path: string, body: string, members: Members<T>): Promise<ApiAnswer<T>> {
     const headers = { authorization: `Bearer ${this.#settings.apiKey}` };
     return this.#send({ method: "POST", ...this.#address(path), headers, body }, members);
@@ -168,13 +168,13 @@ export class Api {
 
   #address(path: ApiPath, query: Query = {}): Pick<Request, "url" | "path"> {
     const isFixed = typeof path === "string";
-    const place = isFixed ? path : ["", "projects", this.#settings.project, ...path].map(pathPart).join("/");
-    const asked = isFixed ? query : { env: this.#settings.environment, ...query };
+    const pathname = isFixed ? path : ["", "projects", this.#settings.project, ...path].map(pathPart).join("/");
+    const parameters = isFixed ? query : { env: this.#settings.environment, ...query };
     const url = new URL(this.#settings.apiUrl);
-    for (const [name, value] of Object.entries(asked)) {
+    for (const [name, value] of Object.entries(parameters)) {
       if (value !== undefined && value !== false) url.searchParams.set(name, String(value));
     }
-    return { url, path: url.pathname.replace(/\/$/, "") + place + url.search };
+    return { url, path: url.pathname.replace(/\/$/, "") + pathname + url.search };
   }
 
   async #send<T extends object>(request: Request, members: Members<T>): Promise<ApiAnswer<T>> {
@@ -218,9 +218,9 @@ function anyOf(first: AbortSignal, second: AbortSignal | undefined): AbortSignal
   return second === undefined ? first : AbortSignal.any([first, second]);
 }
 
-/** An identifier as a part of a path, also one that reads as a folder. @throws {UserError} INVALID_SETTING of one that is no text */
+/** An identifier as a part of a path; "." and ".." are escaped too. @throws {UserError} INVALID_SETTING if it has a lone surrogate */
 export function pathPart(part: string): string {
   if (!/\p{Cs}/u.test(part)) return encodeURIComponent(part).replace(/^\.{1,2}$/, (dots) => "%2E".repeat(dots.length));
-  const message = `${JSON.stringify(part)} is no identifier: it holds half a character`;
+  const message = `${JSON.stringify(part)} is not an identifier: it contains half a character`;
   throw failure("INVALID_SETTING", message, "check it, and give the whole of it");
 }

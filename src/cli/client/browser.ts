@@ -1,6 +1,6 @@
 import type { Io } from "../output/out.js";
 
-/** Whether a browser that is opened here is seen by the person who waits: there is a screen, and it is that of this machine. */
+/** Whether the user would see a browser opened here: there is a screen, and the session is not remote. */
 export function hasBrowser({ env, stderr }: Io): boolean {
   const isSet = (name: string) => (env[name] ?? "") !== "";
   if (stderr.isTTY !== true || isSet("SSH_CONNECTION")) return false;
@@ -8,9 +8,9 @@ export function hasBrowser({ env, stderr }: Io): boolean {
   return ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"].some(isSet);
 }
 
-/** Opens an address in the user's browser; returns whether something was started. Whether it shows the page is not known. */
+/** Opens an address in the user's browser; returns whether something was started. It is not known whether it shows the page. */
 export async function openBrowser(address: string): Promise<boolean> {
-  // Systems open by the same means programs and files.
+  // The same system command also opens programs and files.
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) return false;
   try {
     const { default: open } = await import("open");
@@ -18,7 +18,7 @@ export async function openBrowser(address: string): Promise<boolean> {
     started.on("error", () => undefined);
     return true;
   } catch {
-    // The address is shown, too: it can be opened by hand.
+    // The address is printed too, and can be opened by hand.
     return false;
   }
 }

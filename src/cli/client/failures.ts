@@ -1,11 +1,11 @@
-// What goes wrong between the command line and the service, in words that say what to do.
+// Failures between the CLI and the service, in words that say what to do.
 import { type ErrorDetails, failure, type LocalCode, UserError } from "../core/errors.js";
 import type { Credentials } from "../core/settings.js";
 import { version } from "../core/package.js";
 import { isObject, printable } from "../../words/text.js";
 import { type Head, send } from "./transport.js";
 
-/** How long to wait for an answer. A deploy of a large model compiles its payload checks before it answers. */
+/** How long to wait for an answer. Deploying a large model compiles its payload checks before the service answers. */
 export const ANSWER_MS_MAX = 60_000;
 
 const UNTRUSTED = "its certificate is not trusted";
@@ -30,7 +30,7 @@ const NETWORK_FAILURES: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is another host's",
 };
 
-/** What to do where starting the service does not help. */
+/** Fixes of failures where starting the service does not help. */
 const NETWORK_FIXES: Readonly<Record<string, string>> = {
   "that port does not speak TLS": "begin its address with http:// in SVC_API_URL",
   [UNTRUSTED]: "name the file of the authority that signed it in NODE_EXTRA_CA_CERTS",
@@ -38,7 +38,7 @@ const NETWORK_FIXES: Readonly<Record<string, string>> = {
   "its certificate is another host's": "set SVC_API_URL to the name that its certificate is for",
 };
 
-/** A connection that could not be made, or broke, in words. */
+/** The failure of a connection that could not be made, or broke. */
 export function unreachable(base: string, error: unknown): UserError {
   const timedOut = error instanceof DOMException && error.name === "TimeoutError";
   const cause = error instanceof Error && error.cause instanceof Error ? (error.cause as NodeJS.ErrnoException) : error;
@@ -50,12 +50,12 @@ export function unreachable(base: string, error: unknown): UserError {
   return failure("SERVICE_UNREACHABLE", `${base} cannot be reached (${reason})`, fix, error);
 }
 
-/** An answer that is none of the service's, or not that of its version which came with this program. */
+/** The failure of an answer that is not from the service, or from another version of it. */
 export function unexpected(base: string, status: number, what: string): UserError {
   return failure(
     "UNEXPECTED_ANSWER",
     `${base} answered ${status} with ${what}, not as this version of svc expects`,
-    "check that SVC_API_URL is the address of the service, and that svc is of the same version",
+    "check that SVC_API_URL is the address of the service, and that svc has the same version",
     new AnswerStatus(status),
   );
 }
@@ -64,25 +64,25 @@ class AnswerStatus {
   constructor(readonly status: number) {}
 }
 
-/** Whether a request that failed so may have been carried out all the same. */
+/** Whether a request with this failure may have been carried out nevertheless. */
 export function mayBeDone({ code, cause }: UserError): boolean {
   if (code === ("SERVICE_UNREACHABLE" satisfies LocalCode)) return !neverSent(cause);
   if (!(cause instanceof AnswerStatus)) return false;
-  // What stands before the service may have passed the request on; with 503 it found no service.
+  // A proxy may have passed the request on; with 503 it found no service.
   const { status } = cause;
   return (status >= 200 && status <= 299) || (status >= 500 && status !== 503);
 }
 
-/** Whether a connection failed before a request could be sent over it, or over it something else than HTTP was spoken. */
+/** Whether a connection failed before a request could be sent over it, or the other side does not speak HTTP. */
 function neverSent(error: unknown): boolean {
-  // One for each address of the host.
+  // An AggregateError has one error for each address of the host.
   if (error instanceof AggregateError) return error.errors.every(neverSent);
   const { code = "", syscall } = error as NodeJS.ErrnoException;
   const isSecured = /^(ERR_(SSL|TLS)|CERT)_/.test(code) || NETWORK_FAILURES[code] === UNTRUSTED || code === "EPROTO";
   return isSecured || code === "HPE_INVALID_CONSTANT" || ["connect", "getaddrinfo"].includes(syscall ?? "");
 }
 
-/** What to do about a refusal in the terms of the command line; what the service advises is meant for those who speak HTTP. */
+/** Fixes of refusals in terms of the CLI; the service's own advice is meant for HTTP clients. */
 const FIXES: Readonly<Record<string, string | ((as: Credentials | undefined) => string)>> = {
   INVALID_SESSION: (as) =>
     as?.session
@@ -94,25 +94,25 @@ const FIXES: Readonly<Record<string, string | ((as: Credentials | undefined) => 
   PROJECT_NOT_FOUND:
     'correct --project or "project" of .kite/config.json: `svc projects list` shows those of this organization; ' +
     'for those of another one, set SVC_ORGANIZATION or "organization" of .kite/config.json',
-  CUSTOMER_NOT_FOUND: "check the id and --env; `svc customers list` shows whom there is",
+  CUSTOMER_NOT_FOUND: "check the id and --env; `svc customers list` lists the customers",
   SEGMENT_NOT_FOUND: "check the id and --env; `svc overview` shows the segments",
   JOURNEY_NOT_FOUND: "check the id; `svc customers inspect <customerId>` shows the customer's journeys",
-  WEBHOOK_NOT_FOUND: "check the id and --env; `svc webhooks list` shows what there is",
-  KEY_NOT_FOUND: "check the id and --env; `svc keys list` shows what there is",
+  WEBHOOK_NOT_FOUND: "check the id and --env; `svc webhooks list` lists the webhooks",
+  KEY_NOT_FOUND: "check the id and --env; `svc keys list` lists the keys",
   KEY_REVOKED: "rotate the key that took its place (`svc keys list`), or create a new one",
-  DELIVERY_NOT_FOUND: "check the ids and --env; `svc webhooks deliveries <webhookId>` shows what there is",
+  DELIVERY_NOT_FOUND: "check the ids and --env; `svc webhooks deliveries <webhookId>` lists the deliveries",
   WEBHOOK_DISABLED: "enable it first: `svc webhooks update <webhookId> --enable`",
-  RECOMPUTE_NOT_FOUND: "check the id and --env; `svc recompute list` shows what there is",
-  RECOMPUTE_NOT_A_DRY_RUN: "name a dry run, or say what to recompute by --customer or --all",
-  BACKTEST_NOT_FOUND: "check the id, which was printed when it was asked, and --env; or ask anew, without --job",
+  RECOMPUTE_NOT_FOUND: "check the id and --env; `svc recompute list` lists the recomputes",
+  RECOMPUTE_NOT_A_DRY_RUN: "give the id of a dry run, or select what to recompute with --customer or --all",
+  BACKTEST_NOT_FOUND: "check the id, which was printed when the backtest began, and --env; or begin a new one, without --job",
   PREVIEW_NOT_FOUND: "preview the model again: `svc deploy --preview`",
-  VERSION_NOT_FOUND: "check its name; `svc config versions` shows what there is",
+  VERSION_NOT_FOUND: "check its name; `svc config versions` lists the versions",
   VERSION_CONFLICT: "look at `svc config activations`, then try again",
-  CONFIG_WARNINGS: "keep in the model what they name, or go on despite them with --force",
+  CONFIG_WARNINGS: "keep in the model what they name, or proceed despite them with --force",
   ALREADY_MEMBER: "change the member's role instead: `svc members update <member> --role <role>`",
-  MEMBER_NOT_FOUND: "check the id; `svc members list` shows who there is",
-  INVITATION_NOT_FOUND: "check the id; `svc invitations list` shows those that are open",
-  TOKEN_NOT_FOUND: "check the id; `svc tokens list` shows what there is",
+  MEMBER_NOT_FOUND: "check the id; `svc members list` lists the members",
+  INVITATION_NOT_FOUND: "check the id; `svc invitations list` lists those that are open",
+  TOKEN_NOT_FOUND: "check the id; `svc tokens list` lists the tokens",
   SLUG_TAKEN: "choose another --slug",
   RATE_LIMIT_EXCEEDED: "try again in a moment",
   SERVICE_UNAVAILABLE: "try again in a moment",
@@ -130,7 +130,7 @@ function wrongOrganization(as: Credentials | undefined): string {
   }
 }
 
-/** What an error envelope says, in the terms of the command line. */
+/** The error of an error envelope, in terms of the CLI. */
 export function envelopeError(
   base: string,
   status: number,
@@ -143,31 +143,31 @@ export function envelopeError(
   }
   const { code, message, fix: advice, ...rest } = error as { code: string; message: string; fix?: string };
   if (code === "NOT_FOUND" || code === "METHOD_NOT_ALLOWED") return unexpected(base, status, `"${printable(message)}"`);
-  const fix = FIXES[code] ?? advice;
-  const told = typeof fix === "function" ? fix(as()) : fix;
+  const chosen = FIXES[code] ?? advice;
+  const fix = typeof chosen === "function" ? chosen(as()) : chosen;
   const { warnings } = rest as ErrorDetails;
   return new UserError(
     code,
     message,
-    told,
+    fix,
     warnings === undefined ? rest : { ...rest, warnings: asWarnings(warnings) },
   );
 }
 
-/** What the service warns of, as the compiler's warnings are shown. */
+/** The service's warnings in the form of the compiler's warnings. */
 export function asWarnings(warnings: readonly unknown[]): object[] {
   return warnings.map((found) => ({ severity: "warning", ...(found as object) }));
 }
 
-/** What came instead of the members that were expected. */
+/** What was received instead of the expected members. */
 export function shapeOf(data: unknown): string {
   return data === undefined ? "no JSON" : "JSON of another shape";
 }
 
-/** How long the service has to say of which version it is: the failure is known already, and somebody waits for it. */
+/** How long to wait for the service's version: the failure is known already, and the user waits for it. */
 const VERSION_MS_MAX = 2_000;
 
-/** Adds to UNEXPECTED_ANSWER what there is to learn: that it is a web page, or leads elsewhere, or that the service is of another version. */
+/** Adds to UNEXPECTED_ANSWER what can be found out: that the answer is a web page or a redirect, or that the service is of another version. */
 export async function explained(base: string, response: Head, error: UserError): Promise<UserError> {
   if (error.code !== ("UNEXPECTED_ANSWER" satisfies LocalCode)) return error;
   const message = error.message.replace(/ with no JSON,/, ` with ${insteadOfJson(response)},`);
@@ -184,19 +184,19 @@ async function fixOf(base: string, { status, headers }: Head): Promise<string | 
   const location = headers.get("location");
   if (status >= 300 && status <= 399 && location !== null && URL.canParse(location, base)) {
     const { origin, pathname } = new URL(location, base);
-    return `it leads to ${printable(origin + pathname)}: set SVC_API_URL to the service's own address`;
+    return `it redirects to ${printable(origin + pathname)}: set SVC_API_URL to the service's own address`;
   }
-  // While the service restarts, what stands before it answers in its place.
+  // While the service restarts, a proxy answers in its place.
   if (status >= 502) return "try again in a moment, and check that SVC_API_URL is the address of the service";
   const theirs = await versionOf(base);
   if (theirs === undefined) return undefined;
   const ours = version();
   return theirs === ours
-    ? `the service and svc are both of version ${ours}: check what stands between them, such as a proxy`
-    : `the service is of version ${printable(theirs)}, svc of ${ours}: use the svc that came with the service`;
+    ? `the service and svc both have version ${ours}: check what is between them, such as a proxy`
+    : `the service has version ${printable(theirs)}, svc ${ours}: use the svc that came with the service`;
 }
 
-/** Of the service; undefined where nothing says so in time. */
+/** The service's version; undefined if it does not answer in time. */
 async function versionOf(base: string): Promise<string | undefined> {
   try {
     const signal = AbortSignal.timeout(VERSION_MS_MAX);
@@ -204,7 +204,7 @@ async function versionOf(base: string): Promise<string | undefined> {
     const { info } = JSON.parse(await response.text()) as { info?: { title?: unknown; version?: unknown } };
     return info?.title === "svc" && typeof info.version === "string" ? info.version : undefined;
   } catch {
-    // It is only asked in order to say more about another failure.
+    // The version only adds detail to another failure.
     return undefined;
   }
 }

@@ -13,26 +13,26 @@ export class OAuthRefusal extends Error {
   constructor(
     readonly error: string,
     readonly description: string | undefined,
-    /** Seconds; undefined where the service said nothing of it. */
+    /** In seconds; undefined if the service did not say. */
     readonly retryAfter: number | undefined,
   ) {
     super(error);
   }
 }
 
-/** What the service answers to a client that hands its sign-in on to a browser. */
+/** The service's answer to a client that passes its sign-in on to a browser. */
 export interface BrowserLink {
   email: string;
   expiresAt: string;
   uri: string;
 }
 
-/** Codes for a person to compare, and for this program to fetch a token by. */
+/** A code for the user to compare, and one with which this program fetches a token. */
 export type DeviceCodes = oauth.DeviceAuthorizationResponse;
 
 /**
- * The service's sign-in for programs, below the address that the user set: what the service publishes about it is not asked for, because that
- * names the public address, and tokens go nowhere but where the user said. What is thrown never holds a token: a `UserError` or `OAuthRefusal`.
+ * The service's OAuth endpoints, below the address that the user set. The service's metadata is not used, because it names the public
+ * address, and tokens must only go to the address that the user set. Throws a `UserError` or `OAuthRefusal`, which never contains a token.
  */
 export class OAuthClient {
   readonly #base: string;
@@ -50,7 +50,7 @@ export class OAuthClient {
     };
   }
 
-  /** Asks to be signed in; the signal ends it. */
+  /** Begins a sign-in; the signal aborts the request. */
   begin(signal: AbortSignal): Promise<DeviceCodes> {
     return this.#exchange(
       (options) => oauth.deviceAuthorizationRequest(this.#server, CLIENT, oauth.None(), {}, options),
@@ -59,7 +59,7 @@ export class OAuthClient {
     );
   }
 
-  /** Fetches the token, once somebody approved; the code is good for one. */
+  /** Fetches the token once the sign-in was approved; the code is good for one token. */
   redeem(deviceCode: string): Promise<oauth.TokenEndpointResponse> {
     return this.#exchange(
       (options) => oauth.deviceCodeGrantRequest(this.#server, CLIENT, oauth.None(), deviceCode, options),
@@ -67,7 +67,7 @@ export class OAuthClient {
     );
   }
 
-  /** Ends a token. One that the service does not know counts as ended. */
+  /** Revokes a token. One that the service does not know counts as revoked. */
   revoke(token: string): Promise<void> {
     return this.#exchange(
       (options) => oauth.revocationRequest(this.#server, CLIENT, oauth.None(), token, options),
@@ -75,7 +75,7 @@ export class OAuthClient {
     );
   }
 
-  /** A link by which a browser is signed in as the token's user, once. */
+  /** A link that signs a browser in as the token's user, once. */
   browserLink(token: string): Promise<BrowserLink> {
     const body = new URLSearchParams({ client_id: CLIENT.client_id, token });
     return this.#exchange(
@@ -106,7 +106,7 @@ export class OAuthClient {
       response = await request({
         headers: { "x-request-id": this.#requestId },
         signal: AbortSignal.any([AbortSignal.timeout(ANSWER_MS_MAX), ...signals]),
-        // The user named the address, and every other request goes there as well.
+        // The user chose the address, and every other request goes there as well.
         // oxlint-disable-next-line typescript/no-deprecated -- marked so that it stands out
         [oauth.allowInsecureRequests]: true,
         [oauth.customFetch]: fetched,
@@ -116,7 +116,7 @@ export class OAuthClient {
     }
     const seconds = Number(response.headers.get("retry-after") ?? NaN);
     const retryAfter = Number.isFinite(seconds) ? seconds : undefined;
-    // The library reads no refusals but those of the client's fault.
+    // The library reads only refusals with a client error status.
     if (response.status >= 500) {
       const description = (await faultIn(response)) ?? `${this.#base} answered ${response.status}`;
       throw new OAuthRefusal("temporarily_unavailable", description, retryAfter);
@@ -127,7 +127,7 @@ export class OAuthClient {
       if (error instanceof oauth.ResponseBodyError) {
         throw new OAuthRefusal(error.error, error.error_description, retryAfter);
       }
-      // Not as its cause: what this library throws holds the whole answer, and so the token.
+      // Not attached as cause: the library's error contains the whole answer, and so the token.
       const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
       const found = unexpected(this.#base, response.status, isJson ? "JSON of another shape" : "no JSON");
       throw await explained(this.#base, response, found);
@@ -135,19 +135,19 @@ export class OAuthClient {
   }
 }
 
-/** A request as every other command sends it, and its answer as the library reads it. */
+/** Sends a request the way every other command does, and returns its answer as the `Response` that the library reads. */
 async function fetched(
   url: string,
   { method, headers, body, signal }: oauth.CustomFetchOptions<"POST", URLSearchParams>,
 ): Promise<Response> {
   const answer = await send(new URL(url), { method, headers, body: body.toString(), signal: signal! });
   const names = ["content-type", "location", "retry-after"].filter((name) => answer.headers.get(name) !== null);
-  const told = names.map((name): [string, string] => [name, answer.headers.get(name)!]);
+  const replyHeaders = names.map((name): [string, string] => [name, answer.headers.get(name)!]);
   const text = await answer.text();
-  return new Response(text === "" ? null : text, { status: answer.status, headers: told });
+  return new Response(text === "" ? null : text, { status: answer.status, headers: replyHeaders });
 }
 
-/** What the service says of its own failure; a proxy in its place says nothing that concerns us. */
+/** The service's description of its own failure; undefined if something else, such as a proxy, answered. */
 async function faultIn(response: Response): Promise<string | undefined> {
   const document = jsonOf(await response.text().catch(() => ""));
   const description = isObject(document) ? document["error_description"] : undefined;

@@ -6,22 +6,22 @@ import { printable } from "../../words/text.js";
 import type { ListPage, Organization } from "../../http/admin/answers.js";
 import type { ApiAnswer, Api, ApiPath, Query } from "./api.js";
 
-/** What the service gives at most in one page. */
+/** The service's largest page. */
 const PAGE = 200;
 
-/** What passes by itself: the service is not there for a moment, or has too much to do. */
+/** Failures that pass by themselves: the service is briefly unavailable or overloaded. */
 const TRANSIENT = /^(SERVICE_UNREACHABLE|SERVICE_UNAVAILABLE|RATE_LIMIT_EXCEEDED|UNEXPECTED_ANSWER|INTERNAL_ERROR)$/;
-/** How often something is tried that fails so: about a minute. */
+/** How many tries such failures get: about a minute. */
 export const TRIES = 30;
 const PAUSE_MS_FIRST = 200;
 const PAUSE_MS_MAX = 2_000;
 
-/** Whether a failure may be over when the same is tried again. */
+/** Whether trying again may succeed. */
 export function isRetryable(error: unknown): boolean {
   return error instanceof UserError && TRANSIENT.test(error.code);
 }
 
-/** Reads again, for about a minute, while what fails may pass. */
+/** Retries a read for about a minute while its failure is transient. */
 async function retryTransient<T>(read: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -33,16 +33,16 @@ async function retryTransient<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** How long to wait before the next look: longer and longer, two seconds at most. */
-export function pauseAfter(looks: number): number {
-  return Math.min(PAUSE_MS_FIRST * 1.3 ** looks, PAUSE_MS_MAX);
+/** How long to wait before the next poll: longer each time, two seconds at most. */
+export function pauseAfter(polls: number): number {
+  return Math.min(PAUSE_MS_FIRST * 1.3 ** polls, PAUSE_MS_MAX);
 }
 
-/** What of a list to read, and how much. */
+/** Which part of a list to read. */
 export interface ListQuery extends Query {
-  /** All of it unless given. */
+  /** The whole list unless given. */
   limit?: number | undefined;
-  /** Where a part read before ended. */
+  /** Where the previous page ended. */
   cursor?: string | undefined;
 }
 
@@ -51,11 +51,11 @@ type Members<More> = readonly (keyof More & string)[];
 interface Reading<More> {
   members?: Members<More>;
   signal?: AbortSignal | undefined;
-  /** Of which pages to try again for a while what fails and may pass; of none unless given. */
+  /** For which pages to retry transient failures; for none unless given. */
   patient?: "all" | "later";
 }
 
-/** Reads a list page by page, until there is as much as asked for, or it ends. Pages may be short, even empty, and go on all the same. */
+/** Reads a list page by page, up to the limit or to its end. A short or even empty page can be followed by more. */
 export async function* readAll<Row, More extends object = object>(
   api: Api,
   path: ApiPath,
@@ -65,8 +65,8 @@ export async function* readAll<Row, More extends object = object>(
   let count = 0;
   let from = cursor;
   do {
-    const asked = { ...query, limit: Math.min(limit - count, PAGE), cursor: from };
-    const read = () => api.get<ListPage<Row> & More>(path, ["data", "nextCursor", ...members], asked, signal);
+    const parameters = { ...query, limit: Math.min(limit - count, PAGE), cursor: from };
+    const read = () => api.get<ListPage<Row> & More>(path, ["data", "nextCursor", ...members], parameters, signal);
     const isPatient = patient === "all" || (patient === "later" && from !== cursor);
     const page = await (isPatient ? retryTransient(read) : read());
     yield page;
@@ -75,19 +75,19 @@ export async function* readAll<Row, More extends object = object>(
   } while (from !== undefined && count < limit);
 }
 
-/** The organizations that a token is good for, all of them. */
+/** All organizations that a token gives access to. */
 export async function organizationsOf(api: Api, signal?: AbortSignal): Promise<Organization[]> {
   const all: Organization[] = [];
   for await (const { data } of readAll<Organization>(api, "/organizations", {}, { signal })) all.push(...data.data);
   return all;
 }
 
-/** Organizations in one line. */
+/** Organizations as one line of text. */
 export function listed(organizations: readonly Organization[]): string {
   return organizations.map(({ id, slug }) => printable(`${slug} (${id})`)).join(", ");
 }
 
-/** Reads a list as one page, in its text too. @param members that the answer has beside a page's; they are those of the first page */
+/** Reads a list as one page, joining the pages' texts as well. @param members further members of the answer; the first page's are returned */
 export async function readList<Row, More extends object = object>(
   api: Api,
   path: ApiPath,

@@ -6,12 +6,12 @@ import { failure, type UserError } from "../core/errors.js";
 import { makeDirectory, writeBeside } from "../output/write-file.js";
 import { isObject, isWord, jsonOf, shellWord } from "../../words/text.js";
 
-/** What `svc auth login` got: a token that may do what its user may do. */
+/** The result of `svc auth login`: a token with its user's permissions. */
 export interface Session {
   accessToken: string;
-  /** An instant; the service ends the token then. */
+  /** The instant when the token expires. */
   expiresAt: string;
-  /** The one that was chosen at the sign-in. */
+  /** The one that was chosen at sign-in. */
   organization: { id: string; slug: string };
   email: string;
 }
@@ -19,13 +19,13 @@ export interface Session {
 type Entries = Readonly<Record<string, unknown>>;
 
 const SIGN_IN = "`svc auth login`";
-const WRITES_ANEW = `sign in again: ${SIGN_IN} writes it anew`;
+const WRITES_ANEW = `sign in again: ${SIGN_IN} rewrites it`;
 
-/** The sessions of this user on this machine, one for each service, in a file that nobody else may read. It lies outside of projects, so that no token gets into version control. */
+/** This user's sessions on this machine, one per service, in a file that only the user can read, outside of projects so that no token gets into version control. */
 export class SessionStore {
   readonly #directory: string | null;
 
-  /** @param directory where the user's configuration is; null where the machine knows no home. */
+  /** @param directory the user's configuration directory; null if there is no home directory. */
   constructor(directory: string | null) {
     this.#directory = directory;
   }
@@ -34,31 +34,31 @@ export class SessionStore {
     return path.join(this.#home, "session.json");
   }
 
-  /** The addresses of the services with a session. @throws {UserError} SESSION_FILE_INVALID */
+  /** The addresses of the services that have a session. @throws {UserError} SESSION_FILE_INVALID */
   services(): string[] {
     const sessions = Object.entries(this.#entries()).filter(([, entry]) => isSession(entry));
     return sessions.map(([apiUrl]) => apiUrl);
   }
 
-  /** The session for a service; undefined where there is none. @throws {UserError} SESSION_FILE_INVALID */
+  /** The session for a service; undefined if there is none. @throws {UserError} SESSION_FILE_INVALID */
   of(apiUrl: string): Session | undefined {
     const entry = this.#entries()[apiUrl];
     if (entry === undefined || isSession(entry)) return entry;
     throw invalid(`the session for ${apiUrl} in ${this.file} is not as svc wrote it`, WRITES_ANEW);
   }
 
-  /** The same; undefined also where the file is to be replaced for what it holds or for who may read it. */
+  /** The session that signing in would replace; undefined also if the file is invalid. Others being able to read the file is no failure here. */
   replaceable(apiUrl: string): Session | undefined {
     const entry = this.#replaceableEntries()[apiUrl];
     return isSession(entry) ? entry : undefined;
   }
 
-  /** Finds out whether a session can be kept, before somebody is asked to approve one. @throws {UserError} SESSION_NOT_SAVED */
+  /** Checks that a session can be saved, before the user is asked to approve one. @throws {UserError} SESSION_NOT_SAVED */
   async prepare(): Promise<void> {
     await this.#write("", (partial) => rm(partial));
   }
 
-  /** Keeps a session, in the place of the one that there was for this service. */
+  /** Saves a session, replacing any previous one for this service. */
   async save(apiUrl: string, session: Session): Promise<void> {
     await this.#store({ ...this.#replaceableEntries(), [apiUrl]: session });
   }
@@ -67,15 +67,15 @@ export class SessionStore {
     await this.#store({ ...this.#replaceableEntries(), [apiUrl]: undefined });
   }
 
-  /** What the file holds for each service, be it a session or not: what another version wrote there is none of ours to drop. */
+  /** The file's entry for each service, valid session or not: entries written by another version must not be dropped. */
   #entries(): Entries {
-    // Where there is no home there is no session either; who wants to write one is told.
+    // Without a home directory there is no session either; only writing one fails.
     if (this.#directory === null) return {};
     const text = this.#read();
     if (text === undefined) return {};
     if (isOpenToOthers(this.file)) {
-      const fix = `run \`chmod 600 ${shellWord(this.file)}\`; if others use this machine, make a new token by ${SIGN_IN}`;
-      throw invalid(`${this.file} can be read by others, and holds a token`, fix);
+      const fix = `run \`chmod 600 ${shellWord(this.file)}\`; if others use this machine, get a new token: ${SIGN_IN}`;
+      throw invalid(`${this.file} can be read by others, and contains a token`, fix);
     }
     const entries = parse(text);
     if (entries === undefined) throw invalid(`${this.file} is not as svc wrote it`, WRITES_ANEW);
@@ -87,9 +87,9 @@ export class SessionStore {
     return parse(this.#read() ?? "") ?? {};
   }
 
-  /** Entries that were read right before. No lock: two sign-ins within milliseconds are rarer than one that is killed, whose lock would bar all after it. */
+  /** Writes entries that were read just before. No lock: two sign-ins within milliseconds are rarer than a killed one, whose lock would block all later ones. */
   async #store(sessions: Entries): Promise<void> {
-    // Renamed: whoever reads meanwhile finds the whole file, the one before or this one.
+    // Renamed, so that concurrent readers find a complete file, the old one or the new one.
     await this.#write(`${JSON.stringify({ sessions }, null, 2)}\n`, (partial) => rename(partial, this.file));
   }
 
@@ -110,7 +110,7 @@ export class SessionStore {
     }
   }
 
-  /** Writes a file of another name beside it, and hands that on. */
+  /** Writes a temporary file beside the session file, and passes its name to `place`. */
   async #write(text: string, place: (partial: string) => Promise<void>): Promise<void> {
     const directory = this.#home;
     try {
@@ -127,12 +127,12 @@ export class SessionStore {
   }
 }
 
-/** Windows has other means than these bits. */
+/** Windows does not use these mode bits. */
 function isOpenToOthers(file: string): boolean {
   return process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0;
 }
 
-/** What a file holds for each service; undefined where it is no file of ours. */
+/** The entries in a file's text; undefined if it is not a session file. */
 function parse(text: string): Entries | undefined {
   const document = jsonOf(text);
   const sessions = isObject(document) ? document["sessions"] : undefined;

@@ -11,7 +11,7 @@ import { type DeviceCodes, OAuthClient, OAuthRefusal } from "./oauth.js";
 import { listed, organizationsOf } from "./pages.js";
 import type { Session } from "./session.js";
 
-/** What there is to wait where the service does not say: RFC 8628, section 3.2. */
+/** The polling interval if the service does not give one: RFC 8628, section 3.2. */
 const INTERVAL_SECONDS = 5;
 /** How much longer each `slow_down` makes the interval: RFC 8628, section 3.5. */
 const SLOW_DOWN_SECONDS = 5;
@@ -23,7 +23,7 @@ export interface SignedIn extends Session {
   organization: Organization;
 }
 
-/** Signs in at a browser and keeps the session; Ctrl+C leaves all as it was. `organization` is a slug or id, asked for where it is missing and needed. */
+/** Signs in with a browser and saves the session; Ctrl+C changes nothing. `organization` is a slug or id, asked for if missing and needed. */
 export async function signIn(
   context: Context,
   { organization, browser }: { organization: string | undefined; browser: boolean },
@@ -36,7 +36,7 @@ export async function signIn(
     const who = `${printable(before.email)}, organization ${printable(before.organization.slug)}`;
     out.note(`You are signed in to ${base} as ${who}. Signing in again replaces that session.`);
   }
-  if (isReadOnTheWay(base)) out.note(`${base} is not encrypted: whoever is on the way to it can read the session.`);
+  if (isUnencrypted(base)) out.note(`${base} is not encrypted: anyone on the network path can read the session.`);
 
   const oauth = new OAuthClient(base, api.requestId);
   const { signal, release } = interruption();
@@ -52,37 +52,37 @@ export async function signIn(
       signal.throwIfAborted();
       const { id, slug } = signedIn.organization;
       await sessions.save(base, { accessToken, expiresAt, organization: { id, slug }, email: signedIn.email });
-      if (before !== undefined) await end(context, oauth, before, "The session before");
+      if (before !== undefined) await end(context, oauth, before, "The previous session");
       return signedIn;
     } catch (error) {
-      await end(context, oauth, { accessToken }, "The token that was made");
+      await end(context, oauth, { accessToken }, "The new token");
       throw error;
     }
   } catch (error) {
-    // Whatever the interruption broke off.
+    // Any failure after the interruption is due to it.
     throw signal.aborted ? cancelled() : error;
   } finally {
     release();
   }
 }
 
-/** Revokes a token that is not needed any more; where that fails it is only said. */
+/** Revokes a token that is no longer needed; a failure is only noted. */
 async function end({ out }: Context, oauth: OAuthClient, { accessToken }: { accessToken: string }, what: string) {
   try {
     await oauth.revoke(accessToken);
   } catch (error) {
-    out.note(`${what} could not be revoked (${oauthFailure(error)}): it stays good until it expires.`);
+    out.note(`${what} could not be revoked (${oauthFailure(error)}): it stays valid until it expires.`);
   }
 }
 
 /** Why OAuth failed, as a sentence without its period. */
 export function oauthFailure(error: unknown): string {
-  const said = error instanceof OAuthRefusal ? (error.description ?? error.error) : (error as Error).message;
-  return printable(said).replace(/\.$/, "");
+  const reason = error instanceof OAuthRefusal ? (error.description ?? error.error) : (error as Error).message;
+  return printable(reason).replace(/\.$/, "");
 }
 
 /** Whether a session would go unencrypted over a network. */
-function isReadOnTheWay(base: string): boolean {
+function isUnencrypted(base: string): boolean {
   const { protocol, hostname } = new URL(base);
   return protocol === "http:" && !/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
@@ -100,11 +100,11 @@ function instructions(bold: (text: string) => string, base: string, codes: Devic
     `  ${bold(printable(addressOf(codes)))}`,
     "",
     ...(verification_uri_complete === undefined ? [] : [typed]),
-    `The code is good for ${span(expires_in * 1000) ?? "a moment"}. Ctrl+C stops waiting.`,
+    `The code is valid for ${span(expires_in * 1000) ?? "a moment"}. Ctrl+C stops waiting.`,
   ].join("\n");
 }
 
-/** Waits until somebody approves. Once the token is asked for, Ctrl+C waits for the answer, or it might be made and never ended. */
+/** Waits for approval. A token request in flight is completed despite Ctrl+C: otherwise a token might be created that nobody revokes. */
 async function approval(
   { out }: Context,
   oauth: OAuthClient,
@@ -139,7 +139,7 @@ async function approval(
   }
 }
 
-/** Whether what OAuth failed at may work later. */
+/** Whether a failed OAuth request may work later. */
 export function mayWorkLater(error: unknown): boolean {
   if (error instanceof OAuthRefusal) return error.error === "temporarily_unavailable";
   return error instanceof UserError && error.code === ("SERVICE_UNREACHABLE" satisfies LocalCode);
@@ -165,7 +165,7 @@ function expired(): UserError {
   return failure("SIGN_IN_EXPIRED", "nobody approved the sign-in in time, and its code has expired", AGAIN);
 }
 
-/** What there is to keep of a token: whose it is, and the organization to work in. */
+/** The session of a token: its user, and the organization to work in. */
 async function sessionOf(
   context: Context,
   { accessToken, expiresAt }: { accessToken: string; expiresAt: string },

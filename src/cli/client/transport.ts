@@ -1,5 +1,5 @@
-// Node.js' own HTTP client, not `fetch`: that one of Node.js 20 never settles where a server closes a connection at once, so a command would
-// end without a word, and it takes longer to load than most commands to run.
+// Uses node:http, not `fetch`: in Node.js 20, `fetch` never settles if a server closes a connection at once, so a command would end
+// silently, and it takes longer to load than most commands take to run.
 import { type IncomingMessage, request as plain } from "node:http";
 import { request as secure } from "node:https";
 import { text as textOf } from "node:stream/consumers";
@@ -10,7 +10,7 @@ export interface Head {
   headers: { get(name: string): string | null };
 }
 
-/** An answer whose body is still to be read, by one of `chunks` and `text`, or to be dropped by `close`. */
+/** An answer whose body is still to be read, with either `chunks` or `text`, or dropped with `close`. */
 export interface Incoming extends Head {
   chunks: AsyncIterable<Uint8Array>;
   text(): Promise<string>;
@@ -20,21 +20,21 @@ export interface Incoming extends Head {
 export interface OutgoingRequest {
   method: string;
   headers: Readonly<Record<string, string>>;
-  /** What is asked for, as it is written: a URL takes "%2E%2E" for a folder and drops it. The URL's own unless given. */
+  /** The literal path and query: a URL would resolve "%2E%2E" as a parent folder. The URL's own unless given. */
   path?: string;
   body?: string;
-  /** Ends the request and the reading of its answer, with its reason. */
+  /** Aborts the request and the reading of its answer, with its reason. */
   signal: AbortSignal;
 }
 
-/** Sends a request. Redirects are not followed: they would take the credentials to an address that nobody set. */
+/** Sends a request. Redirects are not followed: they would send the credentials to an address that the user did not set. */
 export function send(url: URL, request: OutgoingRequest): Promise<Incoming> {
   const { method, headers, path = url.pathname + url.search, body, signal } = request;
   const begin = url.protocol === "https:" ? secure : plain;
   return new Promise((resolve, reject) => {
     const outgoing = begin(url, { method, headers, path, signal });
     outgoing.once("response", (message) => resolve(incoming(message, signal)));
-    // Stays for as long as the connection: what goes wrong after the answer began is the answer's failure.
+    // Kept for as long as the connection lives: errors after the answer began surface when its body is read.
     outgoing.on("error", (error) => reject(reasonOf(error, signal)));
     outgoing.end(body);
   });
@@ -64,7 +64,7 @@ async function* bytesOf(message: IncomingMessage, signal: AbortSignal): AsyncGen
   }
 }
 
-/** Why it ended: whoever aborted says it better than the error that came of it. */
+/** Why the request ended: the reason of an abort is more precise than the resulting error. */
 function reasonOf(error: unknown, signal: AbortSignal): Error {
   const reason: unknown = signal.aborted ? signal.reason : error;
   return reason instanceof Error ? reason : new Error(String(reason));

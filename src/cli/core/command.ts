@@ -2,13 +2,13 @@ import type { Api } from "../client/api.js";
 import type { Io, Out } from "../output/out.js";
 import { ENVIRONMENTS, type Settings } from "./settings.js";
 
-/** What a command works with. */
+/** What a command's handler receives besides its values. */
 export interface Context {
   io: Io;
   out: Out;
   settings: Settings;
   api: Api;
-  /** All commands, for those that tell of others: importing them from there would go in a circle. */
+  /** All commands, for commands that describe others: importing the registry there would be circular. */
   registry: CommandRegistry;
 }
 
@@ -34,10 +34,10 @@ export type Option = FlagOption | TextOption | IntegerOption | ListOption;
 /** Keys are names in camel case: `idempotencyKey` is `--idempotency-key` on the command line. */
 export type Options = Readonly<Record<string, Option>>;
 
-/** A positional argument: its description, or more where it may be left out or is one of few. */
+/** A positional argument: its description, or an object where it is optional or has a fixed set of choices. */
 export type Positional = string | { describe: string; optional?: true; choices?: readonly string[] };
 
-/** Positional arguments in their order. */
+/** Positional arguments, in order. */
 export type Positionals = Readonly<Record<string, Positional>>;
 
 type TextOf<O> = O extends { choices: readonly (infer C)[] } ? C : string;
@@ -56,22 +56,22 @@ type OptionValues<O extends Options> = string extends keyof O ? unknown : { read
 /** What a handler receives: one value per positional argument and option. */
 export type Values<A extends Positionals, O extends Options> = ValuesOf<A> & OptionValues<O>;
 
-/** One command as data; `registry.ts` has its words and what it does in one line. Only `adapter.ts` turns it into something that the parser of command lines understands. */
+/** One command as data; `registry.ts` has its words and one-line description. Only `adapter.ts` translates it for the command-line parser. */
 export interface Command<A extends Positionals = Positionals, O extends Options = Options> {
   args?: A;
   options?: O;
-  /** Command lines with what each of them does; at least one. */
+  /** Command lines, each with a description; at least one. */
   examples: readonly [readonly [string, string], ...(readonly [string, string])[]];
-  /** Whether it gives facts to somebody's language model for as long as it runs. */
+  /** Whether it serves facts to the user's language model for as long as it runs. */
   isForAssistants?: true;
-  /** Does it, or throws: a `UserError` for what the user can mend, anything else is a fault of ours. */
+  /** Runs the command. Throws a `UserError` for a failure that the user can fix; anything else thrown is a bug. */
   handler(context: Context, values: Values<A, O>): Promise<void>;
 }
 
-/** A command whose arguments and options are not known in detail, as the adapter handles them. */
+/** A command whose argument and option types are not known statically, as the adapter handles it. */
 export type AnyCommand = Omit<Command, "handler"> & { handler(context: Context, values: never): Promise<void> };
 
-/** Returns its argument: it is there so that a handler's values are inferred from `args` and `options`. */
+/** Returns its argument; exists so that the types of a handler's values are inferred from `args` and `options`. */
 export function defineCommand<const A extends Positionals = Positionals, const O extends Options = Options>(
   command: Command<A, O>,
 ): Command<A, O> {
@@ -92,7 +92,7 @@ export const sharedOptions = {
   noAi: { type: "flag", describe: "Disable the commands that ask a language model; so does SVC_NO_AI=1" },
 } as const satisfies Options;
 
-/** Options of commands that are about a project. */
+/** Options of commands that work on a project. */
 export const projectOptions = {
   project: { type: "text", describe: "The project's slug; unless given, that of .kite/config.json" },
 } as const satisfies Options;
@@ -100,10 +100,10 @@ export const projectOptions = {
 /** Options of commands that list a part at a time. */
 export const pageOptions = {
   limit: { type: "integer", min: 1, max: 10_000, default: 50, describe: "How many to show" },
-  cursor: { type: "text", describe: "Go on where the page before ended" },
+  cursor: { type: "text", describe: "Continue where the previous page ended" },
 } as const satisfies Options;
 
-/** The same of lists that are printed as comma-separated values, too. */
+/** The same, for lists that can also be printed as comma-separated values. */
 export const csvPageOptions = {
   ...pageOptions,
   csv: { type: "flag", describe: "Print all of the list as CSV, whatever --limit says" },
@@ -125,7 +125,7 @@ export const pastOption = {
   describe: "As of an instant: a date, a date-time, or how long ago, such as 30d",
 } as const satisfies Options[string];
 
-/** Options of commands that tell where a customer stood. */
+/** Options of commands that show a customer as of a past instant. */
 export const travelOptions = {
   at: pastOption,
   version: { type: "text", describe: "Under this configuration version, such as v3; the active one unless given" },
@@ -138,12 +138,12 @@ export const aiOptions = {
     type: "text",
     describe: "The language model or deployment to ask; unless given, the one the operator chose",
   },
-  facts: { type: "flag", describe: "Tell the facts alone: no language model is asked, and nothing is sent" },
-  output: { type: "text", describe: "Write to this file too, which must not be there yet" },
+  facts: { type: "flag", describe: "Show the facts alone: no language model is asked, and nothing is sent" },
+  output: { type: "text", describe: "Also write to this file, which must not exist yet" },
   showContext: { type: "flag", describe: "Print exactly what would be sent, and send nothing" },
 } as const satisfies Options;
 
-/** The same of commands about a customer. */
+/** The same, for commands about a customer. */
 export const customerAiOptions = {
   ...aiOptions,
   allow: {
@@ -157,14 +157,14 @@ export const yesOption = {
 } as const satisfies Options;
 
 export const noWaitOption = {
-  noWait: { type: "flag", describe: "Do not wait for the end: return once it is queued" },
+  noWait: { type: "flag", describe: "Do not wait for it to finish: return once it is queued" },
 } as const satisfies Options;
 
 export const forceOption = {
-  force: { type: "flag", describe: "Go on despite data that this would strand" },
+  force: { type: "flag", describe: "Proceed even if this strands data" },
 } as const satisfies Options;
 
-/** A command as the lists in help texts show it. Its options and what it does stand in its file, which is loaded when it may be meant. */
+/** A command as help texts list it. Its options and handler are in its own file, which is loaded only when the command line may mean it. */
 export interface ListedCommand {
   /** The words that select it: a noun and a verb, such as `customers inspect`, or one word. */
   path: string;
@@ -174,7 +174,7 @@ export interface ListedCommand {
   load: () => Promise<AnyCommand>;
 }
 
-/** All that the command line consists of. */
+/** All commands, and the nouns that group them with their descriptions. */
 export interface CommandRegistry {
   commands: readonly ListedCommand[];
   nouns: Readonly<Record<string, string>>;

@@ -5,9 +5,9 @@ import { cancellable } from "../output/interruption.js";
 import { type ErrorDetails, failure, type UserError } from "./errors.js";
 import { printable } from "../../words/text.js";
 
-/** Compiles a project, that in the chosen directory unless another one is given, and checks its types; the signal ends both. @throws {UserError} CONFIG_INVALID with all problems */
+/** Compiles the project in the chosen directory, or in `directory`, and checks its types; the signal aborts both. @throws {UserError} CONFIG_INVALID with all problems */
 export async function compile(context: Context, signal?: AbortSignal, directory = context.settings.directory) {
-  // The compiler brings esbuild and more: commands that do not compile must not wait for it.
+  // The compiler loads esbuild and more: commands that do not compile must not wait for it.
   const { compileProject } = await import("../../dsl-compiler/index.js");
   const options = { types: true, onOutput: printer(context), ...(signal && { signal }) };
   const result = await compileProject(directory, options);
@@ -16,7 +16,7 @@ export async function compile(context: Context, signal?: AbortSignal, directory 
   throw invalid(result.diagnostics);
 }
 
-/** The same, until Ctrl+C; warnings are noted and hinder nothing. */
+/** The same, until Ctrl+C; warnings are printed as notes and are no failure. */
 export async function compileNoted(context: Context, directory?: string) {
   const result = await cancellable((stop) => compile(context, stop, directory));
   const { out } = context;
@@ -24,23 +24,23 @@ export async function compileNoted(context: Context, directory?: string) {
   return result;
 }
 
-/** The failure of a model with errors. @param details what else is told in its document */
+/** The failure for a model with errors. @param details further members of the error document */
 export function invalid(problems: readonly Diagnostic[], details: ErrorDetails = {}): UserError {
-  const certain = problems.filter(({ edits }) => edits !== undefined).length;
+  const fixable = problems.filter(({ edits }) => edits !== undefined).length;
   const fix =
-    certain === 0 ? undefined : `run svc validate --fix, which corrects ${certain === 1 ? "one" : certain} of them`;
+    fixable === 0 ? undefined : `run svc validate --fix, which corrects ${fixable === 1 ? "one" : fixable} of them`;
   return failure("CONFIG_INVALID", `the model has ${countDiagnostics(problems)}`, fix, undefined, {
     problems,
     ...details,
   });
 }
 
-/** What the modules print, with what would rewrite the terminal made harmless. */
+/** Prints the output of the model's modules as notes, with terminal control characters escaped. */
 export function printer({ out }: Context): (text: string) => void {
   return (text) => out.note(printedByModel(text));
 }
 
-/** The failure of a model whose warnings count. @param stranded what the service warns of besides: data that the model would strand @param fixed what was corrected before */
+/** The failure for a model whose warnings count as errors. @param stranded the service's warnings of data that the model would strand @param fixed what was already corrected */
 export function warningsBlock(
   warnings: readonly Diagnostic[],
   fix: string,
@@ -55,12 +55,12 @@ export function warningsBlock(
   });
 }
 
-/** The last lines are what is being debugged; a terminal needs no more. */
+/** The last lines are the ones being debugged; a terminal needs no more. */
 const LINES_SHOWN = 100;
 
 function printedByModel(text: string): string {
   const lines = text.trimEnd().split("\n");
-  const left = lines.length - LINES_SHOWN;
+  const omitted = lines.length - LINES_SHOWN;
   const shown = lines.slice(-LINES_SHOWN).map(printable);
-  return [...(left > 0 ? ["(earlier output of the model is left out)"] : []), ...shown].join("\n");
+  return [...(omitted > 0 ? ["(earlier output of the model is left out)"] : []), ...shown].join("\n");
 }

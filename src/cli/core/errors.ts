@@ -1,4 +1,4 @@
-/** Codes of failures that the command line finds itself; those of the service come in its answers. */
+/** Codes of failures that the CLI detects itself; the service's codes come in its answers. */
 export type LocalCode =
   | "USAGE"
   | "NOT_SIGNED_IN"
@@ -39,7 +39,7 @@ export type LocalCode =
   | "OUTPUT_FAILED"
   | "INTERNAL_ERROR";
 
-/** The members of the API's error envelope that an error of the command line may carry too. */
+/** The members of the API's error envelope that a CLI error can carry too. */
 export interface ErrorDetails {
   requestId?: string;
   field?: string;
@@ -53,12 +53,12 @@ export interface ErrorDetails {
   fixed?: readonly unknown[];
 }
 
-/** Something that the user can mend: a message, what to do about it, and no stack. Everything else that is thrown is a fault of ours. */
+/** A failure that the user can fix: a message, what to do about it, and no stack. Anything else thrown is a bug. */
 export class UserError extends Error {
   override readonly name: string = "UserError";
   readonly exitCode: number = 1;
 
-  /** @param code one of ours or one of the API @param message a sentence without its period, as is the fix */
+  /** @param code a local code or one of the API @param message a sentence without its period, as is the fix */
   constructor(
     readonly code: string,
     message: string,
@@ -70,7 +70,7 @@ export class UserError extends Error {
   }
 }
 
-/** A failure that the command line finds itself. */
+/** A failure that the CLI detects itself. */
 export function failure(
   code: LocalCode,
   message: string,
@@ -81,12 +81,12 @@ export function failure(
   return new UserError(code, message, fix, details, cause);
 }
 
-/** Ended by whoever began it, before it changed anything. */
+/** The user ended the command before it changed anything. */
 export function cancelled(cause?: unknown): UserError {
   return failure("CANCELLED", "cancelled, nothing was changed", undefined, cause);
 }
 
-/** A command line that cannot be understood. */
+/** An invalid command line. */
 export class UsageError extends UserError {
   override readonly name = "UsageError";
   override readonly exitCode = 2;

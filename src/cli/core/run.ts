@@ -18,11 +18,11 @@ const HELP_COLUMNS = 100;
 /** Runs one command line, given without the names of the program. @returns the exit code: 0 done, 1 failed, 2 the command line is wrong */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   const requestId = `cli_${randomUUID().replaceAll("-", "").slice(0, 20)}`;
-  // A command line that cannot be understood has to be complained about as it asks for.
+  // Errors in a command line that cannot be parsed are printed in the form that it asks for.
   const end = argv.indexOf("--");
-  const said = new Set(end < 0 ? argv : argv.slice(0, end));
-  let out = new Out(io, { json: said.has("--json"), noColor: said.has("--no-color") });
-  let debug = said.has("--debug");
+  const flags = new Set(end < 0 ? argv : argv.slice(0, end));
+  let out = new Out(io, { json: flags.has("--json"), noColor: flags.has("--no-color") });
+  let debug = flags.has("--debug");
   try {
     const width = Math.min(io.stdout.isTTY === true ? (io.stdout.columns ?? 80) : HELP_COLUMNS, HELP_COLUMNS_MAX);
     const parsed = await parseCommandLine(argv, { width, version: version() });
@@ -41,8 +41,8 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     const disabledBy = whatDisablesAi(io, values);
     if (disabledBy !== null && values.facts === false) throw aiDisabled(disabledBy, argv);
     if (disabledBy !== null && parsed.command.isForAssistants) {
-      const fix = "ask by the other commands, which tell no language model anything";
-      throw failure("AI_DISABLED", `what serves assistants is disabled by ${disabledBy}`, fix);
+      const fix = "use the other commands, which send nothing to a language model";
+      throw failure("AI_DISABLED", `commands that serve assistants are disabled by ${disabledBy}`, fix);
     }
     await parsed.command.handler(await context(io, out, values, requestId), parsed.values as never);
     return 0;
@@ -51,7 +51,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** Of options that every command takes, and of two that some do. */
+/** Values of the options that every command takes, and of two that some commands take. */
 type SharedValues = Values<Positionals, typeof sharedOptions> & { project?: string; facts?: boolean };
 
 async function context(io: Io, out: Out, values: SharedValues, requestId: string): Promise<Context> {
@@ -60,24 +60,24 @@ async function context(io: Io, out: Out, values: SharedValues, requestId: string
   return { io, out, settings, api: new Api(settings, requestId), registry: { commands, nouns } };
 }
 
-/** Whoever sets the variable to anything but 0 means it. */
+/** What disables AI commands: the option, or the variable set to anything but 0 or false; null where neither does. */
 function whatDisablesAi(io: Io, { noAi }: SharedValues): string | null {
   if (noAi) return "--no-ai";
   return ["", "0", "false"].includes(io.env["SVC_NO_AI"] ?? "") ? null : "SVC_NO_AI";
 }
 
-/** Of a command that may ask a language model: the same one that asks none, as it can be typed. */
+/** The failure of a command that may ask a language model; its fix is the same command line with `--facts`, which asks none. */
 function aiDisabled(disabledBy: string, argv: readonly string[]): UserError {
   const words = argv.filter((word) => !/^--no-?ai\b/i.test(word)).map(shellWord);
   const end = words.indexOf("--");
   words.splice(end < 0 ? words.length : end, 0, "--facts");
   const message = `commands that ask a language model are disabled by ${disabledBy}`;
-  return failure("AI_DISABLED", message, `this tells the same facts without one: svc ${words.join(" ")}`);
+  return failure("AI_DISABLED", message, `get the same facts without one: svc ${words.join(" ")}`);
 }
 
 /**
- * Tells why a run failed: with `--json` as the API's error envelope on standard output, otherwise, and where half a document stands there,
- * in one line on standard error, below all that is wrong where there are any. @returns the exit code
+ * Reports why a run failed: with `--json` as the API's error envelope on standard output; otherwise, and where half a document was already
+ * written there, in one line on standard error, below the diagnostics if there are any. @returns the exit code
  */
 export async function reportFailure(out: Out, thrown: unknown, requestId: string, debug: boolean): Promise<number> {
   const error = thrown instanceof UserError ? thrown : internal(thrown);
@@ -98,17 +98,17 @@ function internal(thrown: unknown): UserError {
 async function inWords(out: Out, { code, message, details }: UserError, fix: string | undefined): Promise<string> {
   const { errorStyle } = out;
   const { diagnostics = [], problems = [], warnings = [], field, reason, requestId } = details;
-  const said = [message, reason].filter((part) => part !== undefined).map((part) => out.atIn(sentence(part)));
-  if (fix !== undefined) said.push(sentence(fix));
-  if (field !== undefined) said.push(`Field: ${printable(field)}.`);
-  // What the service could not do is found in its log by this.
-  if (code === "INTERNAL_ERROR" && requestId !== undefined) said.push(`Request: ${printable(requestId)}.`);
-  const line = `${errorStyle.red("error")} ${errorStyle.dim(`[${printable(code)}]`)}: ${said.join(" ")}`;
+  const sentences = [message, reason].filter((part) => part !== undefined).map((part) => out.atIn(sentence(part)));
+  if (fix !== undefined) sentences.push(sentence(fix));
+  if (field !== undefined) sentences.push(`Field: ${printable(field)}.`);
+  // The request's id finds an internal failure in the service's log.
+  if (code === "INTERNAL_ERROR" && requestId !== undefined) sentences.push(`Request: ${printable(requestId)}.`);
+  const line = `${errorStyle.red("error")} ${errorStyle.dim(`[${printable(code)}]`)}: ${sentences.join(" ")}`;
   const listed = [...diagnostics, ...problems, ...warnings];
-  // A single one only says the message again.
+  // A single diagnostic may only repeat the message.
   const repeated = listed.length === 1 && (listed[0] as { message?: string }).message === message;
   if (listed.length === 0 || repeated) return line;
-  // Not above: what measures their texts takes long to load, and every command loads this file.
+  // Imported here: the module that measures text widths is slow to load, and every command loads this file.
   const { showDiagnostics } = await import("../output/diagnostics.js");
   return `${showDiagnostics(listed, errorStyle)}\n${line}`;
 }

@@ -12,17 +12,17 @@ export type Environment = (typeof ENVIRONMENTS)[number];
 const DEFAULT_API_URL = "http://127.0.0.1:4400";
 const CONFIG_FILE = path.join(".kite", "config.json");
 
-/** The API's rule, so that what it would refuse is told before anything is asked or made. */
+/** The API's rule, so that a slug it would refuse is reported before any request or question. */
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 export const SLUG_LENGTH_MAX = 63;
 
-/** What is wrong with a project's slug; undefined where nothing is. */
+/** What to give instead of a wrong project slug; undefined if the slug is valid. */
 export function slugMistake(slug: string): string | undefined {
   if (SLUG.test(slug)) return undefined;
   return `give 1 to ${SLUG_LENGTH_MAX} lower-case letters, digits and hyphens, not a hyphen first`;
 }
 
-/** What `.kite/config.json` may say; an absent file says nothing. */
+/** The contents of `.kite/config.json`; an absent file counts as empty. */
 interface ConfigFile {
   project?: string;
   defaultEnvironment?: Environment;
@@ -31,35 +31,35 @@ interface ConfigFile {
   organization?: string;
 }
 
-/** What was said on the command line; it wins over variables, which win over the file. */
+/** Settings given on the command line; they override environment variables, which override the file. */
 type Overrides = Partial<Record<"directory" | "environment" | "project", string | undefined>>;
 
-/** A token and the organization in whose name it acts, and where each was found, which decides what to do about a refusal. */
+/** A token and the organization it acts for, and where each was found, which decides the advice after a refusal. */
 export interface Credentials {
   accessToken: string;
-  /** Its id; absent for the few requests that are about no organization. */
+  /** Its id; absent for the few requests that concern no organization. */
   organization?: string;
-  /** Absent where the token is that of SVC_ACCESS_TOKEN. */
+  /** Absent if the token comes from SVC_ACCESS_TOKEN. */
   session?: Session;
   organizationFrom: "variable" | "file" | "session";
 }
 
-/** Where to, in whose name, and on what a command works. Each setting is looked up when it is asked for: what a command does not need cannot fail it. */
+/** A command's target service, credentials, project and environment. Each is looked up lazily: a setting that a command does not need cannot fail it. */
 export class Settings {
   readonly sessions: SessionStore;
   readonly #io: Io;
-  readonly #said: Overrides;
+  readonly #overrides: Overrides;
   #file: ConfigFile | undefined;
 
-  constructor(io: Io, sessions: SessionStore, said: Overrides) {
+  constructor(io: Io, sessions: SessionStore, overrides: Overrides) {
     this.sessions = sessions;
     this.#io = io;
-    this.#said = said;
+    this.#overrides = overrides;
   }
 
-  /** The absolute path of the project's folder, whether or not there is one. */
+  /** The absolute path of the project's folder, whether or not it exists. */
   get location(): string {
-    return path.resolve(this.#io.cwd, this.#said.directory ?? ".");
+    return path.resolve(this.#io.cwd, this.#overrides.directory ?? ".");
   }
 
   get directory(): string {
@@ -68,46 +68,46 @@ export class Settings {
     return directory;
   }
 
-  /** The base address of the API, without a slash at its end. */
+  /** The base URL of the API, without a trailing slash. */
   get apiUrl(): string {
     const variable = this.#variable("SVC_API_URL");
     if (variable !== undefined) return httpUrl(variable, "SVC_API_URL");
     return httpUrl(this.#config.apiUrl ?? DEFAULT_API_URL, `"apiUrl" of ${CONFIG_FILE}`);
   }
 
-  /** Whether the API is where commands look for it unless told otherwise. */
+  /** Whether the API is at the default address. */
   get isDefaultApi(): boolean {
     return this.apiUrl === DEFAULT_API_URL;
   }
 
   get environment(): Environment {
-    // The parser of the command line accepts these two only.
-    return (this.#said.environment as Environment | undefined) ?? this.#config.defaultEnvironment ?? "test";
+    // The command-line parser accepts only these two.
+    return (this.#overrides.environment as Environment | undefined) ?? this.#config.defaultEnvironment ?? "test";
   }
 
   get project(): string {
-    const { project: said } = this.#said;
-    const mistake = said === undefined ? undefined : slugMistake(said);
+    const { project: given } = this.#overrides;
+    const mistake = given === undefined ? undefined : slugMistake(given);
     if (mistake !== undefined)
-      throw new UsageError(`--project is no slug of a project: ${JSON.stringify(said)}`, mistake);
-    const project = said ?? this.#config.project;
+      throw new UsageError(`--project is not a valid project slug: ${JSON.stringify(given)}`, mistake);
+    const project = given ?? this.#config.project;
     if (project !== undefined) return project;
-    const message = `no project was named, neither by --project nor by "project" of ${CONFIG_FILE}`;
+    const message = `no project was given, neither by --project nor by "project" of ${CONFIG_FILE}`;
     const fix = "run the command in a project's directory, or add --project <slug>";
     throw failure("PROJECT_REQUIRED", message, fix);
   }
 
-  /** Where a change is made, for the question before it. */
+  /** Where a change will be made, for the confirmation question. */
   get place(): string {
     return `${this.environment} of project ${this.project} at ${this.apiUrl}`;
   }
 
-  /** Whether SVC_ACCESS_TOKEN is set, which is used instead of any session. */
+  /** Whether SVC_ACCESS_TOKEN is set, which takes precedence over any session. */
   get hasTokenVariable(): boolean {
     return this.#variable("SVC_ACCESS_TOKEN") !== undefined;
   }
 
-  /** In whose name to act. @throws {UserError} NOT_SIGNED_IN, ORGANIZATION_REQUIRED, and what stands in the way of reading them */
+  /** The credentials to act with. @throws {UserError} NOT_SIGNED_IN, ORGANIZATION_REQUIRED, and failures to read them */
   credentials(): Credentials {
     const accessToken = this.#header("SVC_ACCESS_TOKEN");
     const session = accessToken === undefined ? this.#session() : undefined;
@@ -126,14 +126,14 @@ export class Settings {
     };
   }
 
-  /** The session for the service; throws where there is none, or where it has ended. */
+  /** The session for the service. @throws {UserError} NOT_SIGNED_IN if there is none, or it has expired */
   #session(): Session {
     const base = this.apiUrl;
     const session = this.sessions.of(base);
     if (session === undefined) {
       const others = this.sessions.services();
       const where = others.length === 0 ? base : `${base}, only to ${others.join(", ")}`;
-      const fix = "sign in: `svc auth login`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION";
+      const fix = "sign in: `svc auth login`; where that is not possible, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION";
       throw failure("NOT_SIGNED_IN", `you are not signed in to ${where}`, fix);
     }
     if (Date.parse(session.expiresAt) <= this.#io.now()) {
@@ -153,14 +153,14 @@ export class Settings {
       const fix = `set ${name} or SVC_API_KEY to a key of that environment`;
       throw failure("API_KEY_REQUIRED", `there is no ingestion key for ${environment}`, fix);
     }
-    // The key alone selects the environment, so a wrong one would send the event to where nobody wanted it.
+    // The key alone selects the environment, so a wrong one would send the event to the wrong environment.
     const other = environment === "test" ? "live" : "test";
     if (key.startsWith(`svc_${other}_`)) {
       const fix =
         source === name
-          ? `set ${name} to a key to ${environment}; one to ${other} belongs in SVC_API_KEY_${other.toUpperCase()}, and is used with --env ${other}`
+          ? `set ${name} to a key for ${environment}; one for ${other} belongs in SVC_API_KEY_${other.toUpperCase()}, and is used with --env ${other}`
           : `set ${name}, or add --env ${other}`;
-      throw invalid(`${source} is a key to ${other}, but the environment is ${environment}`, fix);
+      throw invalid(`${source} is a key for ${other}, but the environment is ${environment}`, fix);
     }
     return key;
   }
@@ -171,12 +171,12 @@ export class Settings {
     return value === "" ? undefined : value;
   }
 
-  /** A variable that is sent as (a part of) a header. */
+  /** A variable that is sent in a header. */
   #header(name: string): string | undefined {
     const value = this.#variable(name);
     if (value !== undefined && !isWord(value)) {
       const fix = "copy it again, as one word";
-      throw invalid(`${name} holds a space, a line break or a character that no token has`, fix);
+      throw invalid(`${name} contains a space, a line break or a character that no token has`, fix);
     }
     return value;
   }
@@ -206,7 +206,7 @@ function readConfig(directory: string): ConfigFile {
 }
 
 function checkConfig(config: unknown, file: string): ConfigFile {
-  if (!isObject(config)) throw invalidFile(`${file} does not hold a JSON object`, 'write { "project": "<slug>" }');
+  if (!isObject(config)) throw invalidFile(`${file} does not contain a JSON object`, 'write { "project": "<slug>" }');
   const { project, defaultEnvironment, apiUrl, organization } = config;
   const rules: Record<keyof ConfigFile, [isKept: boolean, rule: string]> = {
     project: [typeof project === "string" && slugMistake(project) === undefined, "the slug of the project"],
@@ -224,7 +224,7 @@ function httpUrl(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
     const fix = `write one such as ${DEFAULT_API_URL}`;
-    throw invalid(`${source} is no address of a service: ${JSON.stringify(text)}`, fix);
+    throw invalid(`${source} is not the address of a service: ${JSON.stringify(text)}`, fix);
   }
   return url.href.replace(/\/+$/, "");
 }

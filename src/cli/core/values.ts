@@ -8,7 +8,7 @@ export function optionName(key: string): string {
   return key.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
 }
 
-/** The values of arguments and options, from the strings, booleans and lists of the parser. @throws {UsageError} for what an option does not take */
+/** The values of arguments and options, from the parser's strings, booleans and lists. @throws {UsageError} for a value that an option does not take */
 export function readValues(command: AnyCommand, raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, positional] of Object.entries(command.args ?? {})) {
@@ -56,14 +56,14 @@ function chosen(name: string, value: string, choices: readonly string[] | undefi
   throw new UsageError(message, fix);
 }
 
-/** Checks a length of time, such as 24h. @param option as it is given, such as `--grace` */
+/** Checks a length of time, such as 24h. @param option its name as typed, such as `--grace` */
 export function checkDurationOption(option: string, text: string | undefined, also = ""): void {
   if (text === undefined || /^(0|[1-9]\d{0,6})[mhdw]$/.test(text)) return;
   const fix = `give a whole number and a unit, such as 30m, 24h, 7d or 4w${also}`;
   throw new UsageError(`${option} is ${JSON.stringify(text)}`, fix);
 }
 
-/** Checks what was given of an option that takes some of a few words. */
+/** Checks the values of a list option that takes only certain words. */
 export function checkWords<Word extends string>(
   option: string,
   given: readonly string[],
@@ -72,7 +72,7 @@ export function checkWords<Word extends string>(
   for (const word of given) chosen(option, word, words);
 }
 
-/** Checks a duration given on the command line, such as `7d`, and returns it as it was written. @throws {UsageError} */
+/** Checks a duration given on the command line, such as `7d`, and returns it unchanged. @throws {UsageError} */
 export function durationOf(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   try {
@@ -84,7 +84,7 @@ export function durationOf(name: string, text: string | undefined): string | und
   return text;
 }
 
-/** Checks from when on something is asked for: a duration before now such as `7d`, or an ISO date with or without a time. @throws {UsageError} */
+/** Checks a start: a duration before now such as `7d`, or an ISO date with or without a time. @throws {UsageError} */
 export function sinceOption(name: string, text: string | undefined): string | undefined {
   if (text === undefined || isDuration(text) || isIsoDate(text)) return text;
   const fix = "write how long ago, such as 7d, or a date such as 2026-03-01 or 2026-03-01T09:00:00Z";

@@ -1,5 +1,5 @@
-// Questions are asked with `node:readline`: there are two kinds, "yes or no" and "type this word", and both must also work on a
-// terminal without cursor movement and leave standard output clean. A library of prompts would add widgets that nothing here uses.
+// Prompts use `node:readline`: there are two kinds, "yes or no" and "type this word", and both must also work on a terminal without
+// cursor movement and leave standard output clean. A prompt library would add widgets that nothing here uses.
 import { createInterface } from "node:readline/promises";
 
 import type { Organization, Whoami } from "../../http/admin/answers.js";
@@ -11,32 +11,32 @@ import { beforeEnd, interruption } from "./interruption.js";
 import type { Io, Out } from "./out.js";
 import { printable, shellWord } from "../../words/text.js";
 
-/** How long to wait for a word on standard input that is no terminal: long enough for `echo live |`, and no hanging on an idle pipe. */
+/** How long to wait for a word on standard input that is not a terminal: long enough for `echo live |`, short enough not to hang on an idle pipe. */
 const PIPED_WORD_MS_MAX = 2_000;
 const PIPED_WORD_LENGTH_MAX = 1_000;
 
 export interface ConfirmationOptions {
-  /** What is to be confirmed, such as `deploying to live`. */
+  /** The action to confirm, such as `deploying to live`. */
   action: string;
   yes: boolean;
-  /** A word that has to be typed or piped even so. */
+  /** A word that must be typed or piped even with `--yes`, unless `yesSuffices`. */
   word?: string;
   yesSuffices?: true;
 }
 
-/** Whether a question is shown before something is done, unless `--yes` was given. */
+/** Whether to ask before acting: there is a terminal, and `--yes` was not given. */
 export function asks({ io }: Context, yes: boolean): boolean {
   return !yes && canAsk(io);
 }
 
-/** The question is shown on standard error, so that has to be a terminal too. */
+/** Questions are shown on standard error, so that must be a terminal too. */
 export function canAsk({ stdin, stderr }: Io): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
 
 /**
- * Makes sure, before any work is done, that the user can be asked, or has answered already; returns the function that asks.
- * @throws {UserError} CONFIRMATION_REQUIRED here and at once where there is no terminal, CANCELLED when the answer is no
+ * Makes sure, before any work is done, that the user can be asked or has already answered; returns the function that asks.
+ * @throws {UserError} CONFIRMATION_REQUIRED at once if there is no terminal; the returned function throws CANCELLED if the answer is no
  */
 export async function confirmation(
   { io, out }: Context,
@@ -55,7 +55,7 @@ export async function confirmation(
 
   if (canAsk(io)) {
     return async (question) => {
-      const answer = await prompt(io, `${question}\nType ${out.errorStyle.bold(printable(word))} to go on: `);
+      const answer = await prompt(io, `${question}\nType ${out.errorStyle.bold(printable(word))} to continue: `);
       if (answer.trim() !== word.trim()) throw cancelled();
     };
   }
@@ -67,11 +67,11 @@ export async function confirmation(
   return answered;
 }
 
-/** What is typed in answer to a question, as one line. @param signal ends the question, as Ctrl+C does @throws {UserError} CANCELLED */
+/** Asks a question and returns the typed line. @param signal ends the question, as Ctrl+C does @throws {UserError} CANCELLED */
 export async function prompt(io: Io, question: string, signal?: AbortSignal): Promise<string> {
   const terminal = createInterface({ input: io.stdin, output: io.stderr, terminal: true });
-  const given = new Promise<never>((_resolve, reject) => {
-    // Ctrl+C and Ctrl+D; without this the question would stay open and the process end with a warning.
+  const cancellation = new Promise<never>((_resolve, reject) => {
+    // Ctrl+C and Ctrl+D; without these handlers the question would stay open and the process end with a warning.
     terminal.once("SIGINT", () => {
       io.stderr.write("\n");
       reject(cancelled());
@@ -79,17 +79,17 @@ export async function prompt(io: Io, question: string, signal?: AbortSignal): Pr
     terminal.once("close", () => reject(cancelled()));
     signal?.addEventListener("abort", () => reject(cancelled()), { once: true });
   });
-  // A terminal that a process leaves while it asks stays as it was for that: without echo. Who gives a signal closes the question.
+  // A process that ends during a question would leave the terminal without echo. Callers that pass a signal abort the question by it.
   const release = signal === undefined ? beforeEnd(() => terminal.close()) : undefined;
   try {
-    return await Promise.race([terminal.question(question), given]);
+    return await Promise.race([terminal.question(question), cancellation]);
   } finally {
     terminal.close();
     release?.();
   }
 }
 
-/** Asks until there is an answer that can be; an empty one stands for the default, if there is one. @param mistakeIn what is wrong with an answer */
+/** Asks until there is a valid answer; an empty one means the default, if there is one. @param mistakeIn returns what is wrong with an answer */
 export async function askUntil(
   { io, out }: Context,
   label: string,
@@ -101,15 +101,15 @@ export async function askUntil(
 ): Promise<string> {
   const shown = otherwise === undefined ? "" : ` ${out.errorStyle.dim(`(${otherwise})`)}`;
   while (true) {
-    const said = (await prompt(io, `${label}${shown}${ending} `)).trim();
-    const value = said === "" ? otherwise : said;
+    const answer = (await prompt(io, `${label}${shown}${ending} `)).trim();
+    const value = answer === "" ? otherwise : answer;
     const mistake = mistakeIn(value ?? "");
     if (value !== undefined && mistake === undefined) return value;
     out.note(mistake ?? "");
   }
 }
 
-/** The first line of standard input; what there is of it when it ends, grows too long, or nothing more comes in time. */
+/** The first line of standard input, or what was read of it when input ends, grows too long, or the time is over. */
 function pipedLine({ stdin }: Io): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
@@ -132,30 +132,30 @@ function required(message: string, fix: string): UserError {
   return failure("CONFIRMATION_REQUIRED", message, fix);
 }
 
-/** An organization, for the question before a change of it. */
+/** An organization, for the confirmation question. */
 export function inOrganization({ apiUrl }: Settings, { slug }: Organization): string {
   return `organization ${printable(slug)} at ${apiUrl}`;
 }
 
-/** The one in whose name changes are made. */
+/** The organization that changes are made in, for the confirmation question. */
 export async function organizationPlace({ api, settings }: Context): Promise<string> {
   const { data } = await api.get<Whoami>("/whoami", ["user", "organization"]);
   return inOrganization(settings, data.organization);
 }
 
-/** A change that is asked about, and made once the answer is yes; instead of a word, `--yes` does. `Known` is what is looked at before. */
+/** A change to make once the user confirms; `--yes` suffices even if a word is asked for. `Known` is the result of `before`. */
 export interface ConfirmedChange<T, Known = void> extends Omit<ConfirmationOptions, "yesSuffices"> {
-  /** What it is about: the environment of a project unless given. */
+  /** The kind of its target: the environment of a project unless given. */
   of?: "organization";
-  /** Looks at something that is to be told even so. */
+  /** Reads something before the change, also with `--yes`. */
   before?: () => Promise<Known>;
   question: (place: string, known: Known) => string | Promise<string>;
-  /** The command that shows whether it was carried out, between backticks. */
+  /** The command that shows whether the change was made, in backticks. */
   seen: string;
   request: (signal: AbortSignal, known: Known) => Promise<T>;
 }
 
-/** Asks whether to make a change, and makes it. What would fail in the end anyway does so before anybody is asked. */
+/** Asks whether to make a change, and makes it. Missing settings or credentials fail before the question. */
 export async function confirmAndRun<T, Known = void>(
   context: Context,
   { of, before, question, seen, request, ...what }: ConfirmedChange<T, Known>,
@@ -169,8 +169,8 @@ export async function confirmAndRun<T, Known = void>(
 }
 
 /**
- * Sends a request that changes something. Where Ctrl+C, a broken connection or the answer of something that stands before the service
- * comes instead of its answer, nobody knows here whether it was carried out. @param seen the command that shows that, between backticks @throws {UserError} OUTCOME_UNKNOWN
+ * Sends a request that changes something. After Ctrl+C, a broken connection or the answer of a proxy, it is unknown whether the change was
+ * made. @param seen the command that shows whether it was, in backticks @throws {UserError} OUTCOME_UNKNOWN
  */
 export async function outcomeOf<T>(seen: string, request: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { signal, caused, release } = interruption();
@@ -185,18 +185,18 @@ export async function outcomeOf<T>(seen: string, request: (signal: AbortSignal) 
   }
 }
 
-/** The failure of a request of which nobody knows here whether it was carried out. @param seen the command that shows that */
+/** The failure of a request whose outcome is unknown. @param seen the command that shows whether it was carried out */
 export function outcomeUnknown(why: string, seen: string, cause: unknown): UserError {
   const message = `${why}; it is not known whether this was carried out`;
   return failure("OUTCOME_UNKNOWN", message, `see for yourself: ${seen}`, cause);
 }
 
-/** What is said once another model is active in an environment that has customers. */
+/** The note after another model became active in an environment with customers. */
 export function customersKeepTheirState(out: Out, environment: Environment): string {
   const recompute = out.typed(`svc recompute --all --env ${environment}`);
   return [
-    "Customers keep the state that they have until something happens to them, or they are recomputed:",
-    `  ${recompute} --dry-run   what that would change`,
-    `  ${recompute}             do it`,
+    "Customers keep their present state until something happens to them, or they are recomputed:",
+    `  ${recompute} --dry-run   shows what that would change`,
+    `  ${recompute}             does it`,
   ].join("\n");
 }

@@ -6,17 +6,17 @@ import { plural, printable } from "../../words/text.js";
 /** A diagnostic of the compiler (a place in a file) or of the service (a path in a document). */
 export type AnyDiagnostic = Partial<Diagnostic> & { path?: string };
 
-/** More of a line is not shown: a frame that wraps marks nothing. In characters. */
+/** The longest part of a source line that is shown, in characters: marks below a line that wraps would be misplaced. */
 const FRAME_WIDTH = 110;
 
-/** Diagnostics for people: severity, code, message, place, the author's lines with what is meant marked (then an empty line follows), and what to do. */
+/** Diagnostics for people: severity, code, message, place, the marked source lines (then followed by an empty line), and the fix. */
 export function showDiagnostics(diagnostics: readonly unknown[], style: OutputStyle): string {
   const shown = diagnostics.map((found) => show(found as AnyDiagnostic, style));
   const isFramed = diagnostics.some((found) => (found as AnyDiagnostic).source !== undefined);
   return isFramed ? `${shown.join("\n\n")}\n` : shown.join("\n");
 }
 
-/** How many there are of each severity: `10 errors, 2 warnings`. */
+/** Counts by severity: `10 errors, 2 warnings`. */
 export function countDiagnostics(diagnostics: readonly { severity?: string }[]): string {
   const warnings = diagnostics.filter(({ severity }) => severity === "warning").length;
   const errors = diagnostics.length - warnings;
@@ -35,13 +35,13 @@ function show(found: AnyDiagnostic, style: OutputStyle): string {
   return lines.join("\n");
 }
 
-/** Where it is: a place in a file, or a path in a document. */
+/** The place in a file, or the path in a document. */
 export function placeOf({ file, line, column, path }: AnyDiagnostic): string | undefined {
   if (file !== undefined) return printable([file, line, column].filter((part) => part !== undefined).join(":"));
   return path === undefined || path === "" ? undefined : printable(path);
 }
 
-/** The author's lines, each with its number and below it what is marked. */
+/** The source lines, each with its number, and the marks below it. */
 function frame(
   { severity, source = [], line = 1, column, endLine = line, endColumn }: AnyDiagnostic,
   style: OutputStyle,
@@ -63,9 +63,9 @@ function frame(
   });
 }
 
-/** The part of a line that is shown, with what is marked in it in view. */
+/** The part of a line that is shown, so that its marked range is in view. */
 function crop(text: string, from: number, to: number): { shown: string; before: string; marked: string } {
-  // A tab is as wide as a terminal pleases.
+  // Terminals show tabs with different widths.
   const visible = (part: string) => printable(part.replaceAll("\t", " "));
   const start = to > FRAME_WIDTH ? Math.max(0, from - 30) : 0;
   const end = start + FRAME_WIDTH;

@@ -2,12 +2,12 @@ import { setImmediate } from "node:timers/promises";
 
 import { cancelled } from "../core/errors.js";
 
-/** What Ctrl+C and whoever ends a process send. */
+/** The signals of Ctrl+C and of a request to end the process. */
 const ENDINGS = ["SIGINT", "SIGTERM"] as const;
-/** These, and what the end of a terminal sends. */
+/** The same, and the signal of a closed terminal. */
 const ALL_ENDINGS = [...ENDINGS, "SIGHUP"] as const;
 
-/** Handles signals until what it returns is called: then they end the process again. */
+/** Handles signals until the returned function is called; then they end the process again. */
 function onSignals(names: readonly NodeJS.Signals[], handle: (name: NodeJS.Signals) => void): () => void {
   for (const name of names) process.on(name, handle);
   return () => {
@@ -17,7 +17,8 @@ function onSignals(names: readonly NodeJS.Signals[], handle: (name: NodeJS.Signa
 
 /**
  * Turns the first Ctrl+C, or SIGTERM, into an abort of `signal`; a second one ends the process at once, as the first does after `release`.
- * `caused` tells whether a failure came of it: Ctrl+C ends children, such as the compiler's, as well, and their end may be seen first.
+ * `caused` says whether a failure is due to the interruption: Ctrl+C also ends child processes, such as the compiler's, and their end may
+ * be noticed before the signal.
  */
 export function interruption(names: readonly NodeJS.Signals[] = ENDINGS) {
   const stop = new AbortController();
@@ -26,27 +27,27 @@ export function interruption(names: readonly NodeJS.Signals[] = ENDINGS) {
     stop.abort();
   });
   const caused = async (): Promise<boolean> => {
-    // The signal is there already, but is read only when the event loop waits again: the first turn may end before that, the second not.
+    // The signal has arrived, but is only read when the event loop polls again: the first turn may end before that, the second cannot.
     for (let turn = 0; turn < 2 && !stop.signal.aborted; turn++) await setImmediate();
     return stop.signal.aborted;
   };
   return { signal: stop.signal, caused, release };
 }
 
-/** Does something that goes on until it is interrupted, which is no failure. */
+/** Runs something that continues until it is interrupted, which is no failure. */
 export async function interruptible(run: (stop: AbortSignal) => Promise<void>): Promise<void> {
   const { signal, caused, release } = interruption();
   try {
     await run(signal);
   } catch (error) {
-    // Whatever was under way failed because it was ended.
+    // A failure that the interruption caused is no failure.
     if (!(await caused())) throw error;
   } finally {
     release();
   }
 }
 
-/** Does something that changes nothing unless it comes to its end. The terminal's end interrupts it, too. @throws {UserError} CANCELLED where it was */
+/** Runs something that changes nothing unless it completes. A closed terminal also interrupts it. @throws {UserError} CANCELLED if it was interrupted */
 export async function cancellable<T>(run: (stop: AbortSignal) => Promise<T>): Promise<T> {
   const { signal, caused, release } = interruption(ALL_ENDINGS);
   try {
@@ -58,7 +59,7 @@ export async function cancellable<T>(run: (stop: AbortSignal) => Promise<T>): Pr
   }
 }
 
-/** Does something at once before a signal ends the process, which it does all the same; returns what takes that back. */
+/** Runs `tidy` when a signal arrives, before it ends the process; returns a function that removes the handler. */
 export function beforeEnd(tidy: () => void): () => void {
   const release = onSignals(ALL_ENDINGS, (name) => {
     tidy();
@@ -68,7 +69,7 @@ export function beforeEnd(tidy: () => void): () => void {
   return release;
 }
 
-/** Keeps signals from ending the process, until what it returns is called. */
+/** Keeps signals from ending the process until the returned function is called. */
 export function noEnd(): () => void {
   return onSignals(ALL_ENDINGS, () => undefined);
 }

@@ -1,10 +1,10 @@
 import { formatNumber, printable } from "../../words/text.js";
 
-/** A comment has 65,536 characters at most, so long lists are cut, and long names. */
+/** A pull request comment has at most 65,536 characters, so long lists and long names are cut. */
 const ROWS = 20;
 const NAME_LENGTH = 40;
 
-/** A title with a table of the first rows, and how many are left out; nothing without rows. */
+/** A title, a table of the first rows, and how many more there are; empty if there are no rows. */
 export function sectionOf(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return [];
   const more = rows.length > ROWS ? [`And ${formatNumber(rows.length - ROWS)} more.`] : [];
@@ -16,7 +16,7 @@ export function tableOf(heads: readonly string[], rows: readonly (readonly strin
   return [line(heads), line(heads.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** A name that comes from elsewhere, so that nothing in it is read as Markdown, as HTML, as a mention or as the end of a cell. */
+/** An untrusted name as a code span, so that nothing in it is read as Markdown, HTML, a mention or the end of a cell. */
 export function codeSpan(text: string, length = NAME_LENGTH): string {
   const cut = text.length > length ? `${[...text].slice(0, length - 1).join("")}…` : text;
   const shown = printable(cut).replaceAll("|", "\\|");

@@ -5,30 +5,30 @@ import picocolors from "picocolors";
 
 import { distance, localTime, shellWord } from "../../words/text.js";
 
-/** What standard output has that is shown nowhere else, such as a key, and what to do where it could not be written. */
+/** A result that is shown only once, such as a key, and what to do if it could not be written. */
 export interface ShownOnce {
   what: string;
   fix: string;
 }
 
-/** Where a run reads from and writes to, as far as the process of an operating system is concerned. Tests bring their own. */
+/** A run's view of its operating system process. Tests provide their own. */
 export interface Io {
   stdin: NodeJS.ReadableStream & { isTTY?: boolean | undefined };
   stdout: NodeJS.WritableStream & { isTTY?: boolean | undefined; columns?: number | undefined };
   stderr: NodeJS.WritableStream & { isTTY?: boolean | undefined };
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
-  /** Where this user's programs keep their settings, in a folder of this program's own; null where the machine knows no home. */
+  /** This program's folder among the user's settings; null if there is no home directory. */
   configDirectory(): Promise<string | null>;
   /** Now, in milliseconds. */
   now(): number;
-  /** An IANA time zone; that of the machine where it is missing. */
+  /** An IANA time zone; the machine's unless given. */
   timeZone?: string;
-  /** Of what was written to standard output so far. */
+  /** Set before such a result is written to standard output. */
   shownOnce?: ShownOnce;
 }
 
-/** Where a command works, as far as that was said on its command line. */
+/** The options of the command line that select where a command works. */
 interface Place {
   env?: string | undefined;
   project?: string | undefined;
@@ -41,13 +41,13 @@ interface OutOptions extends Place {
   isFile?: true;
 }
 
-/** Commands that are about no project, or make one. */
+/** Commands that do not work on a project, or create one. */
 export const WITHOUT_PROJECT =
   /^svc (audit|auth|completion|console|dev|events send|init|invitations|members|organization|projects|tokens|usage|validate|whoami)\b/;
 
 export type OutputStyle = ReturnType<typeof picocolors.createColors>;
 
-/** A document whose JSON text is already there, exactly as it came. */
+/** A JSON document as the exact text that was received. */
 export interface JsonText {
   text: string;
 }
@@ -55,19 +55,19 @@ export interface JsonText {
 /** The only place that writes. Results go to standard output; everything else, such as notes and prompts, to standard error. */
 export class Out {
   readonly json: boolean;
-  /** Styles for standard output and standard error; they add nothing where there is no terminal. */
+  /** Styles for standard output and standard error; without a terminal they add nothing. */
   readonly style: OutputStyle;
   readonly errorStyle: OutputStyle;
-  /** The terminal's width; unlimited where output goes to a file or a pipe. */
+  /** The terminal's width; unlimited if output goes to a file or a pipe. */
   readonly columns: number;
   readonly now: number;
   readonly #timeZone: string | undefined;
   readonly #io: Io;
   readonly #place: Place;
-  /** Whether standard output holds a document or the beginning of one: nothing may be added to it. */
+  /** Whether standard output contains a document or the beginning of one: nothing may be added to it. */
   isBegun = false;
 
-  /** @param options.isFile whether it is to fit a file, whatever the terminal's width */
+  /** @param options.isFile whether to format for a file, ignoring the terminal's width */
   constructor(io: Io, options: OutOptions) {
     const color = !options.noColor && (io.env["NO_COLOR"] ?? "") === "" && io.env["TERM"] !== "dumb";
     this.#io = io;
@@ -80,32 +80,32 @@ export class Out {
     this.#timeZone = io.timeZone;
   }
 
-  /** Prints a command's result: the one JSON document with `--json`, otherwise the text for people. */
+  /** Prints a command's result: a single JSON document with `--json`, otherwise the text for people. */
   result(document: JsonText | { document: unknown }, text: () => string): void {
     if (!this.json) return this.print(text());
     this.isBegun = true;
     this.print("text" in document ? document.text : JSON.stringify(document.document));
   }
 
-  /** Prints a result with a secret that nothing shows again. */
+  /** Prints a result with a secret that is never shown again. */
   secret(document: JsonText | { document: unknown }, text: () => string, lost: ShownOnce): void {
     this.#io.shownOnce = lost;
     this.result(document, text);
   }
 
-  /** How the same looks in a file: without colours, however long its lines. */
+  /** A copy that formats for a file: without colours, with lines of any length. */
   forFile(): Out {
     return new Out(this.#io, { ...this.#place, json: false, noColor: true, isFile: true });
   }
 
   /**
-   * A command that is printed, its words quoted already, with the options of the present one that decide on what it works: typed as it
-   * stands, it works on the same project and environment.
+   * A command to print, its words already quoted, with the present command's --env, --project and --directory added: typed as printed, it
+   * works on the same project and environment.
    */
   typed(command: string): string {
     const { env, project } = this.#place;
     if (/--help$/.test(command)) return command;
-    // Only `svc init` makes one.
+    // A directory that does not exist yet only makes sense for `svc init`, which creates it.
     const isThere = existsSync(path.resolve(this.#io.cwd, this.#place.directory ?? "."));
     const directory = isThere || command.startsWith("svc init ") ? this.#place.directory : undefined;
     const options = WITHOUT_PROJECT.test(command) ? { directory } : { env, project, directory };
@@ -115,7 +115,7 @@ export class Out {
     return [command, ...missing.map(([name, value]) => `--${name} ${shellWord(value!)}`)].join(" ");
   }
 
-  /** A text in which commands stand between backticks. */
+  /** The same for all commands in a text that stand between backticks. */
   typedIn(text: string): string {
     return text.replaceAll(/`(svc [^`]+)`/g, (_, command: string) => `\`${this.typed(command)}\``);
   }
@@ -124,7 +124,7 @@ export class Out {
     return localTime(iso, this.#timeZone);
   }
 
-  /** A text in which instants stand as the service writes them. What somebody typed stands between quotes, and stays as it is. */
+  /** Replaces the ISO instants of the service in a text by local times. Quoted instants, which a user typed, stay unchanged. */
   atIn(text: string): string {
     return text.replaceAll(/(?<!["\w])\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?!["\w])/g, (iso) => this.at(iso));
   }
@@ -133,12 +133,12 @@ export class Out {
     return distance(iso, this.now);
   }
 
-  /** Both, the second in brackets. */
+  /** The local time, and how long ago it was in brackets. */
   atAndAgo(iso: string): string {
     return `${this.at(iso)} ${this.style.dim(`(${this.ago(iso)})`)}`;
   }
 
-  /** Writes a part of a line, or of several, to standard output. */
+  /** Writes text to standard output, without adding a line break. */
   write(text: string): void {
     this.#io.stdout.write(text);
   }
@@ -148,8 +148,8 @@ export class Out {
   }
 
   /**
-   * Writes a document to standard output part by part, as fast as it is read there, and the line's end after it. Where the parts end with
-   * a failure, `isBegun` stays true: what stands there is no document, and nothing may be added to it.
+   * Writes a document to standard output part by part, as fast as it is read there, and a line break after it. If the parts fail, `isBegun`
+   * stays true: the output is incomplete, and nothing may be added to it.
    */
   async stream(parts: AsyncIterable<string>): Promise<void> {
     this.isBegun = true;
@@ -160,19 +160,19 @@ export class Out {
     this.isBegun = false;
   }
 
-  /** Writes a line to standard output, and waits until there is room for more, or the signal ends the waiting. */
+  /** Writes a line to standard output, and waits until there is room for more, or the signal aborts. */
   async line(text: string, signal: AbortSignal): Promise<void> {
     if (this.#io.stdout.write(`${text}\n`)) return;
     await once(this.#io.stdout, "drain", { signal });
   }
 
-  /** Says something beside the result, on standard error. */
+  /** Writes a note to standard error. */
   note(text: string): void {
     this.#io.stderr.write(`${text}\n`);
   }
 }
 
-/** The text of bytes as they come, without the line's end where they end, which `Out.stream` adds. */
+/** Decodes bytes to text as they arrive, without whitespace at the very end: `Out.stream` adds the last line break. */
 export async function* textOf(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let held = "";

@@ -13,29 +13,29 @@ export interface Column<Row> {
   title: string;
   value(row: Row): string;
   align?: "right";
-  /** Whether it keeps its width where the terminal is too narrow, as a column should that is to be copied. */
+  /** Whether it keeps its width if the terminal is too narrow, as a column of values to copy should. */
   fixed?: true;
-  /** Whether it is narrowed only where that is not enough: half of what it says says nothing. */
+  /** Whether it is narrowed only after all other narrowable columns: its values are of no use when cut. */
   kept?: true;
-  /** Whether it is left out rather than that one of those is narrowed; the last one first. */
+  /** Whether it is left out before a fixed or kept column is narrowed; the last such column first. */
   optional?: true;
-  /** Styles a cell after it was laid out. */
+  /** Styles a cell's text. */
   style?(text: string, row: Row): string;
 }
 
 const GAP = 2;
-/** A column is not made narrower than this, even if lines then break. */
+/** A column is never narrower than this, even if lines then wrap. */
 const NARROWEST = 8;
 
-/** No lines around and between cells: such a table is easy to read, to copy and to pass to other programs. */
+/** No lines around or between cells: such a table is easy to read, to copy and to pass to other programs. */
 const NO_BORDERS = Object.fromEntries(Object.keys(new Table().options.chars).map((name) => [name, ""]));
 
-/** A table that fits the terminal: the widest columns are cut first, and what is left out is named below. In a file or a pipe nothing is cut. */
+/** A table that fits the terminal: the widest columns are cut first, and omitted columns are named below. In a file or a pipe nothing is cut. */
 export function table<Row>(out: Out, all: readonly Column<Row>[], rows: readonly Row[]): string {
   const columns = thatFit(out, all, rows);
   const omitted = all.filter((column) => !columns.includes(column)).map(({ title }) => title);
   const drawn = draw(out, columns, rows);
-  return omitted.length === 0 ? drawn : `${drawn}\nToo narrow for: ${omitted.join(", ")}.`;
+  return omitted.length === 0 ? drawn : `${drawn}\nThe terminal is too narrow for: ${omitted.join(", ")}.`;
 }
 
 function draw<Row>(out: Out, columns: readonly Column<Row>[], rows: readonly Row[]): string {
@@ -64,7 +64,7 @@ function widthsOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): n
   );
 }
 
-/** The columns without as many optional ones as there is no room for, even where the others are narrow. */
+/** The columns without the optional ones for which there is no room even if the others are at their narrowest. */
 function thatFit<Row>(out: Out, all: readonly Column<Row>[], rows: readonly Row[]): readonly Column<Row>[] {
   const widths = widthsOf(all, rows);
   let shown = all.map((column, index) => ({ column, least: least(column, widths[index] ?? 0) }));
@@ -81,7 +81,7 @@ function least<Row>({ fixed, kept }: Column<Row>, width: number): number {
   return fixed === true || kept === true ? width : Math.min(width, NARROWEST);
 }
 
-/** Takes from the widest column that may shrink until all fit, and from those that are kept at last; gives up where nothing more can be taken. */
+/** Shrinks the widest narrowable column until all fit, kept columns last; gives up where all are at their narrowest. */
 function fit<Row>(columns: readonly Column<Row>[], widths: readonly number[], total: number): number[] {
   const fitted = [...widths];
   const room = total - GAP * (columns.length - 1);
@@ -101,7 +101,7 @@ function fit<Row>(columns: readonly Column<Row>[], widths: readonly number[], to
   return fitted;
 }
 
-/** Whether a record counts, where those that recomputes replaced are shown, too. */
+/** A column that tells present records from superseded ones; none unless both are shown. */
 export function recordColumn<Row extends { superseded?: boolean }>(isShown: boolean): Column<Row>[] {
   if (!isShown) return [];
   return [
@@ -115,7 +115,7 @@ export interface PageView<Row> {
   heading?: string;
 }
 
-/** Reads as much of a list as is asked for, and prints it. */
+/** Reads a list up to the query's limit, and prints it. */
 export async function printList<Row>(
   { api, out }: Pick<Context, "api" | "out">,
   query: ListQuery,
@@ -126,7 +126,7 @@ export async function printList<Row>(
   page<Row>(out, await readList<Row>(api, path, query), view);
 }
 
-/** Prints a list as comma-separated values as it comes, all of it from the cursor on. */
+/** Prints a list as comma-separated values as they arrive, all of it from the cursor on. */
 export async function printCsv(
   { api, out }: Pick<Context, "api" | "out">,
   { limit: _, ...query }: ListQuery,
@@ -136,7 +136,7 @@ export async function printCsv(
   return out.stream(textOf(await api.stream(path, query, { type: "text/csv" })));
 }
 
-/** Prints a part of a list, and how to get the next one. */
+/** Prints a page of a list, and how to get the next one. */
 export function page<Row>(
   out: Out,
   answer: ApiAnswer<ListPage<Row>>,
@@ -147,15 +147,15 @@ export function page<Row>(
   noteMore(out, answer.data);
 }
 
-/** Says, beside what was printed, how to go on where a list does. */
+/** Notes how to get the next page of a list, if there is one. */
 export function noteMore(out: Out, { nextCursor }: ListPage<unknown>): void {
   if (!out.json && nextCursor !== null) out.note(`There are more: add --cursor ${shellWord(nextCursor)}`);
 }
 
-/** Values by their labels; what is undefined is left out. As pairs where labels may be anything, such as numbers. */
+/** Values by label; undefined ones are left out. As pairs where labels may be any text, as numeric keys would be reordered. */
 export type DetailFields = Readonly<Record<string, string | undefined>> | readonly (readonly [string, string])[];
 
-/** Labels and values, one pair a line, the values aligned; below a sentence, where there is one. */
+/** Labels and values, one pair a line, the values aligned; below a sentence, if given. */
 export function fields(out: Out, labelled: DetailFields, sentence?: string): string {
   const pairs = Array.isArray(labelled) ? (labelled as [string, string][]) : Object.entries(labelled);
   const shown = pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);

@@ -6,8 +6,8 @@ import { failure, UserError } from "../core/errors.js";
 import { cancellable } from "./interruption.js";
 
 /**
- * Makes a directory and those above it, and returns the outermost one that it made; undefined where all were there. Not by `recursive`, which
- * never ends where the file system takes no directories, as in /proc (Node.js 20).
+ * Creates a directory and its parents, and returns the outermost one that it created; undefined if all existed. Not with `recursive`, which
+ * never ends on a file system that takes no directories, such as /proc (Node.js 20).
  */
 export function makeDirectory(directory: string, mode = 0o777): string | undefined {
   if (isDirectory(directory)) return undefined;
@@ -15,7 +15,7 @@ export function makeDirectory(directory: string, mode = 0o777): string | undefin
   try {
     mkdirSync(directory, { mode });
   } catch (error) {
-    // Somebody else may have made it in between.
+    // Another process may have created it in the meantime.
     if (isDirectory(directory)) return above;
     throw error;
   }
@@ -29,9 +29,9 @@ function isDirectory(file: string): boolean {
 type Parts = AsyncIterable<Uint8Array> | Iterable<string>;
 
 /**
- * Writes a file beside the one that it is to be, so that nobody ever reads a part of it; leaves nothing where that fails. Nobody can know
- * its name before, and what is there already is not written to: a link would lead elsewhere, a file be readable for others.
- * `place` puts the file, which is whole then, where it belongs.
+ * Writes a temporary file beside the target, so that nobody ever reads a partial file; removes it on failure. Its name cannot be guessed,
+ * and an existing file is never written to: a link could lead elsewhere, and a file could be readable by others.
+ * `place` moves the complete file to its target.
  */
 export async function writeBeside(
   file: string,
@@ -58,10 +58,10 @@ export async function writeBeside(
   }
 }
 
-/** File systems that know no hard links say so by one of these. */
+/** Error codes of file systems without hard links. */
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
-/** Writes a file and its folder as a whole or not at all, over what was there. @throws {UserError} FILE_NOT_WRITTEN; CANCELLED where it was interrupted */
+/** Writes a file atomically, over an existing one, and creates its folder. @throws {UserError} FILE_NOT_WRITTEN; CANCELLED if interrupted */
 export async function replaceFile(file: string, text: string): Promise<void> {
   const place = (partial: string) => rename(partial, file);
   await cancellable((signal) =>
@@ -72,33 +72,33 @@ export async function replaceFile(file: string, text: string): Promise<void> {
   );
 }
 
-/** The mark that some editors put before a text, which is not part of it. */
+/** The mark that some editors put before a text; it is not part of the text. */
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /**
- * Writes a text over a file as a whole, with its mode, if the file still holds the one that was read. @returns whether it did
- * @throws {UserError} FILE_NOT_WRITTEN; CANCELLED where it was interrupted
+ * Replaces a file's text atomically, keeping its mode, if the file still contains the text that was read. @returns whether it did
+ * @throws {UserError} FILE_NOT_WRITTEN; CANCELLED if interrupted
  */
 export async function replaceUnchanged(file: string, before: string, after: string): Promise<boolean> {
   let isUnchanged = false;
   const replace = async (signal: AbortSignal): Promise<void> => {
-    // A link stays one.
+    // A symbolic link stays one.
     const target = await realpath(file);
     const { mode } = await stat(target);
     const mark = (await readFile(target, "utf8")).startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
     const place = async (partial: string): Promise<void> => {
-      // As late as can be: an editor may save it meanwhile.
+      // As late as possible: an editor may save the file meanwhile.
       isUnchanged = (await readFile(target, "utf8")) === mark + before;
       await (isUnchanged ? rename(partial, target) : rm(partial));
     };
     await writeBeside(target, [mark + after], mode & 0o777, place, signal);
   };
-  const outcome = { left: "it is as it was", fix: "make room, or let yourself write to it and to its folder" };
+  const outcome = { state: "it is unchanged", fix: "make room, or make it and its folder writable for you" };
   await cancellable((signal) => writing(file, () => replace(signal), outcome));
   return isUnchanged;
 }
 
-/** Writes a new file part by part, for its owner only; it is there once all parts are. @throws {UserError} FILE_EXISTS, FILE_NOT_WRITTEN; what parts throw */
+/** Writes a new file part by part, readable by its owner only; it appears once complete. @throws {UserError} FILE_EXISTS, FILE_NOT_WRITTEN; what parts throw */
 export async function createFile(file: string, parts: Parts, signal?: AbortSignal): Promise<void> {
   await refuseExisting(file);
   const place = async (partial: string): Promise<void> => {
@@ -116,7 +116,7 @@ export async function createFile(file: string, parts: Parts, signal?: AbortSigna
   await writing(file, () => writeBeside(file, parts, 0o600, place, signal));
 }
 
-/** @throws {UserError} FILE_EXISTS where there is something of that name. */
+/** @throws {UserError} FILE_EXISTS if something of that name exists. */
 export async function refuseExisting(file: string): Promise<void> {
   const isThere = await lstat(file).then(
     () => true,
@@ -125,20 +125,20 @@ export async function refuseExisting(file: string): Promise<void> {
   if (isThere) throw exists(file);
 }
 
-const NOTHING_LEFT = { left: "nothing was left there", fix: "make room, or name a place that you may write to" };
+const NOTHING_LEFT = { state: "nothing was left there", fix: "make room, or name a place that you may write to" };
 
-/** Does what writes a file. @param outcome what becomes of the file where that fails, and what to do */
+/** Runs work that writes a file. @param outcome the file's state after a failure, and what to do */
 async function writing(file: string, work: () => Promise<void>, outcome = NOTHING_LEFT): Promise<void> {
   try {
     await work();
   } catch (error) {
     if (error instanceof UserError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    const what = `${file} could not be written (${code ?? message}); ${outcome.left}`;
-    throw failure("FILE_NOT_WRITTEN", what, outcome.fix, error);
+    const reason = `${file} could not be written (${code ?? message}); ${outcome.state}`;
+    throw failure("FILE_NOT_WRITTEN", reason, outcome.fix, error);
   }
 }
 
 function exists(file: string): UserError {
-  return failure("FILE_EXISTS", `${file} is there already`, "name another file, or remove it");
+  return failure("FILE_EXISTS", `${file} already exists`, "name another file, or remove it");
 }

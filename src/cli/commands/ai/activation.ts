@@ -10,7 +10,7 @@ import { type CustomerRecord, findingsOf, sentState } from "./customer.js";
 import type { Facts } from "./tell.js";
 import { type Sanitizer, sentExplanation } from "./sanitizer.js";
 
-/** For each first transition that leads there, the shortest way from a state to another that passes no state twice, both ends included; the shortest first. */
+/** For each first transition that leads to `to`, the shortest path that visits no state twice, both ends included; the shortest path first. */
 function waysTo({ states }: Lifecycle, from: string, to: string): string[][] {
   const next = new Map(states.map(({ name, transitions }) => [name, transitions.map((transition) => transition.to)]));
   const ways = (next.get(from) ?? [])
@@ -22,7 +22,7 @@ function waysTo({ states }: Lifecycle, from: string, to: string): string[][] {
   return [...unique.values()].sort((a, b) => a.length - b.length);
 }
 
-/** The shortest way, breadth first; null where none leads there. */
+/** The shortest path, by breadth-first search; null if there is none. */
 function shortest(
   next: ReadonlyMap<string, readonly string[]>,
   from: string,
@@ -31,7 +31,7 @@ function shortest(
 ): string[] | null {
   const queue = [[from]];
   passed.add(from);
-  // It grows while it is walked.
+  // The queue grows while it is iterated.
   for (const way of queue) {
     const last = way.at(-1)!;
     if (last === to) return way;
@@ -44,21 +44,21 @@ function shortest(
   return null;
 }
 
-/** The state that most models call so. */
+/** The name of that state in most models. */
 const ACTIVATED = "activated";
 
-/** A way from where a customer stands to the state in question. */
+/** A path from a customer's state to the target state. */
 interface Way {
   states: string[];
-  /** The condition of its first transition, as it stands now; null where the service cannot tell. */
+  /** The condition of the first transition, explained as of now; null if the service cannot say. */
   next: Explanation | null;
-  /** The leaves of it that are not met, in words. */
+  /** Its unmet leaf conditions, in words. */
   lacking: string[];
-  /** The conditions of the transitions behind it. They begin to count when their state is entered. */
+  /** The conditions of the transitions after it. They only count once their state is entered. */
   then: { from: string; to: string; when: string }[];
 }
 
-/** The state that counts as activated: the one that was named, or `activated`. @throws {UserError} where the active model has none such */
+/** The state that counts as activated: the named one, or `activated`. @throws {UserError} if the active model has no such state */
 export function targetState({ settings }: Context, snapshot: Snapshot | null, named: string | undefined): string {
   const states = snapshot?.lifecycle?.states.map(({ name }) => name) ?? [];
   const target = named ?? ACTIVATED;
@@ -72,7 +72,7 @@ export function targetState({ settings }: Context, snapshot: Snapshot | null, na
   throw failure("STATE_NOT_FOUND", message, `name one of its states by --state: ${states.join(", ")}`);
 }
 
-/** Why a customer is not in a state of the lifecycle: the ways there, with what each of them lacks. */
+/** Why a customer is not in a lifecycle state: the paths to it, with the unmet conditions of each. */
 export function activationFacts(record: CustomerRecord, target: string, sanitizer: Sanitizer): Facts {
   const { state, explanation } = record;
   const { ways, ...about } = aboutOf(record, target);
@@ -121,7 +121,7 @@ function conditionsOf({ states }: Lifecycle, from: string, to: string): string {
   return transitions.map(({ when }) => conditionText(when)).join(", or ");
 }
 
-/** The leaves that are not met; of groups where one is enough, all that could be. */
+/** The unmet leaf conditions, including every alternative of groups where one is enough. */
 function lackingIn(explanation: Explanation): string[] {
   if (explanation.met) return [];
   const { kind, text, conditions } = explanation;
@@ -134,11 +134,11 @@ function inWords(out: Out, { state, explanation }: CustomerRecord, about: Return
   const who = bold(printable(state.customerId));
   const now = cyan(printable(state.lifecycle ?? "no state"));
   const head = `${who} is in ${now}${since === null ? "" : ` since ${out.at(since)}`}`;
-  const lines = [isThere ? `${head}: it is there already.` : `${head}, not in ${cyan(printable(target))}.`];
+  const lines = [isThere ? `${head}: it is already there.` : `${head}, not in ${cyan(printable(target))}.`];
   if (wasThereAt !== null) lines.push(`It was there before: it entered ${printable(target)} at ${out.at(wasThereAt)}.`);
   lines.push(...remarks(explanation), ...findings.map((one) => out.atIn(printable(one))));
   if (!isThere && ways.length === 0 && state.lifecycle !== null) {
-    lines.push(`No way leads from ${printable(state.lifecycle)} to ${printable(target)}.`);
+    lines.push(`No path leads from ${printable(state.lifecycle)} to ${printable(target)}.`);
   }
   return [lines.join("\n"), ...ways.map((way) => wayInWords(out, way))].join("\n\n");
 }
@@ -147,7 +147,7 @@ function wayInWords(out: Out, { states, next, then }: Way): string {
   return [
     out.style.bold(states.map(printable).join(" → ")),
     `  to ${printable(states[1]!)} when`,
-    next === null ? "    what it lacks cannot be told for the moment" : explanationInWords(out, next, "    "),
+    next === null ? "    the unmet conditions are not available at the moment" : explanationInWords(out, next, "    "),
     ...then.map(({ from, to, when }) => `  then from ${printable(from)} to ${printable(to)} when ${printable(when)}`),
   ].join("\n");
 }

@@ -11,12 +11,12 @@ import { eventUses } from "./event-uses.js";
 import { modelFacts, placesOf } from "./model-facts.js";
 import type { Sanitizer } from "./sanitizer.js";
 
-/** What of a model's events has come to an environment, and what else has. */
+/** Which of a model's events an environment received, and what else. */
 export interface Arrivals {
   environment: string;
-  /** When each declared event last happened; null for one that never came. */
+  /** When each declared event last happened; null for one that was never received. */
   lastAt: Record<string, string | null>;
-  /** Names that came in the last 30 days and the model does not declare. */
+  /** Event names received in the last 30 days that the model does not declare. */
   undeclared: string[];
   violations: Pick<SchemaViolation, "configVersion" | "event" | "code" | "path" | "operations">[];
 }
@@ -24,10 +24,10 @@ export interface Arrivals {
 const ASKED_AT_ONCE = 8;
 const VIOLATIONS_MAX = 50;
 
-/** Where nobody is signed in, or the service is not there, what came is not known; a model can be looked at all the same. */
+/** Failures after which the model can be examined without knowing what was received: not signed in, or no service. */
 const UNKNOWN = /^(NOT_SIGNED_IN|PROJECT_REQUIRED|ORGANIZATION_REQUIRED|SERVICE_UNREACHABLE)$/;
 
-/** What came to the environment; the failure where that cannot be known here. */
+/** What the environment received; the failure if that cannot be known. */
 export async function readArrivals({ api, settings }: Context, snapshot: Snapshot): Promise<Arrivals | UserError> {
   const lastAt: Arrivals["lastAt"] = {};
   const readLast = async (type: string): Promise<void> => {
@@ -53,7 +53,7 @@ export async function readArrivals({ api, settings }: Context, snapshot: Snapsho
   }
 }
 
-/** The names that the service found; its active version may be another than the model here. */
+/** The undeclared names that the service found, by its active version, which may differ from the local model. */
 function undeclaredIn(findings: readonly Finding[]): string[] {
   const details = findings.find(({ code }) => code === "EVENTS_UNDECLARED")?.details["events"];
   return Array.isArray(details) ? details.map((one) => String((one as { event?: unknown }).event)) : [];
@@ -62,15 +62,15 @@ function undeclaredIn(findings: readonly Finding[]): string[] {
 interface CoveredEvent {
   event: string;
   readBy: string[];
-  /** Whether it is there for people alone, and no condition is to read it. */
+  /** Whether it is declared for people only, and no condition is meant to read it. */
   recordOnly: boolean;
-  /** Null for one that never came; absent where that is not known. */
+  /** Null if it was never received; absent if that is not known. */
   lastAt?: string | null;
 }
 
 /**
- * Which events the model declares, where it reads them, and what of them comes in; with what to do about it.
- * @param recordOnly the events that no condition is to read
+ * Which events the model declares, where it reads them, which are received, and what to do about it.
+ * @param recordOnly the events that no condition is meant to read
  */
 export function coverageFacts(
   snapshot: Snapshot,
@@ -110,7 +110,7 @@ export function coverageFacts(
   };
 }
 
-/** What came in, as it may be sent: names that are none may be anything. */
+/** The arrivals as they may be sent: text that does not look like a name is withheld, as it may be anything. */
 function sentOf(arrivals: Arrivals, sanitizer: Sanitizer): Arrivals {
   return {
     ...arrivals,
@@ -125,7 +125,7 @@ function sentOf(arrivals: Arrivals, sanitizer: Sanitizer): Arrivals {
   };
 }
 
-/** What to do, the most urgent first: an event that much depends on and never came is a hole in the model. */
+/** What to do, the most urgent first: an event that much depends on and that was never received is a hole in the model. */
 function planFor(snapshot: Snapshot, events: readonly CoveredEvent[], arrivals: Arrivals | null): string[] {
   const never = events.filter(({ lastAt }) => lastAt === null);
   const isRead = ({ readBy }: CoveredEvent) => readBy.length > 0;
@@ -133,39 +133,39 @@ function planFor(snapshot: Snapshot, events: readonly CoveredEvent[], arrivals: 
   const wrong = ({ event, code, path, operations }: Arrivals["violations"][number]) =>
     `Correct ${path} of ${event ?? "the traits"}: ${code} in ${plural(operations, "operation")}.`;
   const undeclared = (name: string) =>
-    `Declare ${name}, or correct its name where it is sent: it comes, and nothing can read it.`;
+    `Declare ${name}, or correct its name where it is sent: it is received, and nothing can read it.`;
   return [
     ...never
       .filter(isRead)
-      .map(({ event, readBy }) => `Send ${event}: it never came, and ${readBy.join("; ")} wait for it.`),
+      .map(({ event, readBy }) => `Send ${event}: it was never received, and these wait for it: ${readBy.join("; ")}.`),
     ...(arrivals?.violations ?? []).map(wrong),
     ...(arrivals?.undeclared ?? []).map(undeclared),
     ...never
       .filter(isUnread)
-      .map(({ event }) => `Send ${event}, or take it out of the model: it never came, and nothing reads it.`),
+      .map(({ event }) => `Send ${event}, or remove it from the model: it was never received, and nothing reads it.`),
     ...never
       .filter((event) => !isRead(event) && event.recordOnly)
-      .map(({ event }) => `Send ${event}, or take it out of the model: it never came.`),
+      .map(({ event }) => `Send ${event}, or remove it from the model: it was never received.`),
     ...events
       .filter((event) => event.lastAt !== null && isUnread(event))
-      .map(({ event }) => `Read ${event} in a condition, or take it out of the model: nothing reads it.`),
+      .map(({ event }) => `Read ${event} in a condition, or remove it from the model: nothing reads it.`),
     ...missingIn(snapshot),
   ];
 }
 
-/** Of the questions that customer-success teams ask, those that the model has no answer to. */
+/** The usual questions of customer-success teams that the model cannot answer. */
 function missingIn({ lifecycle, journeys, health, events, traits }: Snapshot): string[] {
   const fields = Object.values(events).flatMap(({ properties }) => Object.values(properties));
   const hasDate = Object.values(traits).some(({ type }) => type === "date");
   const hasNumber = fields.some(({ type }) => type === "number");
   const answered: [isAnswered: boolean, otherwise: string][] = [
-    [lifecycle !== null, "Add a lifecycle: where customers stand is not derived."],
-    [journeys.length > 0, "Add a journey, such as onboarding: how far customers have come is not derived."],
-    [health !== null, "Add a health score: who does badly is not derived."],
-    [hasDate, "Send the date of renewal or of the trial's end as a trait: what is due is not known."],
+    [lifecycle !== null, "Add a lifecycle: the model does not derive where customers stand."],
+    [journeys.length > 0, "Add a journey, such as onboarding: the model does not derive customers' progress."],
+    [health !== null, "Add a health score: the model does not derive which customers do badly."],
+    [hasDate, "Send the date of renewal or of the trial's end as a trait: due dates are not known."],
     [
       hasNumber,
-      "Send an amount or a number with an event, such as a payment's: how much is not known, only how often.",
+      "Send an amount or a number with an event, such as a payment's: only how often is known, not how much.",
     ],
   ];
   return answered.filter(([isAnswered]) => !isAnswered).map(([, otherwise]) => otherwise);
@@ -184,7 +184,7 @@ function inWords(out: Out, { events, undeclared, arrivalsUnknown, plan }: Covera
     { title: "Event", value: ({ event }) => event, kept: true },
     {
       title: "Read by",
-      value: ({ readBy, recordOnly }) => readBy.join("; ") || (recordOnly ? "people alone" : "nothing"),
+      value: ({ readBy, recordOnly }) => readBy.join("; ") || (recordOnly ? "people only" : "nothing"),
     },
   ];
   if (arrivalsUnknown === null) {
@@ -195,10 +195,10 @@ function inWords(out: Out, { events, undeclared, arrivalsUnknown, plan }: Covera
   return [
     bold("Coverage"),
     events.length === 0 ? "The model declares no events." : table(out, columns, events),
-    ...(arrivalsUnknown === null ? [] : [`What comes in is not known: ${printable(arrivalsUnknown)}.`]),
+    ...(arrivalsUnknown === null ? [] : [`What is received is not known: ${printable(arrivalsUnknown)}.`]),
     ...(names === "" ? [] : [`Not declared, but sent: ${names}.`]),
     "",
     bold("What to do"),
-    ...(todo.length === 0 ? ["Nothing: each event comes and is read."] : todo),
+    ...(todo.length === 0 ? ["Nothing: each event is received and read."] : todo),
   ].join("\n");
 }

@@ -18,28 +18,28 @@ import { explanationOf, stateInWords, whyInWords } from "../customers/explanatio
 import type { Facts } from "./tell.js";
 import { pick, Sanitizer, sentWhy, textsIn } from "./sanitizer.js";
 
-/** All that is read of a customer; the lists are the latest, the newest last. */
+/** Everything that is read about a customer; the lists are the latest entries, the newest last. */
 export interface CustomerRecord {
   state: CustomerState;
-  /** The same as it came, which alone has all digits of the traits. */
+  /** The answer as received: only its text has all digits of the traits. */
   answer: ApiAnswer<CustomerState>;
   backlog: Backlog;
   explanation: ExplainedCustomer;
-  /** The active model; null where none was deployed. */
+  /** The active model; null if none was deployed. */
   snapshot: Snapshot | null;
   timeline: Emission[];
   events: Event[];
   ruleRuns: RuleExecution[];
 }
 
-/** How many entries of each list are told: what led to the present state, and no more than a person reads. */
+/** Entries of each list: enough to show what led to the present state, and no more than a person reads. */
 const LATEST = 30;
 
-/** Reads what there is to know of a customer. */
+/** Reads everything about a customer that the facts are made of. */
 export async function readCustomer(context: Context, customerId: string): Promise<CustomerRecord> {
   const { api } = context;
   const path = ["customers", customerId];
-  // First, because it says where there is no such customer.
+  // First, because it fails with CUSTOMER_NOT_FOUND.
   const state = await api.get<CustomerState>(path, ["customerId", "lifecycle", "segments", "traits"]);
   const newest = { customer: customerId, limit: LATEST };
   const [backlog, explanation, snapshot, timeline, events, ruleRuns] = await Promise.all([
@@ -67,16 +67,16 @@ async function activeSnapshot(context: Context): Promise<Snapshot | null> {
   return active === null ? null : (await getVersion(context, active)).snapshot;
 }
 
-/** What decides about the values of this customer. @param allow names whose values may be sent */
+/** The sanitizer for a customer's values. @param allow names whose values may be sent */
 export function sanitizerFor({ settings }: Context, snapshot: Snapshot | null, allow: readonly string[]): Sanitizer {
-  // The service knows the token, and nobody else does: names that are made with it mean nothing to a provider.
+  // Only the service and this machine know the token: pseudonyms made with it mean nothing to a provider.
   const key = settings.credentials().accessToken;
   return new Sanitizer({ key, known: textsIn(snapshot), allowed: new Set(allow) });
 }
 
 const LATE_MS = 86_400_000;
 
-/** What is, or may be, wrong with a customer and what to do, the most severe first, in sentences without its values and identifiers: they may be sent. */
+/** Problems and possible problems of a customer and what to do, the most severe first. The sentences contain none of its values or identifiers: they may be sent. */
 export function findingsOf({ state, backlog, explanation, snapshot, events, ruleRuns }: CustomerRecord): string[] {
   const { pending, ahead, setAside } = backlog;
   const { configVersion, activeVersion } = explanation;
@@ -86,33 +86,33 @@ export function findingsOf({ state, backlog, explanation, snapshot, events, rule
   const isLate = (one: Event) => Date.parse(one.acceptedAt) - Date.parse(one.occurredAt) > LATE_MS;
   const late = events.filter(isLate).length;
   const waiting = plural(pending, "operation");
-  const found = [
+  const sentences = [
     setAside !== null &&
       `Its evaluation failed at ${setAside.at}, and it was set aside: ${waiting} wait until the cause is fixed and it is released (svc customers release).`,
     setAside === null &&
       pending > ahead &&
-      `${plural(pending - ahead, "operation")} of it are not evaluated yet: the state is not the last word.`,
-    ahead > 0 && `${plural(ahead, "operation")} have a time that has not come; they count from then on.`,
-    // One that was never evaluated, as where its first operations set it aside, has no state that could be outdated.
+      `Not evaluated yet: ${plural(pending - ahead, "operation")} of it. Its state may still change.`,
+    ahead > 0 && `Dated in the future: ${plural(ahead, "operation")}, which will count from then on.`,
+    // A customer that was never evaluated, for example because its first operations set it aside, has no state that could be outdated.
     state.evaluatedThrough !== null &&
       configVersion !== activeVersion &&
-      `Its state was computed under ${configVersion ?? "no model"}, and ${activeVersion ?? "none"} is active: svc recompute --customer computes it anew.`,
+      `Its state was computed under ${configVersion ?? "no model"}, and ${activeVersion ?? "none"} is active: svc recompute --customer recomputes it.`,
     ...[...new Set(failed)].map(
-      (rule) => `The rule ${rule} could not be run, ${timesOf(rule)} of the latest ${ruleRuns.length} runs of rules.`,
+      (rule) => `The rule ${rule} failed ${timesOf(rule)} among the latest ${ruleRuns.length} runs of rules.`,
     ),
     undeclared > 0 &&
       `Events of names that the model does not declare, which no condition can read: ${undeclared} of the latest ${events.length}.`,
     late > 0 && `Events that were sent more than a day after they happened: ${late} of the latest ${events.length}.`,
-    // The state knows of no event that waits; the list does.
+    // The state does not include events that wait for evaluation; the list does.
     state.lastEventAt === null && events.length === 0 && "It has no events: only traits are known.",
   ];
-  return found.filter((one) => one !== false);
+  return sentences.filter((one) => one !== false);
 }
 
 /** The service takes 256 KiB of facts and question together. */
 const SENT_BYTES_MAX = 200 * 1024;
 
-/** What there is to know of a customer: its state, why it is so, what is wrong, and what happened last. */
+/** The facts about a customer: its state, the reasons for it, problems, and what happened last. */
 export function customerFacts(record: CustomerRecord, sanitizer: Sanitizer): Facts {
   const { state, backlog, explanation, timeline, events, ruleRuns } = record;
   const findings = findingsOf(record);
@@ -125,7 +125,7 @@ export function customerFacts(record: CustomerRecord, sanitizer: Sanitizer): Fac
   };
 }
 
-/** The same as it may be sent; of the lists as many of the newest entries as make it at most so long. */
+/** The same as it may be sent; the oldest list entries are left out until it fits in `bytesMax`. */
 export function sentCustomer(record: CustomerRecord, sanitizer: Sanitizer, bytesMax: number) {
   const { backlog, explanation, timeline, events, ruleRuns } = record;
   const sent = {
@@ -151,12 +151,12 @@ export function sentCustomer(record: CustomerRecord, sanitizer: Sanitizer, bytes
   return fitting(sent, bytesMax);
 }
 
-/** When evaluation of a customer was given up, and why, as it may be sent. */
+/** When a customer was set aside, and why, as it may be sent. */
 export function sentSetAside(setAside: Backlog["setAside"], sanitizer: Sanitizer) {
   return setAside && { at: setAside.at, error: sanitizer.value("error", setAside.error) };
 }
 
-/** What was emitted about a customer as it may be sent. */
+/** An emission as it may be sent. */
 export function sentEmission({ at, type, source, metadata, cause }: Emission, sanitizer: Sanitizer) {
   return {
     at,
@@ -183,7 +183,7 @@ export function sentState(
       health: state.health && pick(state.health, "overall", "components", "band"),
       journeys: state.journeys.map((journey) => sentJourney(journey, sanitizer)),
       signals: state.signals.map(({ signalId, severity }) => ({ signal: signalId, severity })),
-      // What is due next may be due at such a date.
+      // The next timer may be due at a withheld date.
       ...(hasWithheldDate ? {} : pick(state, "nextDueAt")),
       traits: sanitizer.values(state.traits),
     },
@@ -202,7 +202,7 @@ function sentJourney(journey: CustomerState["journeys"][number], sanitizer: Sani
   };
 }
 
-/** Leaves out the oldest entries of the lists until it is short enough. */
+/** Drops the oldest entry of the longest list until the document is short enough. */
 function fitting<T extends { timeline: object[]; events: object[]; ruleRuns: object[] }>(sent: T, bytesMax: number): T {
   while (Buffer.byteLength(JSON.stringify(sent)) > bytesMax) {
     const [longest] = [sent.events, sent.timeline, sent.ruleRuns].sort((a, b) => lengthOf(b) - lengthOf(a));
@@ -224,10 +224,10 @@ function inWords(
   const section = (title: string, body: string) => (body === "" ? "" : `${out.style.bold(title)}\n${body}`);
   const latest = <Row>(what: string, rows: readonly Row[], columns: readonly Column<Row>[]) =>
     section(`Latest ${what} (${rows.length})`, table(out, columns, rows));
-  const found =
+  const sentences =
     findings.length === 0 ? ["  Nothing looks wrong."] : findings.map((one) => `  - ${out.atIn(printable(one))}`);
   return paragraphs([
-    section("Findings", found.join("\n")),
+    section("Findings", sentences.join("\n")),
     stateInWords(out, answer),
     whyInWords(out, explanation),
     latest("changes", timeline, [

@@ -10,32 +10,32 @@ import { paragraphs, UNPRINTABLE } from "../../../words/text.js";
 import { ask, type Ending, type Facts, printableLines } from "./tell.js";
 
 /**
- * Models that a language model wrote. Such a text is nobody's intention: it may hold anything, by mistake or because somebody else's words
- * got into what was asked. So nothing of it is run here: its types are checked, a person reads it, and runs it or does not.
+ * Drafts of models, written by a language model. Such a text is untrusted: it may contain anything, by mistake or because of injected
+ * words in the question. So it is never run here: only its types are checked, and a person reads it and decides whether to run it.
  */
 
 const CONFIG = "svc.config.ts";
-/** Ten times the largest model of the examples. */
+/** Ten times the size of the largest example model. */
 const BYTES_MAX = 65_536;
-/** What is told of one draft: nobody reads more. */
+/** Mistakes reported per draft. */
 const MISTAKES_MAX = 20;
-/** One that is not sound after so many is not going to be. */
+/** A draft that is not valid after this many tries will not become so. */
 const TRIES_MAX = 3;
 
-/** A draft as it stands in an answer. */
+/** A draft extracted from an answer. */
 export interface DraftInAnswer {
-  /** With a line break at its end. */
+  /** Ends with a line break. */
   source: string;
-  /** What stands around it. */
+  /** The text around it. */
   notes: string;
 }
 
-/** A model that a language model wrote, and whose types are right. */
+/** A draft whose types are right. */
 export interface Draft extends Ending, DraftInAnswer {
   tries: number;
 }
 
-/** The first block of TypeScript (```ts) in an answer; null where it is missing, has no end, exports no model, or is larger than 64 KiB. */
+/** The first block of TypeScript (```ts) in an answer; null if it is missing, unterminated, exports no model, or is larger than 64 KiB. */
 export function draftIn(text: string): DraftInAnswer | null {
   const lines = text.split(/\r?\n/);
   const first = lines.findIndex((line) => /^ {0,3}`{3,}(ts|typescript)\b/i.test(line));
@@ -49,22 +49,22 @@ export function draftIn(text: string): DraftInAnswer | null {
   return { source, notes: [...lines.slice(0, first), "", ...lines.slice(end + 1)].join("\n").trim() };
 }
 
-/** What would keep a reader or the type checker from seeing a draft as it is. */
+/** Things that would hide a part of a draft from a reader or the type checker. */
 const HIDING: readonly (readonly [pattern: RegExp, message: string])[] = [
   [new RegExp(`(?!\\t|\\r?\\n)(?:${UNPRINTABLE.source})`, "gu"), "a character here cannot be seen"],
   [/@ts-(ignore|nocheck|expect-error)/g, "a comment keeps types from being checked"],
 ];
 
 /**
- * What is wrong with a draft, at most twenty of it, as the compiler's diagnostics and `DRAFT_NOT_ALLOWED`. Only its types are checked, in a
- * folder of its own from where no other file is read, and nothing is run.
+ * The mistakes in a draft, at most twenty, as the compiler's diagnostics and `DRAFT_NOT_ALLOWED`. Only its types are checked, in a separate
+ * folder from which no other file is read, and nothing is run.
  */
 export async function draftMistakes(source: string, signal?: AbortSignal): Promise<Diagnostic[]> {
   const hidden = HIDING.flatMap(([pattern, message]) =>
     [...source.matchAll(pattern)].map(({ index }) => notAllowed(source, index, message)),
   );
-  const found = hidden.length > 0 ? hidden : await typeMistakes(source, signal);
-  return found.slice(0, MISTAKES_MAX);
+  const mistakes = hidden.length > 0 ? hidden : await typeMistakes(source, signal);
+  return mistakes.slice(0, MISTAKES_MAX);
 }
 
 async function typeMistakes(source: string, signal: AbortSignal | undefined): Promise<Diagnostic[]> {
@@ -73,7 +73,7 @@ async function typeMistakes(source: string, signal: AbortSignal | undefined): Pr
     await writeFile(path.join(directory, CONFIG), source, { mode: 0o600 });
     return await checkTypes(directory, { sealed: true, ...(signal && { signal }) });
   } catch (error) {
-    // What is nested ever deeper goes deeper than the parser's calls.
+    // Deep nesting overflows the parser's call stack.
     if (error instanceof RangeError) return [notAllowed(source, 0, "its parts are nested too deeply")];
     throw error;
   } finally {
@@ -95,7 +95,7 @@ const NO_DRAFT: Diagnostic = {
   fix: "answer with one ```ts block that is the whole file, with export default defineModel(…)",
 };
 
-/** Asks for a draft until its types are right, with what was wrong with the one before. @throws {UserError} DRAFT_REFUSED after three; what asking throws */
+/** Asks for a draft until its types are right, each time with the mistakes of the previous one. @throws {UserError} DRAFT_REFUSED after three tries; what asking throws */
 async function draftFor(
   context: Context,
   sent: Readonly<Record<string, unknown>>,
@@ -113,17 +113,17 @@ async function draftFor(
     const errors = countDiagnostics(diagnostics);
     if (tries === TRIES_MAX) {
       const message = `the language model's draft is not a valid model: after ${TRIES_MAX} tries it has ${errors}`;
-      throw failure("DRAFT_REFUSED", message, "go on from the model above, or ask again", undefined, {
+      throw failure("DRAFT_REFUSED", message, "continue with the model above, or ask again", undefined, {
         problems: diagnostics,
       });
     }
     context.out.note(`The language model's draft has ${errors}; asking it to correct them …`);
-    const told = diagnostics.map(({ code, message, line, column, fix }) => ({ code, message, line, column, fix }));
-    question = { ...question, sent: { ...sent, draft: draft?.source ?? "", diagnostics: told } };
+    const reported = diagnostics.map(({ code, message, line, column, fix }) => ({ code, message, line, column, fix }));
+    question = { ...question, sent: { ...sent, draft: draft?.source ?? "", diagnostics: reported } };
   }
 }
 
-/** The model that answers make by themselves, the baseline, and a language model's draft. @param model to ask; the operator's unless given */
+/** The baseline, which is the model made from the answers alone, and a language model's draft. @param model the language model to ask; the operator's unless given */
 export function draftFacts(
   context: Context,
   { answers, baseline }: { answers: Readonly<Record<string, unknown>>; baseline: string },
@@ -135,7 +135,7 @@ export function draftFacts(
   return {
     task: "model-success",
     document: { answers, model: baseline },
-    text: () => `${bold("The model that your answers make")}\n\n${printableLines(baseline)}`,
+    text: () => `${bold("The model made from your answers")}\n\n${printableLines(baseline)}`,
     sent,
     draft: {
       ask: async (stop) => (draft = await draftFor(context, sent, model, stop)),

@@ -7,19 +7,19 @@ export type ReadingPart = "lifecycle" | "journey" | "segment" | "health" | "rule
 /** A place of the model that reads an event. */
 export interface EventUse {
   part: ReadingPart;
-  /** `trial → activated` of the lifecycle, `onboarding, invite_team` or `onboarding, start` of a journey, a health component, a member of
+  /** `trial → activated` for the lifecycle, `onboarding, invite_team` or `onboarding, start` for a journey, a health component, a member of
    * the display, or an id. */
   id: string;
-  /** Of the event, those that are read there, by name. */
+  /** The names of the event's properties that are read there. */
   properties: string[];
 }
 
-/** A place of the model that reads a trait; `id` as of an event's use. */
+/** A place of the model that reads a trait; `id` as in `EventUse`. */
 export type TraitUse = Pick<EventUse, "part" | "id">;
 
 /**
- * Where the model reads each declared event, in the order of the model; of one place once, and empty where nothing reads it. `inactiveFor` and
- * `activeWithin`, which any event tells, are no use of a certain one.
+ * Where the model reads each declared event, in model order, each place once; empty if nothing reads it. `inactiveFor` and `activeWithin`,
+ * which depend on any event, do not count as a use of a particular one.
  */
 export function eventUses(snapshot: Snapshot): ReadonlyMap<string, readonly EventUse[]> {
   const uses = new Map<string, EventUse[]>(Object.keys(snapshot.events).map((name) => [name, []]));
@@ -31,7 +31,7 @@ export function eventUses(snapshot: Snapshot): ReadonlyMap<string, readonly Even
   return uses;
 }
 
-/** Where the model reads each declared trait, as `eventUses` does events. A rule on `traitsChanged` is a use of all of them. */
+/** Where the model reads each declared trait, like `eventUses`. A rule on `traitsChanged` uses all of them. */
 export function traitUses(snapshot: Snapshot): ReadonlyMap<string, readonly TraitUse[]> {
   const uses = new Map<string, TraitUse[]>(Object.keys(snapshot.traits).map((name) => [name, []]));
   for (const { part, id, reads } of places(snapshot)) {
@@ -47,7 +47,7 @@ interface ReadingPlace {
 }
 
 interface Reads {
-  /** The events, with the properties of theirs that are asked for. */
+  /** The events read, with the properties of each that are read. */
   events: Map<string, Set<string>>;
   traits: Set<string>;
   allTraits: boolean;
@@ -71,8 +71,8 @@ function places({ lifecycle, journeys, segments, health, rules, signals, display
   for (const { id, when } of segments) add("segment", id, when);
   for (const { id, score } of health?.components ?? []) add("health", id, score);
   for (const { id, on, when, then } of rules) {
-    const said = "message" in then ? (messageParts(then.message ?? "") ?? []) : [];
-    const traits = said.flatMap((part) => ("placeholder" in part ? { trait: part.placeholder } : []));
+    const parts = "message" in then ? (messageParts(then.message ?? "") ?? []) : [];
+    const traits = parts.flatMap((part) => ("placeholder" in part ? { trait: part.placeholder } : []));
     add("rule", id, on, when, ...traits).allTraits = on.kind === "traitsChanged";
   }
   for (const { id, when } of signals) add("signal", id, when);
@@ -83,8 +83,8 @@ function places({ lifecycle, journeys, segments, health, rules, signals, display
 }
 
 /**
- * Collects what conditions, scores and filters read, whatever their kinds: what has an `event` selects occurrences of it, a `trait` is one
- * of the customer's, and a `property` is one of the event that is selected beside it (`of`) or around it.
+ * Collects what conditions, scores and filters of any kind read: a node with an `event` selects its occurrences, a `trait` is the customer's,
+ * and a `property` belongs to the event that is selected beside it (`of`) or around it.
  */
 function collect(node: unknown, reads: Reads, around?: Set<string>): void {
   if (typeof node !== "object" || node === null) return;

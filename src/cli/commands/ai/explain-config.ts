@@ -7,14 +7,14 @@ export default defineCommand({
     ["svc ai explain-config --facts", "The facts alone; nothing is sent"],
   ],
   async handler(context, values) {
-    // Not above: the help of these commands must not wait for what they load.
+    // Imported here: help texts must not wait for these modules.
     const { compile } = await import("../../core/compile.js");
     const { modelFacts, modelInWords } = await import("./model-facts.js");
     const { tell } = await import("./tell.js");
     await tell(context, values, async () => {
       const { snapshot, warnings } = await compile(context);
       const document = { ...modelFacts(snapshot, warnings) };
-      // A model says nothing of customers: what its author wrote may be sent.
+      // A model contains no customer data: what its author wrote may be sent.
       return { task: "explain-config", document, text: (out) => modelInWords(out, document), sent: document };
     });
   },

@@ -1,7 +1,7 @@
 import type { Framework } from "./instrumentation.js";
 import { aiOptions, defineCommand } from "../../core/command.js";
 
-// As `FRAMEWORKS` of the plan, which is not loaded to know them.
+// The same as `FRAMEWORKS` in instrumentation.ts, repeated so that help texts need not load it.
 const NODE = ["node", "express", "fastify", "koa", "nextjs"] as const satisfies readonly Framework[];
 const PYTHON = ["python", "django", "flask", "fastapi"] as const satisfies readonly Framework[];
 
@@ -10,13 +10,13 @@ export default defineCommand({
     framework: {
       type: "text",
       choices: [...NODE, ...PYTHON],
-      describe: "What the examples are for; unless given, what the directory's packages tell",
+      describe: "The framework of the examples; unless given, detected from the directory's packages",
     },
     ...aiOptions,
   },
   examples: [
     ["svc ai generate-instrumentation-plan --framework express --output plan.md", "The plan as a file, with examples"],
-    ["svc ai generate-instrumentation-plan --facts", "The plan alone, for the framework found here; nothing is sent"],
+    ["svc ai generate-instrumentation-plan --facts", "The plan alone, for the detected framework; nothing is sent"],
   ],
   async handler(context, { framework: named, ...values }) {
     const { compile } = await import("../../core/compile.js");

@@ -7,12 +7,12 @@ import { jsonOf, plural, quoted } from "../../../words/text.js";
 import { type EventUse, eventUses, type ReadingPart, type TraitUse, traitUses } from "./event-uses.js";
 import { block, code } from "./tell.js";
 
-/** What calls of the client are written in, as blocks in Markdown name it. */
+/** The language of the examples, as named in Markdown code blocks. */
 type Language = "js" | "python";
 
 type Fields = Readonly<Record<string, Field>>;
 
-/** What the examples are for: how the client is called, where it and the handler stand, and how what waits is sent before the process ends. */
+/** The setup of the examples: language, files of the client and the handler, and how queued operations are sent before the process ends. */
 interface Setup {
   language: Language;
   client: string;
@@ -20,50 +20,50 @@ interface Setup {
   ending: string;
 }
 
-const AT_EXIT = "`atexit` sends what waits when a process, or a worker of the server, ends in order.";
+const AT_EXIT = "`atexit` sends what is still queued when a process, or a worker of the server, exits normally.";
 const ofNode: Setup = {
   language: "js",
   client: "svc.js",
   handler: "server.js",
-  ending: "On SIGTERM the server stops serving first, and then `svc.close` sends what waits.",
+  ending: "On SIGTERM the server first stops serving, and then `svc.close` sends what is still queued.",
 };
 const ofPython: Setup = { language: "python", client: "svc_setup.py", handler: "app.py", ending: AT_EXIT };
 
-/** By their names, which are those of the templates in starter/plan, too. */
+/** Setups by framework; the names are also those of the templates in starter/plan. */
 const SETUPS = {
   node: ofNode,
   express: ofNode,
-  fastify: { ...ofNode, ending: "On SIGTERM `app.close()` stops serving, and the hook `onClose` sends what waits." },
+  fastify: { ...ofNode, ending: "On SIGTERM `app.close()` stops serving, and the hook `onClose` sends what is still queued." },
   koa: ofNode,
   nextjs: {
     ...ofNode,
     client: "lib/svc.js",
     handler: "app/api/records/route.js",
     ending:
-      "`after` (Next.js 15.1) runs once the answer is sent, and sends what waits, so nothing is left when the function is frozen or ends. Call it in each handler that tracks.",
+      "`after` (Next.js 15.1) runs once the response is sent, and sends what is still queued, so nothing is left when the function is frozen or ends. Call it in each handler that tracks.",
   },
   python: ofPython,
   django: {
     ...ofPython,
     client: "records/svc_setup.py",
     handler: "records/views.py",
-    ending: `${AT_EXIT} \`transaction.on_commit\` sees to it that only what was stored is told.`,
+    ending: `${AT_EXIT} \`transaction.on_commit\` ensures that only committed changes are sent.`,
   },
   flask: ofPython,
-  fastapi: { ...ofPython, ending: "The end of `lifespan` sends what waits once the server has stopped serving." },
+  fastapi: { ...ofPython, ending: "The end of `lifespan` sends what is still queued once the server has stopped serving." },
 } as const satisfies Readonly<Record<string, Setup>>;
 
 export type Framework = keyof typeof SETUPS;
 export const FRAMEWORKS = Object.keys(SETUPS) as Framework[];
 
-/** Packages of npm that tell a framework, what is built upon others first. */
+/** npm packages that identify a framework; frameworks built on others come first. */
 const PACKAGES = { next: "nextjs", fastify: "fastify", express: "express", koa: "koa" } as const;
 const PYTHON_FILES = ["requirements.txt", "pyproject.toml"];
 const PYTHON_PACKAGES = ["django", "fastapi", "flask"] as const;
 
 /**
- * The framework that a backend's package.json, requirements.txt or pyproject.toml ask for, or the one that tells more of several; `python` or
- * `node` where only the language is known, and `node` where nothing is: files that cannot be read tell nothing.
+ * The framework that a backend's package.json, requirements.txt or pyproject.toml requires, the more specific one of several; `python` or
+ * `node` if only the language is known, and `node` if nothing is. Unreadable files are ignored.
  */
 export async function detectFramework(directory: string): Promise<Framework> {
   const [manifest, ...python] = await Promise.all(
@@ -71,20 +71,20 @@ export async function detectFramework(directory: string): Promise<Framework> {
       readFile(path.join(directory, name), "utf8").catch(() => undefined),
     ),
   );
-  // What npm cannot read either tells nothing.
+  // Invalid JSON, which npm cannot read either, is ignored.
   const { dependencies, devDependencies } = Object(jsonOf(manifest ?? "")) as Record<string, object | undefined>;
   const packages = Object.keys({ ...dependencies, ...devDependencies });
   const known = Object.entries(PACKAGES).find(([name]) => packages.includes(name))?.[1];
   if (known !== undefined) return known;
   const requirements = python.filter((text) => text !== undefined).join("\n");
-  const isAsked = (name: string) =>
+  const isRequired = (name: string) =>
     new RegExp(`^[\\s"'\\[,]*${name}(?![\\w.-])|["']${name}(?![\\w.-])`, "im").test(requirements);
-  const framework = PYTHON_PACKAGES.find(isAsked);
+  const framework = PYTHON_PACKAGES.find(isRequired);
   if (framework !== undefined) return framework;
   return manifest === undefined && python.some((text) => text !== undefined) ? "python" : "node";
 }
 
-/** The parts of a model as the plan calls them, and what a use of each weighs: where a customer stands is asked first, and most is built upon it. */
+/** The parts of a model as the plan names them, and the weight of a use in each: the lifecycle matters first, and most is built upon it. */
 const PARTS: Readonly<Record<ReadingPart, { name: string; weight: number }>> = {
   lifecycle: { name: "the lifecycle", weight: 8 },
   health: { name: "the health component", weight: 4 },
@@ -95,7 +95,7 @@ const PARTS: Readonly<Record<ReadingPart, { name: string; weight: number }>> = {
   display: { name: "the display", weight: 1 },
 };
 
-/** What a backend engineer does so that the model gets what it reads, as Markdown; the events first on which most depends. A model gives one text. */
+/** What a backend engineer must do so that the model receives what it reads, as Markdown; the most important events first. Deterministic for a model. */
 export function instrumentationPlan(snapshot: Snapshot, framework: Framework): string {
   const { language, client, handler, ending } = SETUPS[framework];
   const { events, traits } = snapshot;
@@ -131,7 +131,7 @@ interface Ranked {
   weight: number;
 }
 
-/** The events, those first on which most depends; those of equal weight by name. */
+/** The events by descending weight of their uses, then by name. */
 function byImportance(snapshot: Snapshot): Ranked[] {
   return [...eventUses(snapshot)]
     .map(([event, uses]) => ({ event, uses, weight: uses.reduce((sum, { part }) => sum + PARTS[part].weight, 0) }))
@@ -146,7 +146,7 @@ function declared({ events, traits, strictSchema }: Snapshot): string {
   return `The model declares ${counted}. ${others}`;
 }
 
-/** For each event its place in the order, what it counts for, and the call that sends it. */
+/** For each event its rank, where it is read, and the call that sends it. */
 function eventSections({ events }: Snapshot, ranked: readonly Ranked[], language: Language): string {
   const sections = ranked.flatMap(({ event, uses }, index) => [
     `### 3.${index + 1} ${code(event)}`,
@@ -168,7 +168,7 @@ function traitLine([trait, uses]: readonly [string, readonly TraitUse[]]): strin
   return `- ${code(trait)}: ${places === "" ? "nothing in the model reads it" : places}`;
 }
 
-/** A call of `track` for `record`, which has an account's id, one of its own and the instant of its creation; with the line break at its end. */
+/** A call of `track` for `record`, which has an account's id, its own id and the instant of its creation; ends with a line break. */
 function trackCall(language: Language, event: string, properties: Fields): string {
   const key = keyOf(event);
   return fromTemplate(`plan/track-${language}.txt`, {
@@ -178,13 +178,13 @@ function trackCall(language: Language, event: string, properties: Fields): strin
   });
 }
 
-/** A call of `identify` for `account`, with the line break at its end. */
+/** A call of `identify` for `account`; ends with a line break. */
 function identifyCall(language: Language, traits: Fields): string {
   const object = objectOf(language, language === "js" ? "traits: " : "", traits);
   return fromTemplate(`plan/identify-${language}.txt`, { TRAITS: object });
 }
 
-/** An object with all of the fields, one a line, and a comma behind it; empty where there are none. */
+/** An object literal with all fields, one a line, followed by a comma; empty if there are no fields. */
 function objectOf(language: Language, head: string, fields: Fields): string {
   const [indentation, comment] = language === "js" ? ["  ", "//"] : ["    ", "#"];
   const lines = Object.entries(fields).map(([name, field]) => {
@@ -197,7 +197,7 @@ function objectOf(language: Language, head: string, fields: Fields): string {
 
 const CHOICES_SHOWN = 8;
 
-/** What else the value may be. */
+/** A comment on a field: optional, allowed values, or format. */
 function noteOf(field: Field): string {
   const { type, enum: choices } = field.type === "array" ? field.items : { enum: undefined, ...field };
   const shown = (choices ?? []).slice(0, CHOICES_SHOWN).map(quoted);
@@ -224,10 +224,10 @@ function valueOf(field: Field, language: Language): string {
   }
 }
 
-/** With the record's id behind it a key has at most 256 characters. */
+/** Leaves room for the record's id: an idempotency key has at most 256 characters. */
 const KEY_LENGTH_MAX = 100;
 
-/** What a key of an event begins with: records of two kinds may have the same id. */
+/** The prefix of an event's idempotency keys: records of two kinds may have the same id. */
 function keyOf(event: string): string {
   return [...event.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "_")].slice(0, KEY_LENGTH_MAX).join("");
 }

@@ -7,7 +7,7 @@ import { eventUses, traitUses, type TraitUse } from "./event-uses.js";
 
 const conditionIfAny = (when: Condition | undefined) => (when ? conditionText(when) : null);
 
-/** A model in words, part by part, with where its events and traits are read. @param warnings those of its compilation */
+/** A model in words, part by part, with where its events and traits are read. @param warnings the compiler's warnings */
 export function modelFacts(snapshot: Snapshot, warnings: readonly Diagnostic[]) {
   const { lifecycle, journeys, segments, health, rules, signals, events, traits, strictSchema } = snapshot;
   const ofEvents = eventUses(snapshot);
@@ -70,19 +70,19 @@ export function modelFacts(snapshot: Snapshot, warnings: readonly Diagnostic[]) 
   };
 }
 
-/** Each place once: `lifecycle trial → activated`. */
+/** The distinct places: `lifecycle trial → activated`. */
 export function placesOf(uses: readonly TraitUse[] = []): string[] {
   return [...new Set(uses.map(({ part, id }) => `${part} ${id}`))];
 }
 
-/** A model for people: one part after the other, one thing a line. */
+/** A model as text, part by part, one item a line. */
 export function modelInWords(out: Out, facts: ReturnType<typeof modelFacts>): string {
   const { lifecycle, journeys, segments, health, signals, rules, events, traits, findings } = facts;
   const when = (condition: string | null, otherwise: string) => (condition === null ? otherwise : `when ${condition}`);
   const readBy = (places: string[]) => places.join("; ") || "nothing reads it";
   const sections: Record<string, string[]> = {
     Lifecycle: (lifecycle?.states ?? []).flatMap(({ state, transitions }) => [
-      `${state}${state === lifecycle!.initial ? ", where customers begin" : ""}${transitions.length === 0 ? ", which nothing leads on from" : ""}`,
+      `${state}${state === lifecycle!.initial ? ", where customers begin" : ""}${transitions.length === 0 ? ", which has no transitions" : ""}`,
       ...transitions.map(({ to, when }) => `  to ${to} when ${when}`),
     ]),
     Journeys: journeys.flatMap(({ journey, starts, steps, anyOrder, expiresAfter, repeats }) => [
@@ -96,7 +96,7 @@ export function modelInWords(out: Out, facts: ReturnType<typeof modelFacts>): st
     ],
     Signals: signals.map(({ signal, severity, when: of }) => `${signal} (${severity}) ${when(of, "raised by rules")}`),
     Rules: rules.map(({ rule, on, when: of, then, cooldown, once }) => {
-      const rest = once ? ", once" : cooldown === null ? "" : `, then rests ${cooldown}`;
+      const rest = once ? ", once" : cooldown === null ? "" : `, then pauses for ${cooldown}`;
       return `${rule} on ${on}${of === null ? "" : ` when ${of}`}: ${then}${rest}`;
     }),
     Events: events.map(({ event, readBy: by }) => `${event}: ${readBy(by)}`),

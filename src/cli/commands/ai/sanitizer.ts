@@ -3,34 +3,34 @@ import { createHmac } from "node:crypto";
 import type { ExplainedCustomer, Explanation } from "../../../http/admin/answers.js";
 import { isObject } from "../../../words/text.js";
 
-/** What stands for a value that is not sent. */
+/** Replaces a value that is not sent. */
 export const WITHHELD = "(withheld)";
 
-/** Of a text that is sent because its name was allowed. */
+/** Length limit of a text that is sent because its name was allowed. */
 const TEXT_LENGTH_MAX = 500;
-/** Of an array, and of a document. */
+/** Size limits of an array and of a document. */
 const ITEMS_MAX = 20;
 const MEMBERS_MAX = 50;
 const HASH_LENGTH = 12;
-/** How many names it knows the identifiers of, the latest: whoever asks for more and more must not fill the memory. */
+/** Limit of the latest pseudonyms that can be restored, so that a long run does not fill the memory. */
 const ORIGINALS_MAX = 10_000;
-/** Names of events and properties look so; what does not may be anything, such as an address or a sentence. */
+/** The usual form of event and property names; anything else could be an address or a sentence. */
 const NAME = /^[A-Za-z][A-Za-z0-9_.:-]{0,63}$/;
 
 export interface SanitizerOptions {
-  /** Makes identifiers unguessable: a secret that stays on this machine, or is known to the service anyway. */
+  /** Makes pseudonyms unguessable: a secret that stays on this machine, or is known to the service anyway. */
   key: string;
-  /** Texts that the model itself contains, such as the values of `oneOf`: they say nothing that the model does not. */
+  /** Texts that the model itself contains, such as the values of `oneOf`: they reveal nothing beyond the model. */
   known: ReadonlySet<string>;
-  /** Names of traits and properties all values of which may be sent. */
+  /** Names of traits and properties whose values may all be sent. */
   allowed: ReadonlySet<string>;
-  /** Whether ids of customers may be sent as they are. */
+  /** Whether customer ids may be sent unchanged. */
   showsCustomers?: boolean;
 }
 
 /**
- * Decides what of a customer may leave for a language model. Numbers, booleans and texts of the model pass; other texts, dates and whatever is
- * nested do not, unless their name was allowed. Identifiers become names that mean nothing elsewhere, the same one for the same identifier.
+ * Decides which customer data may be sent to a language model. Numbers, booleans and texts of the model pass; other texts and dates are
+ * withheld unless their name was allowed, and so are nested values. Identifiers become pseudonyms, the same one for the same identifier.
  */
 export class Sanitizer {
   readonly #options: SanitizerOptions;
@@ -50,12 +50,12 @@ export class Sanitizer {
     return this.#options.allowed.has(name) ? value.slice(0, TEXT_LENGTH_MAX) : WITHHELD;
   }
 
-  /** A value of which a condition's text says whose it is: `plan is "pro"`, `latest of note of "login" exists`. */
+  /** A value whose name is given by a condition's text: `plan is "pro"`, `latest of note of "login" exists`. */
   valueIn(text: string, value: unknown): unknown {
     return this.value(this.#allowedIn(text) ?? "", value);
   }
 
-  /** Whether all values of what a condition's text is about may be sent. */
+  /** Whether all values of the name that a condition's text begins with may be sent. */
   allowsIn(text: string): boolean {
     return this.#allowedIn(text) !== undefined;
   }
@@ -64,7 +64,7 @@ export class Sanitizer {
     return this.#options.allowed.has(name);
   }
 
-  /** The text begins with whose value it is about; the same word behind that, as in `owner is "note"`, says nothing. */
+  /** The allowed name that a condition's text begins with; the same word further on, as in `owner is "note"`, does not count. */
   #allowedIn(text: string): string | undefined {
     const about = text.replace(/^latest of /, "");
     return [...this.#options.allowed].find((name) => about === name || about.startsWith(`${name} `));
@@ -78,12 +78,12 @@ export class Sanitizer {
     );
   }
 
-  /** A name that somebody sent, such as that of an event which is not declared. */
+  /** A name that was received, such as that of an undeclared event. */
   name(name: string): string {
     return this.#options.known.has(name) || this.#options.allowed.has(name) || NAME.test(name) ? name : WITHHELD;
   }
 
-  /** An identifier as a name that means nothing elsewhere: `customer_1a2b3c4d5e6f`. */
+  /** The pseudonym of an identifier: `customer_1a2b3c4d5e6f`. */
   id(kind: string, id: string): string {
     if (kind === "customer" && this.#options.showsCustomers === true) return id;
     const hash = createHmac("sha256", this.#options.key).update(`${kind}:${id}`).digest("hex").slice(0, HASH_LENGTH);
@@ -94,7 +94,7 @@ export class Sanitizer {
     return name;
   }
 
-  /** The identifiers back in a text that has their names. */
+  /** A text with its pseudonyms replaced by the original identifiers. */
   restore(text: string): string {
     if (this.#originals.size === 0) return text;
     return text.replaceAll(
@@ -104,7 +104,7 @@ export class Sanitizer {
   }
 }
 
-/** Every text that a document contains, names of members included. */
+/** Every text in a document, member names included. */
 export function textsIn(document: unknown, found = new Set<string>()): Set<string> {
   if (typeof document === "string") found.add(document);
   else if (Array.isArray(document)) for (const one of document) textsIn(one, found);
@@ -117,15 +117,15 @@ export function textsIn(document: unknown, found = new Set<string>()): Set<strin
   return found;
 }
 
-/** Kinds of conditions whose actual values the service computed: counts, instants, names of the model. Those of all others are a customer's own. */
+/** Kinds of conditions whose actual values the service computed: counts, instants, names of the model. Those of all other kinds are customer data. */
 const COMPUTED =
   /^(all|any|not|count|aggregate|distinct|daysSince|sequence|inactiveFor|activeWithin|lifecycle|inState|segment|journey(Step)?|health(Band)?)$/;
-/** Kinds that time alone makes true at a date of the customer's own, or a known span before or after it. */
+/** Kinds that become true by time alone, at a date in the customer's data or a known span before or after it. */
 const OF_DATES = new Set(["traitDateWithin", "traitDatePassed"]);
-/** What is to be added to a number, which says nothing of a text. */
+/** A numeric difference, which reveals no text. */
 const AMOUNT = /^(less|more) than -?[\d.]+$/;
 
-/** An explanation as it may be sent. Texts of conditions are the model's own. */
+/** An explanation as it may be sent. Condition texts come from the model. */
 export function sentExplanation(sanitizer: Sanitizer, explanation: Explanation): Record<string, unknown> {
   const { kind, text, expected, actual, met, missing, flipsAt, conditions } = explanation;
   const isAmount = typeof missing === "number" || (typeof missing === "string" && AMOUNT.test(missing));
@@ -139,17 +139,17 @@ export function sentExplanation(sanitizer: Sanitizer, explanation: Explanation):
           ...(isAmount ? { missing } : {}),
         }
       : { kind, conditions: conditions.map((part) => sentExplanation(sanitizer, part)) }),
-    ...(flipsAt === null || tellsDate(sanitizer, explanation) ? {} : { flipsAt }),
+    ...(flipsAt === null || revealsDate(sanitizer, explanation) ? {} : { flipsAt }),
   };
 }
 
-/** Whether when it flips would tell a date that may not be sent. */
-function tellsDate(sanitizer: Sanitizer, { kind, text, conditions }: Explanation): boolean {
-  if (conditions !== undefined) return conditions.some((part) => tellsDate(sanitizer, part));
+/** Whether the instant when it flips would reveal a withheld date. */
+function revealsDate(sanitizer: Sanitizer, { kind, text, conditions }: Explanation): boolean {
+  if (conditions !== undefined) return conditions.some((part) => revealsDate(sanitizer, part));
   return OF_DATES.has(kind) && !sanitizer.allowsIn(text);
 }
 
-/** Of a document these members and no others: those that hold nothing of a customer's own. */
+/** Only the named members of a document: those without customer data. */
 export function pick<T extends object, Name extends keyof T>(document: T, ...names: Name[]): Pick<T, Name> {
   return Object.fromEntries(names.map((name) => [name, document[name]] as const)) as Pick<T, Name>;
 }

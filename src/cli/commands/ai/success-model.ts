@@ -6,19 +6,19 @@ import { optionName } from "../../core/values.js";
 import { asks, askUntil } from "../../output/change.js";
 import { UNPRINTABLE } from "../../../words/text.js";
 
-/** What a model of success is made of; the questions below say what each is. */
+/** The answers that a success model is made from; the questions below say what each is. */
 export type SuccessAnswers = Record<"product" | "startEvent" | "valueEvent" | "usageEvent", string> &
   Record<"valueCount" | "activationDays" | "atRiskDays" | "churnedDays", number>;
 
 export type SuccessOption = keyof SuccessAnswers;
 
-/** A question, and the option of the command line that answers it. */
+/** A question, and the command-line option that answers it. */
 export interface SuccessQuestion<Option extends SuccessOption = SuccessOption> {
   /** In camel case: `valueEvent` is `--value-event`. */
   option: Option;
   label: string;
   default: SuccessAnswers[Option];
-  /** What is wrong with an answer, in words that say what to give; undefined where nothing is. */
+  /** What to give instead of a wrong answer; undefined if the answer is valid. */
   check: (answer: string) => string | undefined;
 }
 
@@ -29,7 +29,7 @@ const DAYS_MAX = 365;
 /** No model may have an event of these names. */
 const FORBIDDEN = ["__proto__", "constructor", "prototype"];
 
-/** The questions of a model of success, in the order in which they are asked. */
+/** The questions for a success model, in the order in which they are asked. */
 export const QUESTIONS: readonly SuccessQuestion[] = [
   text("product", "What does the product do?", "It helps teams to plan their projects"),
   eventName("startEvent", "Which event begins a customer's life?", "signed_up"),
@@ -41,10 +41,10 @@ export const QUESTIONS: readonly SuccessQuestion[] = [
   number("churnedDays", "After how many more is it lost?", 60, DAYS_MAX),
 ];
 
-/** What was said on the command line, as far as it was. */
+/** The answers given on the command line. */
 export type GivenAnswers = Readonly<{ [Option in SuccessOption]?: string | number | undefined }>;
 
-/** Asks, on a terminal and unless `yes`, for what was not said; else takes the defaults. @throws {UsageError} for what was said and cannot be; CANCELLED */
+/** On a terminal and unless `yes`, asks for answers that were not given; otherwise takes the defaults. @throws {UsageError} for an invalid given answer; CANCELLED */
 export async function settleAnswers(
   context: Context,
   said: GivenAnswers,
@@ -64,7 +64,7 @@ export async function settleAnswers(
     const settled = String(given).trim();
     answers[question.option] = typeof otherwise === "number" ? Number(settled) : settled;
   }
-  // Each option has its question, and each question its answer.
+  // Each option has a question, and each question now has an answer.
   return answers as SuccessAnswers;
 }
 
@@ -87,18 +87,18 @@ function number(option: SuccessOption, label: string, otherwise: number, most: n
   return { option, label, default: otherwise, check };
 }
 
-/** Whether it is text that people read as it stands, of a length in characters. */
+/** Whether it is non-empty, trimmed, printable text of at most `most` characters. */
 function isText(said: string, most: number): boolean {
   const isWhole = !/\p{Surrogate}/u.test(said) && said.search(UNPRINTABLE) < 0;
   return isWhole && said.trim() === said && said !== "" && said.length <= most;
 }
 
-/** Of a line, in characters. */
+/** Line width, in characters. */
 const WIDTH = 120;
-/** Of an event's constant, before it is told apart from others. */
+/** Length limit of an event's constant, before a suffix makes it unique. */
 const CONSTANT_LENGTH_MAX = 20;
 
-/** Names that no event's constant has: the language's, the model's own, and words of JavaScript. */
+/** Names that no event's constant may have: the DSL's, the model's own, and JavaScript keywords. */
 const TAKEN = new Set([
   ...Object.keys(dsl),
   ...["activation", "inRegularUse", "backInUse", "stages", "onboarding", "score"],
@@ -109,7 +109,7 @@ const TAKEN = new Set([
   ..."undefined using var void while with yield".split(" "),
 ]);
 
-/** The source of a model of how customers succeed, to go on from. It compiles without warnings for all answers that the questions take; one text for each. */
+/** The source of a success model, as a starting point. It compiles without warnings for all valid answers, and is deterministic. */
 export function successModel(answers: SuccessAnswers): string {
   const { startEvent, valueEvent, usageEvent, valueCount, activationDays, atRiskDays, churnedDays } = answers;
   const names = namesOf([startEvent, valueEvent, usageEvent]);
@@ -122,7 +122,7 @@ export function successModel(answers: SuccessAnswers): string {
     ...(valueCount === 1 ? [] : [`step("reach_value", ${value}.count().atLeast(${valueCount}))`]),
   ];
   return fromTemplate("success-model.txt", {
-    // A comment that begins with such a word would speak to the compiler.
+    // A comment that begins with `@ts-` would be a compiler directive.
     PRODUCT: wrapped(`The product: ${answers.product.replace(/@(?=ts-)/g, "")}`),
     ANY: usage === value ? "" : "any,",
     EVENTS: [...names].map(([name, constant]) => eventOf(name, constant)).join("\n\n"),
@@ -154,7 +154,7 @@ export function successModel(answers: SuccessAnswers): string {
   }
 }
 
-/** A constant for each of the events, once each: `signed_up` is `signedUp`. */
+/** A constant name for each distinct event: `signed_up` is `signedUp`. */
 function namesOf(events: readonly string[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const event of new Set(events)) {
@@ -178,7 +178,7 @@ function namesOf(events: readonly string[]): ReadonlyMap<string, string> {
   return names;
 }
 
-/** A comment of lines of at most that width, but for longer words. */
+/** A comment wrapped to the line width, except for longer words. */
 function wrapped(said: string): string {
   const lines = [""];
   for (const word of said.split(/\s+/)) {
@@ -193,7 +193,7 @@ function days(count: number): string {
   return count === 1 ? "a day" : `${count} days`;
 }
 
-/** Items between two brackets in one line, or each in a line where that is too long. */
+/** Items between brackets on one line, or one item a line if that is too long. */
 function listed(head: string, brackets: "()" | "[]", items: readonly string[], end: string, indentation = 0): string {
   const [open, close] = brackets;
   const line = `${head}${open}${items.join(", ")}${close}${end}`;

@@ -3,7 +3,7 @@ import { aiOptions, defineCommand } from "../../core/command.js";
 export default defineCommand({
   options: aiOptions,
   examples: [
-    ["svc ai suggest-events --env live", "What the local model reads beside what came to live, and what to send next"],
+    ["svc ai suggest-events --env live", "What the local model reads, what live receives, and what to send next"],
     ["svc ai suggest-events --facts --output coverage.md", "The facts alone, as a file"],
   ],
   async handler(context, values) {
@@ -14,7 +14,7 @@ export default defineCommand({
     await tell(context, values, async () => {
       const { snapshot, recordOnly } = await compile(context);
       const arrivals = await readArrivals(context, snapshot);
-      // No customer's values are among the facts, only names: of those that are no names, nothing is sent.
+      // The facts contain no customer values, only names; text that does not look like a name is withheld.
       const sanitizer = new Sanitizer({ key: "", known: textsIn(snapshot), allowed: new Set() });
       return coverageFacts(snapshot, arrivals, sanitizer, recordOnly);
     });

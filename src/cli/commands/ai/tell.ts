@@ -8,7 +8,7 @@ import type { Out } from "../../output/out.js";
 import { printable, shellWord } from "../../../words/text.js";
 import { createFile, refuseExisting } from "../../output/write-file.js";
 
-/** The commands of `svc ai`, by the second of their words. */
+/** The commands of `svc ai`, by their second word. */
 type AiTask =
   | "model-success"
   | "suggest-events"
@@ -17,55 +17,55 @@ type AiTask =
   | "why-not-activated"
   | "generate-instrumentation-plan";
 
-/** What a command of `svc ai` found out by itself, without any language model. */
+/** What a command of `svc ai` finds out by itself, without a language model. */
 export interface Facts {
   task: AiTask;
-  /** As a program reads them. */
+  /** For programs. */
   document: Readonly<Record<string, unknown>>;
-  /** As people read them. */
+  /** For people. */
   text: (out: Out) => string;
-  /** As Markdown, for a file; what people read, in a block, unless given. */
+  /** As Markdown, for a file; the text for people in a code block unless given. */
   markdown?: string;
-  /** What of them may be sent. */
+  /** The part that may be sent. */
   sent: Readonly<Record<string, unknown>>;
-  /** Puts identifiers back into an answer, where others were sent instead. */
+  /** Replaces the pseudonyms in an answer by the original identifiers. */
   restore?: (answer: string) => string;
-  /** Where the answer is no text that is shown as it comes, but asked for until it is good. */
+  /** Present if the answer is not streamed as text, but requested until it is valid. */
   draft?: {
     ask: (stop: AbortSignal) => Promise<Ending>;
-    /** As people read it, once it is there. */
+    /** For people, once there is an answer. */
     text: () => string;
-    /** For a file; what stands for it where there is none. */
+    /** For a file; a substitute if there is no answer. */
     page: () => string;
-    /** What that is, in words. */
+    /** What was written to the file, in words. */
     written: () => string;
   };
 }
 
-/** The service says something at least that often, or ends the answer. */
+/** The service sends something at least this often, or ends the answer. */
 const SILENT_MS_MAX = 60_000;
 
-/** What the service takes of a question. */
+/** The service's limit for a question. */
 const QUESTION_BYTES_MAX = 256 * 1024;
 
-/** How an answer ended, as the service tells it. */
+/** How an answer ended, as the service reports it. */
 export interface Ending {
   model: string;
   finishReason: "stop" | "length" | "filtered";
   usage: { promptTokens: number; completionTokens: number } | null;
 }
 
-/** What is asked about. */
+/** The task and the facts to ask about. */
 type Question = Pick<Facts, "task" | "sent">;
 
-/** What is sent for a question, to the last byte. */
+/** The exact body that is sent for a question. */
 function bodyOf({ task, sent: facts }: Question, model: string | undefined): string {
   return JSON.stringify({ task, facts, model });
 }
 
 /**
- * Asks the service's language model; `onText` gets what it says as it says it. Returns how it ended.
- * @throws {UserError} FACTS_TOO_LARGE, and nothing is sent; what the service refuses with, and where the answer breaks off
+ * Asks the service's language model; `onText` receives the answer as it is streamed. Returns how it ended.
+ * @throws {UserError} FACTS_TOO_LARGE before anything is sent; the service's refusals, and an answer that breaks off
  */
 export async function ask(
   { api, settings }: Context,
@@ -96,18 +96,18 @@ function fitting(body: string): string {
   throw failure(
     "FACTS_TOO_LARGE",
     `the facts have ${bytes} bytes; at most ${QUESTION_BYTES_MAX} go to a language model, so nothing was sent`,
-    "read the facts themselves, which are whole; --facts tells them alone",
+    "read the facts themselves, which are complete; --facts shows them alone",
   );
 }
 
-/** A text as code within a line, whatever it holds. */
+/** Any text as inline code. */
 export function code(text: string): string {
   const shown = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
   const fence = "`".repeat(longestRun(shown) + 1);
   return shown.startsWith("`") || shown.endsWith("`") ? `${fence} ${shown} ${fence}` : `${fence}${shown}${fence}`;
 }
 
-/** A text, with the line break at its end, as a block of code, which nothing in it ends. */
+/** A text that ends with a line break as a code block, with a fence that nothing in the text closes. */
 export function block(language: string, text: string): string {
   const fence = "`".repeat(Math.max(3, longestRun(text) + 1));
   return `${fence}${language}\n${text}${fence}`;
@@ -127,9 +127,9 @@ interface AiValues {
 type Answer = Ending & { text?: string };
 
 /**
- * Tells facts, then what a language model says of them. The facts are there first and whatever happens: a language model that fails, or a file
- * that cannot be written, is a failure of the command, but takes none of them away. @param find is called once it is known that the file can be written
- * @throws {UserError} why there is no answer, or no file
+ * Prints facts, then a language model's answer about them. The facts come first in any case: a language model that fails, or a file that
+ * cannot be written, fails the command, but only after the facts are printed. @param find called once it is known that the file does not exist
+ * @throws {UserError} if there is no answer, or no file
  */
 export async function tell(context: Context, values: AiValues, find: () => Promise<Facts>): Promise<void> {
   const { io, out } = context;
@@ -171,15 +171,15 @@ export async function tell(context: Context, values: AiValues, find: () => Promi
   if (failure !== null) throw failure;
 }
 
-const HEADING = "What the language model makes of it; check it against the facts above:";
+const HEADING = "The language model's answer; check it against the facts above:";
 
-/** Asks, and shows the answer as it comes. */
+/** Asks, and prints the answer as it is streamed. */
 async function shownAnswer(context: Context, { model }: AiValues, facts: Facts, stop: AbortSignal): Promise<Answer> {
   const { out } = context;
   const live = new LiveText(facts.restore);
   let text = "";
   const show = (part: string): void => {
-    // What stands before the first word is not worth a heading.
+    // Whitespace before the first word is dropped, so that the heading appears only with the answer.
     const more = text === "" ? part.trimStart() : part;
     if (more === "") return;
     if (!out.json) out.write(text === "" ? `\n${out.style.bold(HEADING)}\n\n${more}` : more);
@@ -187,7 +187,7 @@ async function shownAnswer(context: Context, { model }: AiValues, facts: Facts, 
   };
   let isWhole = false;
   try {
-    // Also where it breaks off: what came is shown to its end.
+    // If it breaks off, everything received is still shown.
     const asking = ask(context, facts, model, stop, (part) => show(live.add(part)));
     const ending = await asking.finally(() => show(live.end()));
     isWhole = true;
@@ -197,7 +197,7 @@ async function shownAnswer(context: Context, { model }: AiValues, facts: Facts, 
   }
 }
 
-/** The answer, or why there is none. That the service has no language model is how it is set up, and no failure. */
+/** The answer, or why there is none. A service set up without a language model is no failure. */
 async function answered(
   { out }: Context,
   askFor: (stop: AbortSignal) => Promise<Answer>,
@@ -218,18 +218,18 @@ async function answered(
 function page({ out }: Context, { task, text, markdown }: Facts, answer: Answer | null): string {
   const facts =
     markdown?.trimEnd() ?? `# svc ai ${task}\n\n## Facts\n\n${block("text", `${text(out.forFile()).trimEnd()}\n`)}`;
-  const said = answer === null ? [] : [`## What ${answer.model} makes of it`, answer.text ?? ""];
-  return `${[facts, ...said].join("\n\n")}\n`;
+  const reply = answer === null ? [] : [`## The answer of ${answer.model}`, answer.text ?? ""];
+  return `${[facts, ...reply].join("\n\n")}\n`;
 }
 
-/** A text without spaces is not held back for ever. */
+/** Limit of text held back while waiting for a space. */
 const HELD_MAX = 200;
-/** Longer than any name that stands for an identifier, so that none is cut. */
+/** Longer than any pseudonym, so that none is cut. */
 const KEPT = 64;
-/** The first half of a line break, or of a character. */
+/** Ends with the first half of a line break or of a surrogate pair. */
 const HALF = /[\r\uD800-\uDBFF]$/;
 
-/** Makes parts of an answer fit to be shown as they come: what a terminal would obey is escaped; names are identifiers again, even in two parts. */
+/** Prepares streamed parts of an answer for display: escapes control characters, and restores identifiers even if their pseudonyms are split. */
 export class LiveText {
   readonly #restore: (text: string) => string;
   #held = "";
@@ -256,7 +256,7 @@ export class LiveText {
   }
 }
 
-/** A text of several lines as it may be shown. */
+/** A text of several lines, safe to print. */
 export function printableLines(text: string): string {
   return text.replaceAll("\r\n", "\n").replaceAll("\t", "  ").split("\n").map(printable).join("\n");
 }
