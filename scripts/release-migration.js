@@ -1,6 +1,6 @@
 // Releases migrations/current.sql: commits it as the next file of the chain, in graphile-migrate's format, and empties it.
-// Refuses where it has no statements, and where the chain before it was touched. Needs no database: that the statements lead to
-// sql/schema is what test/db/migrate.test.ts shows.
+// Refuses if it has no statements, or if an earlier file of the chain was edited. Needs no database: test/db/migrate.test.ts checks that
+// the statements lead to sql/schema.
 import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { parseMigrationText, serializeMigration } from "graphile-migrate/dist/mi
 
 const BLANK = "-- Statements that bring a database of the last release to sql/schema; see README.md.\n";
 
-// Another folder than the project's own is for tests.
+// Tests pass another folder.
 const folder = process.argv[2] ?? fileURLToPath(new URL("../migrations", import.meta.url));
 const current = path.join(folder, "current.sql");
 const committed = path.join(folder, "committed");
@@ -26,7 +26,7 @@ await chmod(path.join(committed, name), 0o644);
 await writeFile(current, BLANK);
 console.log(`wrote migrations/committed/${name}; it is never edited from now on`);
 
-/** The file that the next one follows, with each file's hash checked against what it says and what the one before says. */
+/** The last file of the chain, after checking each file's hash and its reference to the previous file. */
 async function lastOfChain() {
   let last = null;
   for (const name of (await readdir(committed)).filter((file) => /^\d{6}\.sql$/.test(file)).sort()) {
@@ -40,7 +40,7 @@ async function lastOfChain() {
   return last ?? fail("migrations/committed has no first file");
 }
 
-/** Without comments and white space. Quotes may hold what looks like a comment, but then there is a statement around them. */
+/** The text without comments and white space. A string may contain what looks like a comment, but then a statement is around it. */
 function statementsOf(sql) {
   return sql
     .replace(/\/\*[\s\S]*?\*\//g, "")

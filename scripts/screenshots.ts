@@ -1,5 +1,5 @@
-// Takes pictures of every page of the console, of the demo's customers: wide and on a phone, light and dark. Those that the README shows are the
-// wide, light ones of docs/screenshots. `npm run screenshots -- DIRECTORY` writes all of them there.
+// Takes screenshots of every console page with the demo's data: wide and phone, light and dark. Without an argument, writes the wide, light ones
+// that the README shows to docs/screenshots; `npm run screenshots -- DIRECTORY` writes all of them to DIRECTORY.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
@@ -29,7 +29,7 @@ try {
   await Promise.all([ended, launched.close()]);
 }
 
-/** Where the demo's console is opened, once everything is evaluated. */
+/** The sign-in link of the demo's console, printed once everything is evaluated. */
 async function linkOf(): Promise<string> {
   for await (const line of createInterface({ input: demo.stdout })) {
     const link = LINK.exec(line)?.[0];
@@ -44,12 +44,12 @@ async function takeAll(browser: Browser, link: string): Promise<void> {
   await page.getByRole("button", { name: "Continue" }).click();
   const sections = page.getByRole("navigation", { name: "Console" }).getByRole("link");
   const addresses = await sections.evaluateAll((links) => links.map((each) => (each as { href?: string }).href!));
-  await counted(
+  await waitForTrends(
     page,
     addresses.find((address) => nameOf(address) === "lifecycle")!,
   );
   for (const address of addresses) await take(page, address, nameOf(address));
-  // The customer whose health is the lowest of those with a score.
+  // A customer of the band critical, first in the reverse order of health.
   await page.goto(
     `${addresses.find((address) => nameOf(address) === "customers")!}?health=critical&sort=health-reverse`,
   );
@@ -60,8 +60,8 @@ async function takeAll(browser: Browser, link: string): Promise<void> {
   await take(page, customer, "customer");
 }
 
-/** Waits until the trends are complete, which a job sees to each minute. */
-async function counted(page: Page, address: string): Promise<void> {
+/** Waits until the trends are complete; a job counts them every minute. */
+async function waitForTrends(page: Page, address: string): Promise<void> {
   await page.goto(address);
   while (await page.getByText("still being counted").isVisible()) {
     await page.waitForTimeout(2000);

@@ -1,9 +1,9 @@
-// Writes test/durations.json, by which the longest files begin first, of a report of all tests:
+// Writes test/durations.json, by which the longest test files start first, from a report of all tests:
 // npm test -- --reporter=json --outputFile=report.json && node scripts/test-durations.js report.json
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-/** The order of shorter ones changes nothing. */
+/** The order of shorter files does not matter. */
 const MS_MIN = 3_000;
 
 const { testResults } = JSON.parse(readFileSync(process.argv[2], "utf8"));

@@ -1,7 +1,7 @@
-// Prints `N passed, N failed` (and `, N skipped` where some were), all in all, of vitest's JSON reports:
+// Prints the totals `N passed, N failed` (and `, N skipped` if there are any) of vitest's JSON reports:
 // node scripts/test-summary.js STATUS report.json …
-// STATUS is the exit code of the last run. What fails a run after its tests, such as a secret in its log, is in no report and counts as one failure.
-// Exits with 1 where something failed.
+// STATUS is the exit code of the last run. A failure after the tests, such as a secret in the log, is in no report and counts as one failure.
+// Exits with 1 if something failed.
 import { readFile } from "node:fs/promises";
 
 const sum = { passed: 0, failed: 0, skipped: 0 };
@@ -25,11 +25,11 @@ async function countsOf(file) {
     console.error(`no report of the tests: ${error.message}`);
     return { passed: 0, failed: 1, skipped: 0 };
   }
-  // A test file that cannot even be loaded has no tests to count: it counts as one that failed.
+  // A test file that cannot be loaded has no tests: it counts as one failed test.
   const unloaded = report.testResults.filter(
     ({ status, assertionResults }) => status === "failed" && assertionResults.every((test) => test.status !== "failed"),
   ).length;
-  // An error outside of every test (an unhandled rejection, say) fails the run as well, and so does a run of no tests.
+  // An error outside of every test, such as an unhandled rejection, fails the run as well, and so does a run without tests.
   const good = report.success && report.numPassedTests > 0;
   return {
     passed: report.numPassedTests,

@@ -1,6 +1,6 @@
-// Makes the fixture of the present release: a database that the service itself filled, dumped by pg_dump of the oldest PostgreSQL that
-// the service runs on, and beside it what its users know. Named by the last migration; test/db/upgrade/ loads it, so that every later
-// program is tried on it. Made once at each release (migrations/README.md) and never again.
+// Makes the upgrade fixture of the present release: a database that the service itself filled, dumped by pg_dump of the oldest supported
+// PostgreSQL, and beside it what its users know. Named by the last migration; test/db/upgrade/ loads it, so that every later version is tested
+// with it. Made once at each release (migrations/README.md) and never again.
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -32,7 +32,7 @@ const run = promisify(execFile);
 
 const name = (await readCommitted(PROJECT_ROOT)).at(-1)!.filename.replace(".sql", "");
 const dump = path.join(FIXTURES, `${name}.sql.gz`);
-if (existsSync(dump)) throw new Error(`${dump} is there already; a fixture is never made again`);
+if (existsSync(dump)) throw new Error(`${dump} already exists; a fixture is never made again`);
 await run(process.execPath, [path.join(ROOT, "scripts/build.js")]);
 
 const server = await startDebianServer();
@@ -54,7 +54,7 @@ try {
   await server.stop();
 }
 
-/** What the users of the database know, and it does not. */
+/** What the users of the database know, and the database does not store. */
 interface Known {
   secret: string;
   organizationId: string;
@@ -64,12 +64,12 @@ interface Known {
   webhook: { id: string; secret: string };
   /** A webhook whose deliveries wait for another attempt. */
   failingWebhook: string;
-  /** One request that was answered, so that it can be repeated. */
+  /** A request that was answered, to be repeated by the test. */
   answered: { request: object; eventId: string };
   setAside: string;
 }
 
-/** A year of use in a minute: everything by the service's own surfaces, but for the failure that sets a customer aside. */
+/** Fills the database as its use would, only through the service's own interfaces, except for the failure that sets a customer aside. */
 async function fill(databaseUrl: string): Promise<Known> {
   const service = await startService(databaseUrl);
   const sql = connect(databaseUrl, { max: 1, applicationName: "fixture" });
@@ -170,7 +170,7 @@ interface WebhookMade {
   secret: string;
 }
 
-/** A command says what is wrong on its standard output, where it was asked for JSON. */
+/** With --json, a command reports its error on standard output. */
 function refused(error: unknown): never {
   throw new Error((error as { stdout: string }).stdout, { cause: error });
 }
@@ -186,7 +186,7 @@ async function sendAnswered(url: string, key: string): Promise<Known["answered"]
   return { request, eventId };
 }
 
-/** Evaluation of one customer fails while its state cannot be read; what that leaves behind is what any failure leaves. */
+/** Makes the evaluation of one customer fail by an unreadable state, and restores the state; what remains is what any failure leaves. */
 async function setAside(sql: Sql, url: string, key: string): Promise<void> {
   const event = { customerId: SET_ASIDE, event: "signed_up", properties: { source: "self_serve" } };
   await post(`${url}/v1/events`, key, event);
@@ -211,12 +211,12 @@ async function post(url: string, key: string, body: object): Promise<unknown> {
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + WAIT_MS_MAX;
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`still not so: ${what}`);
+    if (Date.now() > end) throw new Error(`timed out waiting until ${what}`);
     await delay(250);
   }
 }
 
-/** Accepts at /good, fails at /failing and wants nothing more at /gone. */
+/** Answers 204 at /good, 410 at /gone, and 500 at /failing. */
 async function startReceiver(): Promise<{ url: string; close(): void }> {
   const server: Server = createServer((request, response) => {
     request.resume().on("end", () => {

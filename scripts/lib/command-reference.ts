@@ -4,7 +4,7 @@ import { optionName } from "../../src/cli/core/values.js";
 import { sharedOptions } from "../../src/cli/core/command.js";
 import { commands, nouns } from "../../src/cli/core/registry.js";
 
-/** All commands at a glance, what all of them take, and each with its arguments, options and examples, as Markdown. */
+/** The command reference as Markdown: an overview, the shared options, and each command with its arguments, options and examples. */
 export async function commandReference(): Promise<string> {
   const parts = [commandOverview(), "### Options of every command", optionTable(sharedOptions)];
   for (const { heading, about, listed } of groups()) {
@@ -37,7 +37,7 @@ interface Group {
 function groups(): Group[] {
   const withoutNoun = commands.filter(({ path }) => !Object.hasOwn(nouns, path.split(" ", 1)[0]!));
   return [
-    { heading: "svc", about: "What is about a project or its model as a whole", listed: withoutNoun },
+    { heading: "svc", about: "Commands for a project or its model as a whole", listed: withoutNoun },
     ...Object.entries(nouns).map(([noun, about]) => ({ heading: `svc ${noun}`, about, listed: verbsOf(noun) })),
   ];
 }
@@ -75,7 +75,7 @@ function optionRows(options: Options): string[][] {
   });
 }
 
-/** What stands for the value of an option: `<days>`, `<test\|live>`; nothing for a switch. */
+/** The placeholder of an option's value: `<days>`, `<test\|live>`; empty for a switch. */
 function valueOf(key: string, option: Option): string {
   if (option.type === "flag") return "";
   if (option.type === "integer") return " <number>";

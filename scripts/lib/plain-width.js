@@ -1,4 +1,4 @@
-// In the place of `string-width` where only our own texts are measured: each character takes a column. Colours take none.
+// Replaces `string-width` where only our own texts are measured: each character takes one column, colours take none.
 import { stripVTControlCharacters } from "node:util";
 
 export default function width(text) {

@@ -10,7 +10,7 @@ export interface Page {
   text: string;
 }
 
-/** The page that describes the commands, with what those say of themselves between its marks. */
+/** The page that describes the commands, with the generated reference between its marks. */
 export async function referencePage(): Promise<Page> {
   const file = new URL("../../docs/cli.md", import.meta.url);
   const text = await readFile(file, "utf8");

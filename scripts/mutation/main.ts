@@ -1,4 +1,4 @@
-// How many changes of the code the tests notice. Works on a copy of the last commit.
+// Measures how many mutations of the code the tests detect. Works on a copy of the last commit.
 // Usage: npm run mutation -- [--count 40] [--seed 1] [engine | ingestion | sql …]
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -38,27 +38,27 @@ execFileSync("git", ["worktree", "add", "--detach", "--force", "--quiet", copy, 
 symlinkSync(path.resolve("node_modules"), path.join(copy, "node_modules"));
 for (const subject of positionals.length > 0 ? positionals : Object.keys(SUBJECTS)) await judge(subject);
 
-/** Tries mutants of a subject, drawn by the seed, and prints those that lived. */
+/** Tests mutants of a subject, drawn by the seed, and prints those that survived. */
 async function judge(subject: string): Promise<void> {
   const { folders, tests } = SUBJECTS[subject] ?? unknown(subject);
   const startedAt = performance.now();
-  if (!(await pass(tests, Infinity))) throw new Error(`the tests of ${subject} fail as they are`);
+  if (!(await pass(tests, Infinity))) throw new Error(`the tests of ${subject} fail without any mutation`);
   const msMax = 3 * (performance.now() - startedAt) + START_MS;
   const mutants = folders.flatMap(filesIn).flatMap(mutantsIn);
   const drawn = draw(mutants, Number(values.count), Number(values.seed));
-  let lived = 0;
+  let survived = 0;
   for (const mutant of drawn) {
     const file = path.join(copy, mutant.file);
     const text = readFileSync(file, "utf8");
     writeFileSync(file, text.slice(0, mutant.start) + mutant.replacement + text.slice(mutant.end));
     if (await pass(tests, msMax)) {
-      lived++;
-      console.log(`lived: ${mutant.file}:${mutant.line}: \`${mutant.original}\` -> \`${mutant.replacement}\``);
+      survived++;
+      console.log(`survived: ${mutant.file}:${mutant.line}: \`${mutant.original}\` -> \`${mutant.replacement}\``);
     }
     writeFileSync(file, text);
   }
-  const noticed = drawn.length - lived;
-  console.log(`${subject}: ${noticed} of ${drawn.length} noticed, of ${mutants.length} possible`);
+  const detected = drawn.length - survived;
+  console.log(`${subject}: ${detected} of ${drawn.length} detected, of ${mutants.length} possible`);
 }
 
 function filesIn(folder: string): string[] {
@@ -71,7 +71,7 @@ function mutantsIn(file: string): Mutant[] {
   return file.endsWith(".sql") ? mutantsOfSql(file, text) : mutantsOfTypeScript(file, text);
 }
 
-/** Whether the tests pass within a time; a mutant that runs for ever is noticed. */
+/** Whether the tests pass within a time limit: a mutant that never ends counts as detected. */
 async function pass(tests: readonly string[], msMax: number): Promise<boolean> {
   const args = ["node_modules/vitest/vitest.mjs", "run", "--bail", "1", "--reporter", "dot", ...tests];
   const child = spawn(process.execPath, args, { cwd: copy, stdio: "ignore", detached: true });
@@ -81,13 +81,13 @@ async function pass(tests: readonly string[], msMax: number): Promise<boolean> {
   return code === 0;
 }
 
-/** Different ones by a generator that gives the same for the same seed. */
+/** Draws distinct mutants with a deterministic generator. */
 function draw(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
-  const left = [...mutants];
+  const remaining = [...mutants];
   const drawn: Mutant[] = [];
-  for (let state = seed >>> 0; drawn.length < count && left.length > 0;) {
+  for (let state = seed >>> 0; drawn.length < count && remaining.length > 0;) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    drawn.push(...left.splice(Math.floor((state / 2 ** 32) * left.length), 1));
+    drawn.push(...remaining.splice(Math.floor((state / 2 ** 32) * remaining.length), 1));
   }
   return drawn;
 }

@@ -1,9 +1,9 @@
 import ts from "typescript";
 
-/** A change of a source that some test should notice. */
+/** A change of a source file that some test should detect. */
 export interface Mutant {
   file: string;
-  /** From 1. */
+  /** Counted from 1. */
   line: number;
   start: number;
   end: number;
@@ -27,7 +27,7 @@ const OPERATORS = new Map<ts.SyntaxKind, string>([
   [ts.SyntaxKind.SlashToken, "*"],
 ]);
 
-/** Mutants of a TypeScript file: other comparisons, connectives and sums, conditions and literals that say the opposite, numbers off by one. */
+/** Mutants of a TypeScript file: changed comparisons, connectives and arithmetic, negated conditions and boolean literals, numbers off by one. */
 export function mutantsOfTypeScript(file: string, text: string): Mutant[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const changes: Change[] = [];
@@ -51,7 +51,7 @@ export function mutantsOfTypeScript(file: string, text: string): Mutant[] {
   return mutantsOf(file, text, changes);
 }
 
-/** What in SQL stands for something else; the first group is what is replaced. */
+/** Patterns of SQL whose first group is replaced, with the replacement. */
 const SQL_CHANGES: readonly [RegExp, (found: string) => string][] = [
   [/ (<|<=|>|>=|=|<>) /g, (found) => ({ "<": "<=", "<=": "<", ">": ">=", ">=": ">", "=": "<>", "<>": "=" })[found]!],
   [/\b(and|or)\b/g, (found) => (found === "and" ? "or" : "and")],
@@ -69,7 +69,7 @@ const SQL_CHANGES: readonly [RegExp, (found: string) => string][] = [
   [/\b(desc|asc)\b/g, (found) => (found === "desc" ? "asc" : "desc")],
 ];
 
-/** Mutants of the body of an SQL function, without its comments and what is said of it. */
+/** Mutants of the body of an SQL function, without its comments and the `comment on` statements. */
 export function mutantsOfSql(file: string, text: string): Mutant[] {
   const bodyEnd = text.lastIndexOf("\ncomment on ");
   const bodyStart = Math.max(text.indexOf("as $$"), text.indexOf("\nreturn "));

@@ -22,7 +22,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   const lostNote = shownOnce === undefined ? "" : `: ${shownOnce.what}, and nothing shows it again`;
   const message = `the output could not be written (${error.code ?? error.message})${lostNote}`;
   const reported = failure("OUTPUT_FAILED", message, shownOnce?.fix ?? "make room, or write it elsewhere");
-  void reportFailure(new Out(io, { json: false, noColor: false }), reported, "", false).then((code) => process.exit(code));
+  void reportFailure(new Out(io, { json: false, noColor: false }), reported, "", false).then((code) =>
+    process.exit(code),
+  );
 });
 
 // Nobody reads the notes any more, but the result may still be wanted.

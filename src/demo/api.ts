@@ -9,7 +9,7 @@ export interface ProjectOverview {
   environment: string;
   configVersion: string;
   customers: number;
-  /** Customers of whom something is due that has not been evaluated yet: a timer, or a pending identify. */
+  /** Customers with a due timer or a pending identify. */
   customersDue: number;
   events: { accepted: number; pending: number };
   lifecycle: { state: string; customers: number; everEntered: number }[];
@@ -24,7 +24,7 @@ export interface TimelineEntry {
   type: string;
   source: string;
   metadata: Record<string, unknown>;
-  /** What it was caused by; `type` is event, identify, timer or job. */
+  /** Its cause; `type` is event, identify, timer or job. */
   cause: { type: string };
 }
 
@@ -36,7 +36,7 @@ export interface CustomerDocument {
   segments: string[];
 }
 
-/** Long enough for a service that was killed to recover its database and come back. */
+/** Long enough for a killed service to recover its database and restart. */
 const AWAY_MS_MAX = 180_000;
 const RETRY_MS = 250;
 
@@ -62,17 +62,17 @@ export class DemoApi {
     return version;
   }
 
-  /** Returns what it is named by, and the secret that signs the deliveries. */
+  /** Returns the webhook's id, and the secret that signs its deliveries. */
   createWebhook(project: string, url: string, eventTypes: string[]): Promise<{ id: string; secret: string }> {
     return this.write<{ id: string; secret: string }>({ url, eventTypes }, project, "webhooks");
   }
 
-  /** Reads what a project has in its environment `test`, and waits for a service that is away for a moment. */
+  /** Reads from a project's environment `test`; retries while the service is temporarily unavailable. */
   read<T>(project: string, ...parts: string[]): Promise<T> {
     return this.#get<T>(inTest(project, ...parts));
   }
 
-  /** Changes something there, once. */
+  /** Changes something there; not retried. */
   write<T>(body: object, project: string, ...parts: string[]): Promise<T> {
     return this.post<T>(inTest(project, ...parts), body);
   }
@@ -93,7 +93,7 @@ export class DemoApi {
     return entries;
   }
 
-  /** Reading can be repeated, so a service that is away for a moment is waited for. */
+  /** Reads can be repeated, so they are retried while the service is temporarily unavailable. */
   async #get<T>(address: string): Promise<T> {
     for (const end = performance.now() + AWAY_MS_MAX; ;) {
       const answer = await this.#request("GET", address);
@@ -103,7 +103,7 @@ export class DemoApi {
     }
   }
 
-  /** Not repeated: a project whose creation got no answer may exist, with keys that nobody saw. */
+  /** Not retried: a project whose creation got no answer may exist, with keys that were never seen. */
   async post<T>(address: string, body: unknown): Promise<T> {
     return parseAnswer("POST", address, await this.#request("POST", address, JSON.stringify(body))) as T;
   }
@@ -125,13 +125,13 @@ export class DemoApi {
   }
 }
 
-/** `status` is null where nothing answered; `text` then says why. */
+/** `status` is null if nothing answered; `text` then says why. */
 interface ApiAnswer {
   status: number | null;
   text: string;
 }
 
-/** The document that an answer is. Throws a DemoFailure where it is none. */
+/** The document of a successful answer. Throws a DemoFailure for any other. */
 export function parseAnswer(method: string, address: string, { status, text }: ApiAnswer): unknown {
   if (status !== null && status >= 200 && status < 300) return JSON.parse(text);
   throw new DemoFailure(`${method} ${address} failed: ${status === null ? "" : `${status} `}${text.slice(0, 500)}`);

@@ -1,4 +1,4 @@
-/** Runs the same history through `svc dev` as well, and compares where every customer stands. */
+/** Runs the same history through `svc dev` as well, and compares every customer's state. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,7 +12,7 @@ import { CLI_PROGRAM, readyUrl } from "./service/service.js";
 export interface CompareOptions {
   model: string;
   input: Input;
-  /** The state document of a customer as the service shows it. */
+  /** Fetches the state document of a customer from the service. */
   customer: (customerId: string) => Promise<object>;
   signal: AbortSignal;
 }
@@ -25,15 +25,15 @@ interface StateDocument {
 }
 
 const SETTLE_SECONDS = 5;
-/** With one sender both get the same batches in the same order, and so number events alike, which documents show. */
+/** With one sender both get the same batches in the same order, and so number events alike; state documents contain these numbers. */
 export const COMPARED_SENDERS = 1;
 const EVENT_ID = /evt_([0-9a-f]{16})/g;
 const PAGE = 200;
 const READY_LINE = /(http:\/\/127\.0\.0\.1:\d+)/;
 
 /**
- * Compares state documents byte for byte, but for the two members that depend on when and what was deployed, and for the number that the
- * service counts events from. @returns how many customers were compared @throws {DemoFailure} that shows the first customer that differs
+ * Compares state documents byte for byte, except for `createdAt` and `configVersion`, which depend on the deployment, and for the offset of
+ * the service's event numbers. @returns how many customers were compared @throws {DemoFailure} that shows the first customer that differs
  */
 export async function compareWithLocal({ model, input, customer, signal }: CompareOptions): Promise<number> {
   const child = spawn(process.execPath, [CLI_PROGRAM, "dev", "--port", "0", "--no-watch", "--directory", model], {
@@ -50,8 +50,8 @@ export async function compareWithLocal({ model, input, customer, signal }: Compa
     let offset = 0;
     const read = (page: string) => get<ApiPage<StateDocument>>(page, signal);
     for await (const local of itemsOf(`${url}/customers?limit=${PAGE}`, read)) {
-      const cloud = (await customer(local.customerId)) as StateDocument;
-      const [ours, theirs] = [local, cloud].map((document) =>
+      const remote = (await customer(local.customerId)) as StateDocument;
+      const [ours, theirs] = [local, remote].map((document) =>
         JSON.stringify({ ...document, createdAt: null, configVersion: null }),
       );
       offset ||= firstNumber(theirs!) - firstNumber(ours!);
@@ -68,7 +68,7 @@ export async function compareWithLocal({ model, input, customer, signal }: Compa
   }
 }
 
-/** Of the first event that a document names; 0 where it names none. */
+/** The number of the first event that a document names; 0 if it names none. */
 function firstNumber(document: string): number {
   return parseInt(document.match(EVENT_ID)?.[0].slice("evt_".length) ?? "0", 16);
 }
@@ -77,7 +77,7 @@ function renumbered(document: string, from: number): string {
   return document.replaceAll(EVENT_ID, (_, hex: string) => `evt_${parseInt(hex, 16) - from}`);
 }
 
-/** Waits until nothing is due any more, not even what is held until no more of the history has come for a while. */
+/** Waits until nothing is due, including operations that are held until the history has settled. */
 async function evaluated(url: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     const { nextDueAt } = await get<{ nextDueAt: string | null }>(`${url}/clock`, signal);

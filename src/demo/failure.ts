@@ -1,4 +1,4 @@
-/** A reason for the demo to stop that the person who runs it can act on: printed as one line, without a stack. */
+/** A failure of the demo that its user can act on: printed as one line, without a stack. */
 export class DemoFailure extends Error {
   override readonly name = "DemoFailure";
 
@@ -14,7 +14,7 @@ export class DemoFailure extends Error {
 
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // Node.js and undici wrap what the network said.
+  // Node.js and undici wrap network errors.
   const inner = error.cause instanceof Error && !(error instanceof DemoFailure) ? ` (${messageOf(error.cause)})` : "";
   return `${error.message || error.name}${inner}`;
 }
@@ -26,8 +26,8 @@ class Stopped extends DemoFailure {
 }
 
 /**
- * Runs a program with a signal that the first SIGINT or SIGTERM aborts; a program that is stopped must end and remove everything. Sets
- * the exit code: 0, or what a DemoFailure says, or 128 and the number of the signal, or 1. Prints why under the program's name.
+ * Runs a program with a signal that the first SIGINT or SIGTERM aborts; a stopped program must end and clean up everything. Sets the exit
+ * code: 0, that of a DemoFailure, 128 plus the signal's number, or 1. Prints the reason with the program's name.
  */
 export async function runProgram(name: string, run: (stop: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
@@ -41,7 +41,7 @@ export async function runProgram(name: string, run: (stop: AbortSignal) => Promi
 
 function report(name: string, error: unknown): number {
   if (error instanceof Stopped) {
-    process.stdout.write("\nstopped; everything is ended and removed\n");
+    process.stdout.write("\nstopped; everything was ended and removed\n");
     return error.signal === "SIGINT" ? 130 : 143;
   }
   if (error instanceof DemoFailure) {

@@ -1,4 +1,4 @@
-/** What a run sends: a simulated history, or a file of operations, one JSON object a line, in the order in which they are to be sent. */
+/** What a run sends: a simulated history, or a file of operations, one JSON object a line, in sending order. */
 import { isUtf8 } from "node:buffer";
 import { createReadStream } from "node:fs";
 import path from "node:path";
@@ -9,15 +9,15 @@ import { InvalidOperationError, type SentOperation } from "../client/index.js";
 import { DemoFailure, messageOf } from "./failure.js";
 import { type HistoryOptions, simulateHistory } from "./simulate/history.js";
 
-/** What a run sends, known before it is sent. */
+/** What a run sends, with its totals. */
 export interface Input {
   title: string;
   operations: number;
   events: number;
-  /** Track operations with different idempotency keys: as many events as the service will hold. */
+  /** Track operations with distinct idempotency keys, which is the number of events that the service will store. */
   distinctEvents: number;
   customers: number;
-  /** Of the explicit timestamps, in milliseconds; null where there are none. */
+  /** The range of the explicit timestamps, in milliseconds; null if there are none. */
   span: { first: number; last: number } | null;
   /** Reads the operations, from the beginning at each call. */
   read: () => Iterable<SentOperation> | AsyncIterable<SentOperation>;
@@ -41,14 +41,14 @@ export function simulatedInput(options: HistoryOptions): Input {
   };
 }
 
-/** Streams a file's operations. Events without a key get one of their line, so that it can be sent again. Throws a DemoFailure that names a bad line. */
+/** Streams a file's operations. Events without a key get one from their line number, so that the file can be sent again. Throws a DemoFailure that names a bad line. */
 export async function* readDataFile(file: string): AsyncGenerator<SentOperation> {
   for await (const { number, bytes } of readLines(file)) {
-    // A blank line separates nothing and harms nothing.
+    // Blank lines are skipped.
     if (bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)) continue;
     try {
       if (!isUtf8(bytes)) throw new SyntaxError("it is not valid UTF-8");
-      // Without the mark that some programs put at the beginning of a file.
+      // TextDecoder drops the byte order mark that some programs put at the beginning of a file.
       yield readOperation(JSON.parse(new TextDecoder().decode(bytes)), number);
     } catch (error) {
       if (error instanceof InvalidOperationError) throw new DemoFailure(`${file}:${number}: ${error.message}`, 2);
@@ -68,7 +68,7 @@ function isTrackWithoutKey(given: unknown): given is object {
   return !("idempotencyKey" in given) && (given as { type?: unknown }).type !== "identify";
 }
 
-/** Reads the whole file before anything starts, so that a bad line is told at once and the progress bar knows its end; it is streamed again to be sent. */
+/** Reads the whole file before anything starts, so that a bad line is reported at once and the progress bar has a total; it is streamed again for sending. */
 export async function openDataFile(file: string): Promise<Input> {
   const keys = new Set<string>();
   const customers = new Set<string>();
@@ -85,12 +85,12 @@ export async function openDataFile(file: string): Promise<Input> {
     if (!Number.isNaN(instant))
       span = { first: Math.min(span?.first ?? instant, instant), last: Math.max(span?.last ?? instant, instant) };
   }
-  if (operations === 0) throw new DemoFailure(`${file} holds no operations`, 2);
+  if (operations === 0) throw new DemoFailure(`${file} contains no operations`, 2);
   return {
     title: path.basename(file),
     operations,
     events,
-    // A line that repeats an earlier one with its key is one event, as the service counts.
+    // The service counts lines with the same key as one event.
     distinctEvents: keys.size,
     customers: customers.size,
     span,
@@ -99,12 +99,13 @@ export async function openDataFile(file: string): Promise<Input> {
 }
 
 const LINE_FEED = 0x0a;
-/** More than the largest legal operation needs, and little enough to keep in memory. */
+/** More than the largest valid operation needs, and small enough to keep in memory. */
 const LINE_BYTES_MAX = 1024 * 1024;
 
 /**
- * Reads a file line by line, numbered from 1, empty lines left out; `.gz` is unpacked on the way. Split at line feeds before decoding, so that a line with
- * bad bytes can be named; a carriage return is left, as JSON treats it as space. Throws a DemoFailure where it cannot be read or a line has no end.
+ * Reads a file line by line, numbered from 1, without empty lines; unpacks `.gz`. Splits at line feeds before decoding, so that a line with
+ * invalid bytes can be named; a carriage return stays, as JSON treats it as white space. Throws a DemoFailure if the file cannot be read or a
+ * line is too long.
  */
 export async function* readLines(file: string): AsyncGenerator<{ number: number; bytes: Buffer }> {
   let number = 0;
@@ -127,7 +128,7 @@ export async function* readLines(file: string): AsyncGenerator<{ number: number;
 async function* readChunks(file: string): AsyncGenerator<Buffer> {
   try {
     const stream = createReadStream(file);
-    // What ends the file's stream ends the unpacked one, too, which is the one that is read.
+    // An error of the file's stream also ends the unpacked one, which is the one that is read.
     yield* (file.endsWith(".gz") ? pipeline(stream, createGunzip(), () => undefined) : stream) as AsyncIterable<Buffer>;
   } catch (error) {
     throw new DemoFailure(`cannot read ${file}: ${messageOf(error)}`, 2, { cause: error });

@@ -1,4 +1,4 @@
-/** `npm run demo`: the whole pipeline on one machine, and what a success team sees of it. Exits 0, 1 (failed) or 2 (usage). */
+/** `npm run demo`: runs the whole pipeline on one machine, and shows its results as a success team sees them. Exits 0, 1 (failed) or 2 (usage). */
 import { readDemoOptions } from "./options.js";
 import { runProgram } from "./failure.js";
 import { runDemo } from "./run.js";

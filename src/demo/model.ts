@@ -8,14 +8,14 @@ import { ROOT } from "./service/service.js";
 
 export interface CompiledModel {
   directory: string;
-  /** The folder for readers: within this package without the way there. */
+  /** The folder for display: relative to this package if it is inside. */
   title: string;
   snapshot: Snapshot;
-  /** The slug of the project that the folder names in `.kite/config.json`, so that `svc` run there finds it; "demo" without one. */
+  /** The project slug in the folder's `.kite/config.json`, so that `svc` finds the project when run there; "demo" without one. */
   project: string;
 }
 
-/** Throws a DemoFailure with the first error of the model and where it stands. */
+/** Throws a DemoFailure with the model's first error and its place. */
 export async function compileDemoModel(directory: string): Promise<CompiledModel> {
   const compiled = await compileProject(directory);
   if (!compiled.ok) {

@@ -4,7 +4,7 @@ import { EXAMPLE_MODEL } from "./service/service.js";
 import { HOUR_MS } from "./simulate/calendar.js";
 import { DEFAULT_HISTORY, type HistoryOptions } from "./simulate/history.js";
 
-/** Reads arguments with a parser of yargs; null after `--help`, whose text went to `print`. Throws a DemoFailure with exit code 2 where they are wrong. */
+/** Parses arguments with yargs; null after `--help`, whose text is passed to `print`. Throws a DemoFailure with exit code 2 if they are invalid. */
 export async function parseArguments<T>(
   parser: Argv<T>,
   args: readonly string[],
@@ -26,7 +26,7 @@ export async function parseArguments<T>(
   return null;
 }
 
-/** The value of an option that is a number. Throws a DemoFailure with exit code 2 where it is none of these whole numbers. */
+/** Checks a numeric option. Throws a DemoFailure with exit code 2 unless it is a whole number in the range. */
 export function wholeNumber(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
   throw new DemoFailure(`${name} must be a whole number from ${least} to ${most}`, 2);
@@ -45,7 +45,7 @@ const TEXT = { type: "string", requiresArg: true } as const;
 const NUMBER = { type: "number", requiresArg: true } as const;
 const SWITCH = { type: "boolean", default: false } as const;
 
-/** Reads the arguments; null after `--help`, whose text went to `print`. Throws a DemoFailure with exit code 2 where they are wrong. */
+/** Reads the demo's arguments; null after `--help`, whose text is passed to `print`. Throws a DemoFailure with exit code 2 if they are invalid. */
 export async function readDemoOptions(
   args: readonly string[],
   now: number,
@@ -63,7 +63,7 @@ export async function readDemoOptions(
       keep: { ...SWITCH, describe: "leave everything running afterwards, until Ctrl+C" },
       compare: {
         ...SWITCH,
-        describe: "run the history through svc dev as well, and compare where every customer stands",
+        describe: "run the history through svc dev as well, and compare every customer's state",
       },
       seed: { ...NUMBER, describe: `seed of the simulated history; ${DEFAULT_HISTORY.seed} unless set` },
       customers: { ...NUMBER, describe: `customers to simulate; ${DEFAULT_HISTORY.customers} unless set` },
@@ -90,6 +90,6 @@ export async function readDemoOptions(
 function instant(text: string, now: number): number {
   const value = Date.parse(text);
   if (Number.isNaN(value)) throw new DemoFailure(`--base must be an instant such as 2026-11-21T00:00:00Z`, 2);
-  if (value > now) throw new DemoFailure("--base must not lie ahead: the service would wait for the events", 2);
+  if (value > now) throw new DemoFailure("--base must not be in the future: the service would wait for the events", 2);
   return value;
 }

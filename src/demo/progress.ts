@@ -1,9 +1,9 @@
-/** How far a phase is: a bar where somebody watches, a line at every tenth where the output goes to a file. */
+/** Progress of a phase: a bar on a terminal, otherwise a line at every tenth. */
 import { Presets, SingleBar } from "cli-progress";
 
 export interface Progress {
   update: (done: number, note?: string) => void;
-  /** Ends the phase; `done` is what was reached. */
+  /** Ends the phase. */
   finish: () => void;
 }
 
@@ -12,7 +12,7 @@ export interface Output {
   isTTY?: boolean | undefined;
 }
 
-/** @param total what 100 % is; not below 1 @param unit what is counted, in the plural */
+/** @param total the count at 100 % @param unit what is counted, in the plural */
 export function startProgress(
   output: Output & NodeJS.WritableStream,
   label: string,
@@ -30,14 +30,14 @@ function bar(stream: NodeJS.WritableStream, label: string, total: number, unit: 
   return { update: (done, note = "") => single.update(Math.min(done, total), { note }), finish: () => single.stop() };
 }
 
-/** Only whole tenths are told, each once, and none goes back. */
+/** Prints only whole tenths, each once, and never backwards. */
 export function lines(output: Output, label: string, total: number, unit: string): Progress {
-  let told = 0;
+  let printed = 0;
   return {
     update: (done) => {
       const tenth = Math.floor((Math.min(done, total) / Math.max(1, total)) * 10);
-      if (tenth <= told) return;
-      told = tenth;
+      if (tenth <= printed) return;
+      printed = tenth;
       output.write(`${label} ${tenth * 10} % (${Math.min(done, total)} of ${total} ${unit})\n`);
     },
     finish: () => undefined,

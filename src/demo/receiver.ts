@@ -1,23 +1,23 @@
-/** A real receiver of webhooks on a local port, which verifies them: Standard Webhooks 1.0, https://www.standardwebhooks.com. */
+/** A webhook receiver on a local port that verifies signatures: Standard Webhooks 1.0, https://www.standardwebhooks.com. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** How far the sender's clock may be from ours. Older messages may be replays. */
+/** Allowed difference between the sender's clock and ours. Older messages may be replays. */
 const TOLERANCE_SECONDS = 5 * 60;
 
-/** Of a request, by their names in lower case. */
+/** A request's headers, by lower-case name. */
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
- * Null for a genuine message, otherwise what is wrong with it at an instant in milliseconds. The signature is HMAC-SHA256, keyed with the
- * bytes behind `whsec_`, over `id.timestamp.body` (the bytes as they came); the header may hold several, one of which must match.
+ * Null for a genuine message, otherwise what is wrong with it. The signature is HMAC-SHA256, keyed with the base64-decoded part after
+ * `whsec_`, over `id.timestamp.body` (the raw bytes); the header may contain several, one of which must match. @param now in milliseconds
  */
 export function signatureProblem(headers: Headers, body: Buffer, secret: string, now: number): string | null {
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures } = headers;
   if (!id || !timestamp || !signatures) return "a webhook header is missing";
-  if (!/^\d{1,12}$/.test(timestamp)) return "webhook-timestamp is no number of seconds";
+  if (!/^\d{1,12}$/.test(timestamp)) return "webhook-timestamp is not a number of seconds";
   if (Math.abs(now / 1_000 - Number(timestamp)) > TOLERANCE_SECONDS)
     return "webhook-timestamp is more than five minutes off";
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
@@ -34,26 +34,26 @@ interface ReceivedEvent {
   id: string;
   type: string;
   customerId: string;
-  /** What the emission is about, where the metadata says so: the lifecycle state or the segment. */
+  /** The lifecycle state or the segment in the emission's metadata, if any. */
   subject: string | null;
 }
 
 const PAUSE_MS = 1_000;
 
-/** What a receiver has seen: every emission once, however often it was delivered. */
+/** Counts the received emissions, each once however often it was delivered. */
 export class ReceiptTally {
   readonly #seen = new Set<string>();
   readonly #byType = new Map<string, number>();
   readonly #byCustomer = new Map<string, Map<string, number>>();
-  /** Deliveries of an emission that was delivered before: at least once is what is promised. */
+  /** Repeated deliveries of an emission: delivery is at least once. */
   repeated = 0;
   /** Deliveries that did not verify, by reason. */
   readonly invalid = new Map<string, number>();
-  /** The time in which deliveries came, in milliseconds: a pause of more than a second is a time in which there was nothing to deliver. */
+  /** Time during which deliveries arrived, in milliseconds. Pauses of more than a second do not count: there was nothing to deliver. */
   busyMs = 0;
   #lastAt: number | null = null;
 
-  /** @param at when the delivery came, on any steady clock in milliseconds */
+  /** @param at when the delivery arrived, on any monotonic clock in milliseconds */
   add(event: ReceivedEvent, at: number): void {
     if (this.#seen.has(event.id)) {
       this.repeated++;
@@ -88,7 +88,7 @@ export class ReceiptTally {
       .sort((one, other) => (one.type < other.type ? -1 : 1));
   }
 
-  /** For each customer, how often each kind of emission came. In no order. */
+  /** For each customer, how often each kind of emission arrived. In no particular order. */
   customers(): ReadonlyMap<string, ReadonlyMap<string, number>> {
     return this.#byCustomer;
   }
@@ -120,7 +120,7 @@ export class Receiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/webhooks`;
   }
 
-  /** The secret is known only after the webhook was created for this receiver's address; nothing is delivered before that. */
+  /** Sets the secret, which is known only once the webhook was created for this receiver's address; nothing is delivered before that. */
   expectSignaturesBy(secret: string): void {
     this.#secret = secret;
   }
@@ -130,14 +130,14 @@ export class Receiver {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** Verifies before it looks inside, and answers 204 for whatever is genuine, repeated or not. */
+  /** Verifies a message before parsing it, and answers 204 to every genuine one, repeated or not. */
   async #receive(request: IncomingMessage): Promise<number> {
     const body = await readBody(request);
     if (body === null) return 413;
-    // What is repeated of these, Node.js joins or leaves out.
+    // Node.js joins or drops repeated headers of these names.
     const headers = request.headers as Headers;
     const problem =
-      this.#secret === null ? "came before the secret" : signatureProblem(headers, body, this.#secret, Date.now());
+      this.#secret === null ? "arrived before the secret" : signatureProblem(headers, body, this.#secret, Date.now());
     const event = problem === null ? readEvent(body) : null;
     if (event !== null && event.id === headers["svc-event-id"] && event.id === headers["webhook-id"]) {
       this.tally.add(event, performance.now());
@@ -145,7 +145,7 @@ export class Receiver {
     }
     this.tally.refuse(
       problem ??
-        (event === null ? "the body is no webhook event" : "svc-event-id, webhook-id and the body's id differ"),
+        (event === null ? "the body is not a webhook event" : "svc-event-id, webhook-id and the body's id differ"),
     );
     return 401;
   }

@@ -16,10 +16,10 @@ import { sendAll, type Sent } from "./send.js";
 import { CLI_PROGRAM, databaseUrl, Service } from "./service/service.js";
 import { settle, verify, WEBHOOK_TYPES } from "./settle.js";
 
-/** Who owns the organization of the demo. */
+/** The owner of the demo's organization. */
 const EMAIL = "demo@example.com";
 
-/** Runs the demo and cleans up after it, also when it fails or is stopped. Throws a DemoFailure where the result is not right. */
+/** Runs the demo and cleans up after it, also when it fails or is stopped. Throws a DemoFailure if the result is wrong. */
 export async function runDemo(
   options: DemoOptions,
   { output, stop }: { output: NodeJS.WriteStream; stop: AbortSignal },
@@ -32,7 +32,7 @@ export async function runDemo(
   const directory = await mkdtemp(path.join(os.tmpdir(), "svc-demo-"));
   const cleanUp: (() => Promise<void>)[] = [() => rm(directory, { recursive: true, force: true })];
   try {
-    // PostgreSQL refuses to run as root and gets a user of its own, which must be able to pass through.
+    // PostgreSQL refuses to run as root and runs as a separate user, who must be able to enter this directory.
     if (process.getuid?.() === 0) await chmod(directory, 0o711);
     const dataDir = path.join(directory, "data");
     const receiver = await Receiver.start();
@@ -43,15 +43,15 @@ export async function runDemo(
     const service = await Service.start({ dataDir, logFile: path.join(directory, "service.log"), onRestart });
     cleanUp.unshift(() => service.stop());
     const signal = AbortSignal.any([stop, service.lost]);
-    const looks = await demonstrate({ model, input, receiver, service, output, signal }, options.compare).catch(
+    const accessInfo = await demonstrate({ model, input, receiver, service, output, signal }, options.compare).catch(
       (error: unknown) => {
-        // What was under way when everything had to end failed for that reason, whatever it says itself.
+        // After an abort, the abort's reason explains the failure better than the resulting error.
         throw signal.aborted ? signal.reason : error;
       },
     );
     if (!options.keep) return;
     const console = await service.signInLink(EMAIL);
-    say(lookAround(looks, model.directory, { console, database: await databaseUrl(dataDir) }));
+    say(lookAround(accessInfo, model.directory, { console, database: await databaseUrl(dataDir) }));
     if (!signal.aborted) await once(signal, "abort");
     service.lost.throwIfAborted();
   } finally {
@@ -68,7 +68,7 @@ interface Stage {
   signal: AbortSignal;
 }
 
-/** From an empty service to the printed report. Returns what somebody needs to look at what is left running. */
+/** Runs from an empty service to the printed report. Returns what the user needs to explore the service if it keeps running. */
 async function demonstrate(stage: Stage, compare: boolean) {
   const { model, input, receiver, service, output, signal } = stage;
   const access: ApiOptions = { url: service.url, ...(await service.bootstrap("demo", EMAIL)), signal };
@@ -87,7 +87,7 @@ async function demonstrate(stage: Stage, compare: boolean) {
   verify(input, overview, tally);
 
   const customerId = chooseStory(tally.customers());
-  const story = customerId === null ? null : await tell(api, model.project, customerId);
+  const story = customerId === null ? null : await readStory(api, model.project, customerId);
   const rates = {
     events: sent.events,
     ingestSeconds: (sentAt - startedAt) / 1_000,
@@ -105,7 +105,7 @@ async function demonstrate(stage: Stage, compare: boolean) {
   return { api: access, apiKey, customerId };
 }
 
-async function tell(api: DemoApi, project: string, customerId: string) {
+async function readStory(api: DemoApi, project: string, customerId: string) {
   return { customer: await api.customer(project, customerId), timeline: await api.timeline(project, customerId) };
 }
 
@@ -119,7 +119,7 @@ async function send({ input, service, output, signal }: Stage, apiKey: string, s
   }
 }
 
-/** Evaluation began with the first batch; what is left of it is shown here, and then the deliveries. */
+/** Shows the rest of the evaluation, which began with the first batch, and then the deliveries. */
 async function evaluate({ model: { project }, output, signal }: Stage, api: DemoApi) {
   const { events } = await api.overview(project);
   const progress = startProgress(output, "evaluating", events.accepted, "events");
@@ -128,7 +128,7 @@ async function evaluate({ model: { project }, output, signal }: Stage, api: Demo
       signal,
       overview: () => api.overview(project),
       onOverview: ({ events, customersDue, webhooks }) => {
-        // Trait updates wait among the pending, but are not among the accepted.
+        // Pending includes trait updates, accepted does not.
         const done = Math.max(0, events.accepted - events.pending);
         progress.update(done, `| ${customersDue} customers due, ${webhooks.pending} deliveries to go`);
       },
@@ -138,7 +138,7 @@ async function evaluate({ model: { project }, output, signal }: Stage, api: Demo
   }
 }
 
-/** @param directory the model's folder: it names the project, so the commands are run for it */
+/** @param directory the model's folder, which names the project for the commands */
 function lookAround(
   { api, apiKey, customerId }: Awaited<ReturnType<typeof demonstrate>>,
   directory: string,
@@ -148,7 +148,7 @@ function lookAround(
   const target = `--directory ${quote(relative(directory))} --env test`;
   const customer = quote(customerId ?? "a-customer");
   return [
-    "The service is still running. Its console, for whoever opens this within five minutes:",
+    "The service is still running. This link signs in to its console, once and within five minutes:",
     "",
     `  ${console}`,
     "",
@@ -172,7 +172,7 @@ function relative(file: string): string {
   return short === "" ? "." : short.startsWith("..") ? file : short;
 }
 
-/** For a POSIX shell, and only where it is needed. */
+/** Quotes a word for a POSIX shell if needed. */
 function quote(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-/** Sends a history as a product would: by the client for Node.js. */
+/** Sends a history as a product would: with the client for Node.js. */
 import { type ClientError, createClient, type SentOperation } from "../client/index.js";
 import { DemoFailure } from "./failure.js";
 
@@ -7,7 +7,7 @@ export interface SendOptions {
   apiKey: string;
   /** How many clients send at once; 4 unless given. */
   senders?: number | undefined;
-  /** Ends the sending; the promise is rejected with the signal's reason. */
+  /** Stops sending; the promise is rejected with the signal's reason. */
   signal?: AbortSignal;
   onProgress?: (operations: number) => void;
 }
@@ -18,12 +18,12 @@ export interface Sent {
   retries: number;
 }
 
-/** Reads little ahead, finds a service that was killed soon when it is back, and ends batches where they are full, whatever the time that reading takes. */
+/** Reads little ahead, reconnects soon after a killed service is back, and sends only full batches, however long reading takes. */
 const PACE = { queueOperations: 2_000, retryFirstMs: 100, retryLongestMs: 2_000, flushIntervalMs: 3_600_000 };
-/** Where a service takes nothing for so long, it is given up. */
+/** Gives up if the service accepts nothing for this long. */
 const STALLED_MS = 180_000;
 
-/** Sends all operations, each customer's in their order, and resolves once the service has them. Rejects with a DemoFailure where it refuses one. */
+/** Sends all operations, each customer's in order, and resolves once the service has them. Rejects with a DemoFailure if it refuses one. */
 export async function sendAll(
   operations: Iterable<SentOperation> | AsyncIterable<SentOperation>,
   { url, apiKey, senders = 4, signal, onProgress }: SendOptions,
@@ -32,18 +32,18 @@ export async function sendAll(
   const ended = AbortSignal.any([stop.signal, ...(signal === undefined ? [] : [signal])]);
   ended.throwIfAborted();
   const onError = (error: ClientError) => stop.abort(refusal(error));
-  let taken = 0;
+  let accepted = 0;
   let movedAt = performance.now();
   const onRetry = ({ message }: ClientError) => {
-    if (sum("accepted") > taken) [taken, movedAt] = [sum("accepted"), performance.now()];
+    if (sum("accepted") > accepted) [accepted, movedAt] = [sum("accepted"), performance.now()];
     if (performance.now() - movedAt > STALLED_MS)
-      stop.abort(new DemoFailure(`the service has taken nothing for ${STALLED_MS / 1_000} s: ${message}`));
+      stop.abort(new DemoFailure(`the service has accepted nothing for ${STALLED_MS / 1_000} s: ${message}`));
   };
   const options = { url, apiKey, ...PACE, onError, onRetry };
   // A client sends one batch at a time.
   const clients = Array.from({ length: senders }, () => createClient(options));
   const close = () => Promise.all(clients.map((client) => client.close({ timeoutMs: 0 })));
-  // Whoever waits for a client is told that it was closed.
+  // Closing rejects the waiting calls of the clients.
   ended.addEventListener("abort", () => void close(), { once: true });
   const sum = (name: "accepted" | "retries") => clients.reduce((all, { stats }) => all + stats[name], 0);
   let events = 0;

@@ -15,12 +15,12 @@ interface SettleOptions {
 }
 
 /**
- * Polls the overview until no event is pending, nothing is due and no delivery waits. Nobody knows how large the input is, so there is no limit but for
- * standing still, which is longer than the time that timers wait for the end of a history.
+ * Polls the overview until no event is pending, nothing is due and no delivery waits. As the input may be of any size, the only limit is on time
+ * without any change, which is longer than the time that timers wait for a history to settle.
  */
 export async function settle(options: SettleOptions): Promise<{ overview: ProjectOverview; evaluatedAt: number }> {
   const { overview, onOverview, pollMs = 250, stallMs = 180_000, signal } = options;
-  /** When no event was pending any more, on the clock of performance.now(). */
+  /** When the last pending event was evaluated, by performance.now(). */
   let evaluatedAt: number | null = null;
   let moved = { figures: "", at: performance.now() };
   for (;;) {
@@ -34,17 +34,17 @@ export async function settle(options: SettleOptions): Promise<{ overview: Projec
     const figures = JSON.stringify(current);
     if (figures !== moved.figures) moved = { figures, at: now };
     if (now - moved.at > stallMs) {
-      const left = `${events.pending} events pending, ${customersDue} customers due, ${webhooks.pending} deliveries pending`;
-      throw new DemoFailure(`nothing has moved for ${stallMs / 1_000} s: ${left}`);
+      const remaining = `${events.pending} events pending, ${customersDue} customers due, ${webhooks.pending} deliveries pending`;
+      throw new DemoFailure(`nothing has changed for ${stallMs / 1_000} s: ${remaining}`);
     }
     await delay(pollMs, undefined, { signal });
   }
 }
 
-/** What the demo's webhook subscribes to: a pattern ends in a star. */
+/** The patterns that the demo's webhook subscribes to; each ends in a star. */
 export const WEBHOOK_TYPES = ["customer.*", "segment.*"];
 
-/** Throws a DemoFailure that lists everything that was lost, doubled or not genuine. */
+/** Throws a DemoFailure that lists everything lost, duplicated or not genuine. */
 export function verify(input: Input, overview: ProjectOverview, tally: ReceiptTally): void {
   const problems: string[] = [];
   const expect = (what: string, actual: number, expected: number) => {
@@ -61,7 +61,7 @@ export function verify(input: Input, overview: ProjectOverview, tally: ReceiptTa
   if (problems.length > 0) throw new DemoFailure(`the figures do not agree: ${problems.join("; ")}`);
 }
 
-/** How many emissions there are of the types that the webhook subscribes to. */
+/** The number of emissions of the types that the webhook subscribes to. */
 function subscribed({ emissions }: ProjectOverview): number {
   const wanted = Object.entries(emissions).filter(([type]) =>
     WEBHOOK_TYPES.some((pattern) => type.startsWith(pattern.slice(0, -1))),

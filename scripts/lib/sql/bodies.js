@@ -1,11 +1,11 @@
-// What stands inside functions and `do` blocks: it must parse, and raise with an error code of its own.
+// Rules for the bodies of functions and `do` blocks: they must parse, and each raise must give an error code.
 import { parsePlPgSQLSync, parseSync } from "libpg-query";
 import { Source } from "./source.js";
 
 const LEVEL_ERROR = 21;
 const OPTION_ERRCODE = 0;
 
-/** The body of a `create function` or `do` statement as a piece of SQL; null where it has none between quotes. */
+/** The body of a `create function` or `do` statement as a piece of SQL; null if it has none between dollar quotes. */
 export function bodyOf(source, statement) {
   const options = statement.node.options ?? statement.node.args ?? [];
   const as = options.find(({ DefElem }) => DefElem.defname === "as");
@@ -69,7 +69,7 @@ function raises(node) {
   return node.PLpgSQL_stmt_raise ? [node.PLpgSQL_stmt_raise, ...below] : below;
 }
 
-/** A bare `raise` in an exception block passes on the error at hand, with its code; notices need none. */
+/** A bare `raise` in an exception block rethrows the current error with its code; notices need no code. */
 function hasErrorCode(raise) {
   if (raise.elog_level !== LEVEL_ERROR) return true;
   const passesOn = raise.message === undefined && raise.options === undefined && raise.condname === undefined;

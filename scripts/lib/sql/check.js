@@ -12,7 +12,7 @@ export async function checkSql(root) {
   const { files, sources, problems } = await readSources(root);
   const under = (folder) => sources.filter((source) => source.name.startsWith(`${folder}/`));
   problems.push(...sources.flatMap(checkBodies));
-  // A committed migration is generated and never edited again, so only what is wrong in it counts there, not its form.
+  // Committed migrations are generated and never edited again, so the rules of form do not apply to them.
   problems.push(...under("sql").flatMap(checkFormat));
   problems.push(...under("sql/functions").flatMap(checkFunctionFile));
   problems.push(...under("sql/triggers").flatMap(checkTriggerFile));

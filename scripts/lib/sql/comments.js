@@ -1,9 +1,9 @@
-// Every table, column and view says in the database what it is for.
+// Every table, column and view needs a comment in the database that says what it is for.
 import { nameOf } from "./source.js";
 
 const RELATION_COMMENTS = ["OBJECT_TABLE", "OBJECT_COLUMN", "OBJECT_VIEW", "OBJECT_MATVIEW"];
 
-/** A comment counts wherever it stands in these files: a table may be created in one and grow a column in another. */
+/** A comment may be in any of these files: a table can be created in one and get a column in another. */
 export function checkComments(sources) {
   const commented = new Set(sources.flatMap(commentedNames));
   return sources.flatMap((source) =>

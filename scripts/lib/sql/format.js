@@ -1,11 +1,11 @@
-// The form of an SQL file: what an editor and a formatter would see to, had SQL with PL/pgSQL bodies a formatter.
+// The form of an SQL file: rules that a formatter would enforce, if there were one for SQL with PL/pgSQL bodies.
 import { bodyOf } from "./bodies.js";
 import { isComment } from "./source.js";
 
 const LINE_LENGTH_MAX = 140;
 const INDENT = 2;
 
-/** Words that PL/pgSQL adds to the keywords of SQL; the scanner takes them for identifiers. */
+/** Keywords that PL/pgSQL adds to those of SQL; the scanner treats them as identifiers. */
 const PLPGSQL_KEYWORDS = new Set(
   `alias assert begin constant continue debug detail diagnostics elsif elseif errcode exception exit foreach get hint info log loop
   message next notice open perform pg_exception_context query raise return returned_sqlstate reverse row_count rowtype slice sqlerrm
@@ -37,7 +37,7 @@ function checkLines(source) {
   return problems;
 }
 
-/** Indentation goes by steps of two spaces, except within comments and strings, whose inside is their own. */
+/** Indentation is in steps of two spaces, except within comments and strings. */
 function checkIndent(source, pieces) {
   const free = new Set();
   for (const [index, piece] of pieces.entries()) {

@@ -1,4 +1,4 @@
-// One function, or one trigger with its function, per file: named as the file, and saying what it promises.
+// One function, or one trigger with its function, per file: named as the file, and with a header comment.
 import path from "node:path";
 import { nameOf } from "./source.js";
 
@@ -25,7 +25,7 @@ export function checkFunctionFile(source) {
   return problems;
 }
 
-/** A trigger file holds the trigger and, mostly, the function that only this trigger calls. */
+/** A trigger file contains the trigger and, usually, the function that only this trigger calls. */
 export function checkTriggerFile(source) {
   const triggers = source.ofKind("CreateTrigStmt");
   const problems = checkHeader(source);
@@ -77,7 +77,7 @@ function checkFunction(source, { node, start }) {
   };
   rule(node.replace, replaceMessage(kind));
   rule(node.is_procedure || option(node, "volatility"), `\`${name}\` does not say whether it is ${VOLATILITIES}`);
-  // PostgreSQL lets a procedure commit only where it has neither; it acts with no more than the caller's rights then.
+  // A procedure that commits may have neither setting in PostgreSQL; it then has only the caller's rights.
   if (!node.is_procedure) {
     rule(
       !name.startsWith("svc_api.") || isDefiner(node),
@@ -90,7 +90,7 @@ function checkFunction(source, { node, start }) {
   return problems;
 }
 
-/** An aggregate has no body, hence neither volatility nor search path of its own. */
+/** An aggregate has no body, hence neither volatility nor search path. */
 function checkAggregate(source, { node, start }) {
   const name = nameOf(node.defnames);
   const problems = [];
@@ -120,8 +120,8 @@ function isDefiner(node) {
 }
 
 /**
- * Names in a `return …` or `begin atomic` body are bound when the function is created, so no search path can redirect them; without
- * the setting the planner may inline it. A definer's right is worth the setting all the same.
+ * Names in a `return …` or `begin atomic` body are bound when the function is created, so no search path can redirect them, and without the
+ * setting the planner can inline it. A `security definer` function needs the setting nevertheless.
  */
 function hasSafePath(node) {
   if (node.sql_body && !isDefiner(node)) return true;

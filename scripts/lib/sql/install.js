@@ -1,4 +1,4 @@
-// The order of installation is a list written by hand; a file that is not on it would never be installed.
+// The order of installation is a manually maintained list; a file that is missing from it would never be installed.
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { sqlFiles } from "./source.js";

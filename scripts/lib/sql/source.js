@@ -1,4 +1,4 @@
-// An SQL file as PostgreSQL's own scanner and parser see it. Positions of both are in bytes, so the text is kept as bytes too.
+// An SQL file as PostgreSQL's own scanner and parser see it. Their positions are in bytes, so the text is kept as bytes too.
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { parseSync, scanSync } from "libpg-query";
@@ -25,7 +25,7 @@ export class Source {
   }
 }
 
-/** A whole file with its statements, each `{kind, node, start, end}`, where `start` is past the comments before it. */
+/** A whole file with its statements, each `{kind, node, start, end}`, where `start` is after the comments before it. */
 class SourceFile extends Source {
   constructor(name, text) {
     super(name, text);
@@ -81,7 +81,7 @@ export async function sqlFiles(root, folder) {
     .sort();
 }
 
-/** graphile-migrate fills `:NAME` in before it runs a migration; the parser sees an identifier of the same length. */
+/** graphile-migrate replaces `:NAME` before it runs a migration; for the parser it becomes an identifier of the same length. */
 function withoutPlaceholders(name, text) {
   return name.startsWith("migrations/") ? text.replaceAll(/(?<![:\w]):(?=[A-Z][A-Z0-9_]+\b)/g, "_") : text;
 }

@@ -104,7 +104,8 @@ const FIXES: Readonly<Record<string, string | ((as: Credentials | undefined) => 
   WEBHOOK_DISABLED: "enable it first: `svc webhooks update <webhookId> --enable`",
   RECOMPUTE_NOT_FOUND: "check the id and --env; `svc recompute list` lists the recomputes",
   RECOMPUTE_NOT_A_DRY_RUN: "give the id of a dry run, or select what to recompute with --customer or --all",
-  BACKTEST_NOT_FOUND: "check the id, which was printed when the backtest began, and --env; or begin a new one, without --job",
+  BACKTEST_NOT_FOUND:
+    "check the id, which was printed when the backtest began, and --env; or begin a new one, without --job",
   PREVIEW_NOT_FOUND: "preview the model again: `svc deploy --preview`",
   VERSION_NOT_FOUND: "check its name; `svc config versions` lists the versions",
   VERSION_CONFLICT: "look at `svc config activations`, then try again",
@@ -146,12 +147,7 @@ export function envelopeError(
   const chosen = FIXES[code] ?? advice;
   const fix = typeof chosen === "function" ? chosen(as()) : chosen;
   const { warnings } = rest as ErrorDetails;
-  return new UserError(
-    code,
-    message,
-    fix,
-    warnings === undefined ? rest : { ...rest, warnings: asWarnings(warnings) },
-  );
+  return new UserError(code, message, fix, warnings === undefined ? rest : { ...rest, warnings: asWarnings(warnings) });
 }
 
 /** The service's warnings in the form of the compiler's warnings. */

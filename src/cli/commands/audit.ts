@@ -7,11 +7,11 @@ import { detailsInWords } from "../../words/text.js";
 export default defineCommand({
   options: {
     action: { type: "text", describe: "Only this action, such as member.removed" },
-    actor: { type: "text", describe: "Only what this address did; operator, or svc for the service itself" },
+    actor: { type: "text", describe: "Only changes by this address; operator, or svc for the service itself" },
     since: { type: "text", describe: "Only from then on: a duration before now such as 7d, or an ISO date" },
     ...csvPageOptions,
   },
-  examples: [["svc audit --since 7d", "Who changed what in the organization, the newest first"]],
+  examples: [["svc audit --since 7d", "Who changed what in the organization, newest first"]],
   async handler(context, { action, actor, since, limit, cursor, csv }) {
     const query = { action, actor, since: sinceOption("--since", since), limit, cursor };
     const where = ({ project, environment }: AuditEntry) => [project, environment].filter(Boolean).join(" ");

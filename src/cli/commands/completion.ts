@@ -15,9 +15,9 @@ type Shell = (typeof SHELLS)[number];
 export default defineCommand({
   args: { shell: { describe: "The shell", choices: SHELLS } },
   examples: [
-    ["source <(svc completion bash)", "To have it in every shell: a line of ~/.bashrc"],
-    ["source <(svc completion zsh)", "A line of ~/.zshrc, after compinit"],
-    ["svc completion fish > ~/.config/fish/completions/svc.fish", "Once, and again after an update of svc"],
+    ["source <(svc completion bash)", "Add this line to ~/.bashrc to have it in every shell"],
+    ["source <(svc completion zsh)", "Add this line to ~/.zshrc, after compinit"],
+    ["svc completion fish > ~/.config/fish/completions/svc.fish", "Run once, and again after an update of svc"],
   ],
   async handler({ out, registry }, { shell }) {
     const script = scripts[shell as Shell](await places(registry));
@@ -30,7 +30,7 @@ interface Word {
   about: string;
 }
 
-/** What completes a value: one of few words, a file, a directory, or nothing that is known here. */
+/** How to complete a value: one of some words, a file, a directory, or not at all. */
 type Value = readonly string[] | "file" | "directory" | "unknown";
 
 interface CompletedOption {
@@ -42,17 +42,17 @@ interface CompletedOption {
   value?: Value;
 }
 
-/** A place on a command line: the words that were typed so far, and what may follow. */
+/** A position on a command line: the words typed so far, and what can follow. */
 interface CompletionPlace {
   /** `customers list`; empty at the beginning. */
   path: string;
   words: readonly Word[];
   options: readonly CompletedOption[];
-  /** What completes its arguments, in their order. */
+  /** How to complete its arguments, in order. */
   args: readonly Value[];
 }
 
-/** Every place, that at the beginning first. Loads all commands. */
+/** All places, the empty command line first. Loads all commands. */
 export async function places(registry: CommandRegistry): Promise<readonly CompletionPlace[]> {
   const { commands, nouns } = registry;
   const loaded = new Map(await Promise.all(commands.map(async ({ path, load }) => [path, await load()] as const)));
@@ -75,7 +75,7 @@ function placeAt(registry: CommandRegistry, path: string, command: AnyCommand | 
 }
 
 const HELP: CompletedOption = { name: "help", alias: "h", about: "Show help" };
-/** That of `svc`. Some commands have an option of this name, which takes the version of a model. */
+/** The option of `svc` itself. Some commands have an option of the same name, which takes a model version. */
 const VERSION: CompletedOption = { name: "version", about: "Show version number" };
 
 function wordsAfter({ commands, nouns }: CommandRegistry, path: string): Word[] {
@@ -101,7 +101,7 @@ function valueOf(key: string, option: Option): Value {
   return key === "output" ? "file" : "unknown";
 }
 
-/** What may stand at a place after so many arguments, wherever something is known: words that go on, or the choices of an argument. */
+/** The known completions at each argument position of a place: further command words, or the choices of an argument. */
 function offers({ words, args }: CompletionPlace): { position: number; words: readonly Word[] }[] {
   const [first = [], ...others] = args.map((value) =>
     typeof value === "object" ? value.map((word) => ({ word, about: "" })) : [],
@@ -111,21 +111,21 @@ function offers({ words, args }: CompletionPlace): { position: number; words: re
     .filter((offer) => offer.words.length > 0);
 }
 
-/** The options that take a value, as they are typed. A name takes one at every place or at none, so the shells need not know where. */
+/** The options that take a value, as typed. An option name takes a value at every place or at none, so the shells need not know the place. */
 export function namesWithValue(all: readonly CompletionPlace[]): string[] {
   const names = all.flatMap(({ options }) => options.filter(({ value }) => value !== undefined).flatMap(typed));
   return [...new Set(names)].sort();
 }
 
-/** An option as it is typed: `--yes`, `-y`. */
+/** An option as typed: `--yes`, `-y`. */
 export function typed({ name, alias }: CompletedOption): string[] {
   return [`--${name}`, ...(alias === undefined ? [] : [`-${alias}`])];
 }
 
-/** How a shell's script selects a place, and completes what stands there. */
+/** How a shell's script selects a place and completes there. */
 interface Completer {
   or: string;
-  /** A branch, whose pattern these are. */
+  /** A branch with the given patterns. */
   branch: (patterns: readonly string[], does: string) => string;
   offer: (words: readonly Word[]) => string;
   values: (words: readonly string[]) => string;
@@ -152,7 +152,7 @@ const ZSH: Completer = {
   directory: "_files -/",
 };
 
-/** The scripts for bash, from 3.2 on; for zsh, from 5.0 on, a function of `fpath`, or to be read by `source`; for fish, from 3.0 on. */
+/** The scripts: for bash 3.2 and newer; for zsh 5.0 and newer, as a function in `fpath` or for `source`; for fish 3.0 and newer. */
 const scripts = {
   bash: (places: readonly CompletionPlace[]) => fromTemplate("completion/bash.txt", branches(places, BASH)),
   zsh: (places: readonly CompletionPlace[]) => fromTemplate("completion/zsh.txt", branches(places, ZSH)),
@@ -185,12 +185,12 @@ function branches(places: readonly CompletionPlace[], { or, branch, offer, value
   };
 }
 
-/** The paths of all places but the first, in quotes. */
+/** The quoted paths of all places but the first. */
 function pathsOf(places: readonly CompletionPlace[], quote: string): string[] {
   return places.slice(1).map(({ path }) => quote + path + quote);
 }
 
-/** A word in single quotes, as all three shells read it. */
+/** A word in single quotes, valid in all three shells. */
 function singleQuoted(text: string): string {
   return `'${text.replaceAll("\\", "").replaceAll("'", "’")}'`;
 }

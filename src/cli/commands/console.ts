@@ -4,23 +4,23 @@ import { failure } from "../core/errors.js";
 import { printable } from "../../words/text.js";
 
 const NOT_SIGNED_IN =
-  "That signs no browser in. Sign in there, or first here: `svc auth login`. Whoever has no password yet gets a link from the service's " +
-  "operator: `svc-server users sign-in --email <address>`.";
+  "This does not sign the browser in. Sign in there, or here first: `svc auth login`. If you have no password yet, ask the service's " +
+  "operator for a link: `svc-server users sign-in --email <address>`.";
 
 export default defineCommand({
   options: {
     noBrowser: { type: "flag", describe: "Open no browser: only print the address" },
   },
   examples: [
-    ["svc console", "Open the console, signed in as on this command line"],
-    ["svc console --no-browser", "Print the address instead; it signs in whoever opens it, once"],
+    ["svc console", "Open the console, signed in as you are here"],
+    ["svc console --no-browser", "Print the address instead; it signs in the first person who opens it"],
   ],
   async handler({ api, io, out, settings }, { noBrowser }) {
     const { apiUrl: base, sessions } = settings;
     const session = sessions.of(base);
     const open = async (address: string) => !noBrowser && hasBrowser(io) && (await openBrowser(address));
     if (session === undefined) {
-      // A token for programs signs nobody in.
+      // SVC_ACCESS_TOKEN, if set, cannot sign a browser in.
       const link = `${base}/console`;
       const opened = await open(link);
       out.result({ document: { link, expiresAt: null } }, () => (opened ? `Opening ${link}` : link));
@@ -41,7 +41,7 @@ export default defineCommand({
     out.result({ document: { link, expiresAt } }, () =>
       opened
         ? `Opening the console as ${printable(session.email)}.`
-        : `${printable(link)}\n\nWhoever opens it is signed in as ${printable(session.email)}, once, until ${out.at(expiresAt)}.`,
+        : `${printable(link)}\n\nUntil ${out.at(expiresAt)}, the first person who opens it is signed in as ${printable(session.email)}.`,
     );
   },
 });

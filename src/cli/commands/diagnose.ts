@@ -28,23 +28,23 @@ function inWords(name: string, value: unknown, now: number): string {
   return /^at$|(At|Since)$/.test(name) ? distance(value, now) : value;
 }
 
-/** A command in what the service advises, which marks it by nothing: it goes as far as its clause. */
+/** A command within the service's advice, where it is not marked: it extends to the end of its clause. */
 export const ADVISED_COMMAND = /(?<!`)\bsvc [a-z](?:[^.,;:`]|[.,;:](?=\S))*/g;
 
-/** What a person reads of a list; the others are in the document. */
+/** Rows of a list shown to people; --json has more. */
 const SHOWN_MAX = 20;
 
 export default defineCommand({
   options: projectOptions,
   examples: [
-    ["svc diagnose --env live", "What is wrong in live; the exit code is 1 only where it cannot be told"],
+    ["svc diagnose --env live", "Problems in live; the exit code is 1 only if the check itself fails"],
     ["svc diagnose --json", "The same for programs"],
   ],
   async handler({ api, out, settings }) {
     const { environment } = settings;
     const { data } = await api.get<{ data: Finding[] }>(["diagnostics"], ["data"]);
     const problems = data.data;
-    // Not above: the help of this command must not wait for what draws a table.
+    // Imported here: help texts must not wait for the module that draws tables.
     const { table } = await import("../output/table.js");
     out.result({ document: { environment, problems } }, () => {
       if (problems.length === 0) return "No problems found.";

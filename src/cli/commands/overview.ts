@@ -23,7 +23,7 @@ export default defineCommand({
       Customers:
         formatNumber(customers) +
         (aside === 0 ? "" : `, ${formatNumber(aside)} set aside (${out.typed("svc customers list --set-aside")})`),
-      Events: `${formatNumber(accepted)} accepted, ${formatNumber(pending)} pending${ahead === 0 ? "" : `, ${formatNumber(ahead)} of them ahead of time`}`,
+      Events: `${formatNumber(accepted)} accepted, ${formatNumber(pending)} pending${ahead === 0 ? "" : `, ${formatNumber(ahead)} of them dated in the future`}`,
       Emissions: formatNumber(Object.values(data.emissions).reduce((total, one) => total + one, 0)),
       Webhooks: `${formatNumber(webhooks.delivered)} delivered, ${formatNumber(webhooks.pending)} pending, ${formatNumber(webhooks.failed)} failed`,
     });
@@ -37,7 +37,7 @@ export default defineCommand({
   },
 });
 
-/** Where customers stood at an instant. */
+/** Prints how customers were distributed at an instant. */
 async function printPopulation({ api, out, settings }: Context, at: string): Promise<void> {
   const answer = await api.get<PopulationAt>(["population"], ["customers", "lifecycle", "segments", "health"], { at });
   const { data } = answer;
@@ -45,18 +45,18 @@ async function printPopulation({ api, out, settings }: Context, at: string): Pro
   const inBands = Object.entries(bands).map(([band, count]) => `${printable(band)} ${formatNumber(count)}`);
   const totals = fields(out, {
     Project: `${settings.project}, ${data.environment}`,
-    At: `${out.at(data.at)}, as the record says now`,
+    At: `${out.at(data.at)}, according to the present records`,
     Customers: formatNumber(data.customers),
     Health:
       average === null || quartiles === null
-        ? "nobody had a score"
+        ? "no customer had a score"
         : `${formatNumber(average)} on average, quartiles ${[quartiles.lower, quartiles.median, quartiles.upper].map(formatNumber).join(", ")} (${inBands.join(", ")}; ${plural(scored, "scored customer")})`,
   });
   if (data.recomputedAt !== null) {
     const { recomputedAt } = data;
     out.note(
       `The recompute that ended ${out.at(recomputedAt)} kept one record of each customer's health, and the last membership of each segment: ` +
-        "what was before is missing in both. Where one customer stood, svc customers inspect <customerId> --at replays.",
+        "earlier ones are missing here. For one customer's state, svc customers inspect <customerId> --at replays its history.",
     );
   }
   const states = section(out, data.lifecycle, [

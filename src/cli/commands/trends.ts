@@ -19,11 +19,11 @@ export const WHAT = [
   "deliveries",
 ] as const satisfies readonly Trends["what"][];
 export const TREND_PERIODS = ["day", "week", "month"] as const satisfies readonly Trends["every"][];
-/** As many as fit a screen; the table has all. */
+/** Charts that fit a screen; the table has all series. */
 const CHARTS_MAX = 4;
 
 export default defineCommand({
-  args: { what: { describe: "What to look at; lifecycle unless given", optional: true, choices: WHAT } },
+  args: { what: { describe: "What to show; lifecycle unless given", optional: true, choices: WHAT } },
   options: {
     ...projectOptions,
     from: { type: "text", describe: "The first day, as 2026-03-01; 30 days, 12 weeks or 12 months ago unless given" },
@@ -45,8 +45,8 @@ export default defineCommand({
     const query = { what, every, from, to };
     const answer = await api.get<Trends>(["trends"], ["periods", "series"], query);
     const { periods, series, timeZone, complete } = answer.data;
-    // Also beside CSV, which is likely to be kept; JSON says it itself.
-    if (!complete && !out.json) out.note("What came before is still being counted; ask again in some minutes.");
+    // Also noted with CSV, which is likely to be kept; JSON has a member for it.
+    if (!complete && !out.json) out.note("Earlier data is still being counted; ask again in some minutes.");
     if (csv) {
       out.print(csvOf(answer.data));
       return;
@@ -79,7 +79,7 @@ function titleOf(what: string): string {
   return what.charAt(0).toUpperCase() + what.slice(1);
 }
 
-/** What a series counts, and of what: `members of power_users`, `new → active`. */
+/** A series' name: what it counts and for what, such as `power_users members` or `new → active`. */
 function nameOf({ metric, state, from, to, segment, signal, band, webhookId }: Series): string {
   if (to !== undefined) return `${from ?? "(first)"} → ${to}`;
   const of = state ?? segment ?? signal ?? band ?? webhookId;

@@ -12,11 +12,11 @@ export default defineCommand({
       const limit = limits[name];
       return `${formatNumber(used[name])} ${limit === null ? "(no limit)" : `of ${formatNumber(limit)}`}`;
     };
-    const keptFor = (days: number | null) => (days === null ? "for ever" : `for ${formatNumber(days)} days`);
+    const keptFor = (days: number | null) => (days === null ? "forever" : `for ${formatNumber(days)} days`);
     out.result(answer, () =>
       fields(out, {
         Plan: printable(plan),
-        [`Events in ${month}`]: `${of("monthlyEvents")}, counted anew ${out.ago(resetsAt)}`,
+        [`Events in ${month}`]: `${of("monthlyEvents")}, resets ${out.ago(resetsAt)}`,
         Projects: of("projects"),
         "Members, invitations": of("members"),
         Tokens: of("tokens"),

@@ -12,11 +12,11 @@ import { printable, stateSize, summary } from "../../words/text.js";
 export default defineCommand({
   options: {
     strict: { type: "flag", describe: "Treat warnings as errors" },
-    fix: { type: "flag", describe: "Correct what is certain in the files of the model, and say what" },
+    fix: { type: "flag", describe: "Make the unambiguous corrections in the model's files, and report them" },
   },
   examples: [
     ["svc validate --strict", "Fail on warnings too, as in CI"],
-    ["svc validate --fix", "Add missing imports, and write the methods that operators stand for"],
+    ["svc validate --fix", "Add missing imports, and replace operators by the methods they stand for"],
   ],
   async handler(context, { strict, fix }) {
     const { out } = context;
@@ -36,10 +36,10 @@ export default defineCommand({
   },
 });
 
-/** One mistake shows the next: an import that is added lets types be checked that could not be before. */
+/** One correction can reveal the next mistake: an added import allows types to be checked that could not be before. */
 const ROUNDS = 10;
 
-/** What was corrected: the mistake, at the place where it stood, and what was written. */
+/** A correction: the mistake, its place before the correction, and the fix. */
 interface Fixed {
   file: string;
   line: number;
@@ -50,9 +50,9 @@ interface Fixed {
 }
 
 /**
- * Compiles the project as `compile` does, and corrects what is certain in the author's files before it does so again, until nothing more is. A
- * file that changed since it was read is left as it is, and read anew.
- * @throws {UserError} CONFIG_INVALID with what is left, FILE_NOT_WRITTEN, CANCELLED; each with what was corrected
+ * Compiles the project as `compile` does, makes unambiguous corrections in the author's files, and repeats until there are no more. A file that
+ * changed since it was read is not overwritten, but read again.
+ * @throws {UserError} CONFIG_INVALID with the remaining problems, FILE_NOT_WRITTEN, CANCELLED; each with what was corrected
  */
 async function compileFixing(context: Context) {
   const { compileProject } = await import("../../dsl-compiler/index.js");
@@ -77,12 +77,12 @@ async function compileFixing(context: Context) {
   }
 }
 
-/** A failure to write a file, with what was written before it, which stays. */
+/** A failure to write a file, with the corrections made before it, which stay. */
 function withFixed(error: unknown, fixed: readonly Fixed[]): unknown {
   if (!(error instanceof UserError) || fixed.length === 0) return error;
   const { code, message, fix, details } = error;
-  const told = code === "CANCELLED" ? "cancelled; what was corrected before stays" : message;
-  return new UserError(code, told, fix, { ...details, fixed }, error);
+  const reason = code === "CANCELLED" ? "cancelled; corrections already made stay" : message;
+  return new UserError(code, reason, fix, { ...details, fixed }, error);
 }
 
 function fixedOf({ file = "", line = 1, column = 1, code, message, fix = "" }: Diagnostic): Fixed {

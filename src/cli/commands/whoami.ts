@@ -7,7 +7,7 @@ import { listed, organizationsOf } from "../client/pages.js";
 import { printable } from "../../words/text.js";
 
 export default defineCommand({
-  examples: [["svc whoami", "In whose name, and where to, commands go"]],
+  examples: [["svc whoami", "Who commands act as, and which service they use"]],
   async handler({ api, out, settings }) {
     const { session, organizationFrom } = settings.credentials();
     const [{ user, organization }, organizations] = await whoami(api, organizationFrom);
@@ -27,7 +27,7 @@ export default defineCommand({
   },
 });
 
-/** What to do about an organization that is none of the user's. */
+/** What to do about an organization that the user does not belong to. */
 const CORRECTIONS = {
   variable: "correct SVC_ORGANIZATION",
   file: 'correct "organization" of .kite/config.json',
@@ -35,7 +35,7 @@ const CORRECTIONS = {
 } as const;
 
 async function whoami(api: Api, organizationFrom: keyof typeof CORRECTIONS): Promise<[Whoami, Organization[]]> {
-  // Both at once: neither needs the other.
+  // Concurrently: neither needs the other.
   const [who, organizations] = await Promise.allSettled([
     api.get<Whoami>("/whoami", ["user", "organization"]),
     organizationsOf(api),

@@ -227,7 +227,8 @@ function explain(error: unknown, matched: Matched, command: AnyCommand | undefin
   const names = Object.keys(command?.args ?? {}).slice(Number(given ?? 0));
   const missingNames = missing ?? (given === undefined ? undefined : names.map((name) => `<${name}>`).join(", "));
   const empty = /^Not enough arguments following: (.*)$/.exec(message)?.[1];
-  const explanation = missingNames !== undefined ? `missing ${missingNames}` : empty !== undefined ? `--${empty} needs a value` : message;
+  const explanation =
+    missingNames !== undefined ? `missing ${missingNames}` : empty !== undefined ? `--${empty} needs a value` : message;
   return new UsageError(explanation, seeHelp(matched));
 }
 

@@ -133,7 +133,8 @@ export class Settings {
     if (session === undefined) {
       const others = this.sessions.services();
       const where = others.length === 0 ? base : `${base}, only to ${others.join(", ")}`;
-      const fix = "sign in: `svc auth login`; where that is not possible, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION";
+      const fix =
+        "sign in: `svc auth login`; where that is not possible, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION";
       throw failure("NOT_SIGNED_IN", `you are not signed in to ${where}`, fix);
     }
     if (Date.parse(session.expiresAt) <= this.#io.now()) {

@@ -1,4 +1,4 @@
-/** The tables at the end of a run, and the story of one customer. All but the last table depend on the input and the model alone. */
+/** The tables at the end of a run, and the story of one customer. All but the last table depend only on the input and the model. */
 import type { CustomerDocument, ProjectOverview, TimelineEntry } from "../api.js";
 import type { Input } from "../input.js";
 import type { ReceiptTally } from "../receiver.js";
@@ -6,7 +6,7 @@ import { figure, reportTable, type ReportStyle, shorten, styledBar } from "./sty
 
 export interface DemoResults {
   input: Input;
-  /** The folder of the model, as it was named. */
+  /** The display name of the model's folder. */
   model: string;
   overview: ProjectOverview;
   tally: ReceiptTally;
@@ -14,7 +14,7 @@ export interface DemoResults {
   rates: {
     events: number;
     ingestSeconds: number;
-    /** From the first event sent to none pending; evaluation runs beside ingestion. */
+    /** From the first event sent to none pending; evaluation runs in parallel with ingestion. */
     evaluateSeconds: number;
     deliverySeconds: number;
     retries: number;
@@ -26,11 +26,11 @@ export interface DemoResults {
 export function demoReport(style: ReportStyle, results: DemoResults): string {
   const { story, overview, tally } = results;
   const derived = lifecycle(style, overview) + segments(style, overview) + deliveries(style, tally);
-  const told = story === null ? "" : tellStory(style, story.customer, story.timeline);
-  return `\n${whatRan(style, results)}${derived}${told}${rates(style, results)}`;
+  const narrative = story === null ? "" : storyText(style, story.customer, story.timeline);
+  return `\n${runSummary(style, results)}${derived}${narrative}${rates(style, results)}`;
 }
 
-function whatRan(style: ReportStyle, { input, model, overview }: DemoResults): string {
+function runSummary(style: ReportStyle, { input, model, overview }: DemoResults): string {
   const { span } = input;
   const days = span === null ? 0 : Math.max(1, Math.ceil((span.last - span.first) / 86_400_000));
   return reportTable(
@@ -79,11 +79,11 @@ function segments(style: ReportStyle, { segments: sizes, customers }: ProjectOve
   return reportTable(style, "Who needs attention", columns, rows);
 }
 
-/** Verified are those whose signature was checked; there is no other way into the tally. */
+/** The tally contains only deliveries whose signature was verified. */
 function deliveries(style: ReportStyle, tally: ReceiptTally): string {
   const columns = [{ title: "type" }, right("delivered and verified")];
   const rows = tally.counts().map(({ type, events }) => [type, events] as const);
-  return reportTable(style, "Webhook deliveries", columns, [...rows, ["in all", tally.events]]);
+  return reportTable(style, "Webhook deliveries", columns, [...rows, ["total", tally.events]]);
 }
 
 function rates(style: ReportStyle, { rates: measured, tally }: DemoResults): string {
@@ -106,12 +106,12 @@ function right(title: string) {
   return { title, align: "right" } as const;
 }
 
-/** A story that fits a screen. */
+/** Lines of a story that fit a screen. */
 const LINES_MAX = 18;
 
 /**
- * Chooses by how often each kind of emission came for each customer: first those who came back to a lifecycle state they had left, then those with
- * the most emissions that still fit a screen, then the smaller id. Null without any emission.
+ * Chooses a customer by its counts of emissions by kind: those whose story fits a screen first, then those that returned to a lifecycle state,
+ * then those with the most emissions (the fewest if it does not fit), then the smaller id. Null without any emission.
  */
 export function chooseStory(customers: ReadonlyMap<string, ReadonlyMap<string, number>>): string | null {
   const known = [...customers].map(([customerId, kinds]) => {
@@ -130,7 +130,7 @@ export function chooseStory(customers: ReadonlyMap<string, ReadonlyMap<string, n
 }
 
 /** The story with its heading, ending with an empty line. */
-function tellStory(style: ReportStyle, customer: CustomerDocument, timeline: readonly TimelineEntry[]): string {
+function storyText(style: ReportStyle, customer: CustomerDocument, timeline: readonly TimelineEntry[]): string {
   const known = Object.entries(customer.traits).map(
     ([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`,
   );

@@ -1,4 +1,4 @@
-/** How tables look: boxes and colours for a person at a terminal, aligned columns for a file or a pipe. */
+/** The look of tables: boxes and colours on a terminal, aligned columns in a file or a pipe. */
 import Table from "cli-table3";
 import pc from "picocolors";
 
@@ -9,11 +9,11 @@ export interface ReportStyle {
   dim: (text: string) => string;
 }
 
-/** The longest name that is shown whole. */
+/** The longest name that is not cut. */
 const CELL_WIDTH_MAX = 44;
 const BAR_WIDTH = 28;
 
-/** `NO_COLOR` and `FORCE_COLOR` are heeded; the boxes depend on the terminal alone. */
+/** Respects `NO_COLOR` and `FORCE_COLOR`; the boxes depend only on the terminal. */
 export function styleFor(isTTY: boolean): ReportStyle {
   const colors = pc.createColors(isTTY && pc.isColorSupported);
   return { rich: isTTY, heading: colors.bold, dim: colors.dim };
@@ -26,7 +26,7 @@ export interface ReportColumn {
 
 const NO_BORDERS = Object.fromEntries(Object.keys(new Table().options.chars).map((name) => [name, ""]));
 
-/** A line between any two rows would double the height of every table. */
+/** Leaves out the lines between rows, which would double the height of every table. */
 const NO_LINES = { mid: "", "left-mid": "", "mid-mid": "", "right-mid": "" };
 
 /** One table with its heading, ending with an empty line. At most 100 characters wide for up to six columns of figures. */
@@ -52,7 +52,7 @@ export function reportTable(
   return `${style.heading(heading)}\n${body.join("\n")}\n\n`;
 }
 
-/** A whole number with its thousands set apart, as 76,328. */
+/** A whole number with thousands separators, as 76,328. */
 export function figure(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
@@ -63,7 +63,7 @@ export function styledBar(style: ReportStyle, value: number, largest: number): s
   return (style.rich ? "█" : "#").repeat(Math.max(1, Math.round((value / largest) * BAR_WIDTH)));
 }
 
-/** Cuts by code points, so that no character is torn. */
+/** Cuts by code points, so that no character is split. */
 export function shorten(text: string, width: number): string {
   const characters = Array.from(text);
   return characters.length <= width ? text : `${characters.slice(0, width - 1).join("")}…`;

@@ -1,4 +1,4 @@
-/** A process of the service under demonstration: a child on a data directory of its own, brought back if it is killed. */
+/** The demo's service process: a child with a separate data directory, restarted if it is killed. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
@@ -17,8 +17,8 @@ export const CLI_PROGRAM = path.join(ROOT, "bin", "svc.js");
 export const EXAMPLE_MODEL = path.join(ROOT, "examples", "saas");
 
 /**
- * The address of the embedded PostgreSQL in a data directory, its superuser's password included: the password lies beside the
- * cluster, and the fourth line of postmaster.pid is the port. Fit for a person at this machine, not for a log.
+ * The URL of the embedded PostgreSQL in a data directory, with its superuser's password: the password is stored beside the cluster, and the
+ * fourth line of postmaster.pid is the port. For a person at this machine, not for a log.
  */
 export async function databaseUrl(dataDir: string): Promise<string> {
   const home = path.join(dataDir, "postgres");
@@ -30,23 +30,23 @@ export async function databaseUrl(dataDir: string): Promise<string> {
 export interface ServiceOptions {
   dataDir: string;
   logFile: string;
-  /** Told once the service answers again, with how it had ended. */
+  /** Called once the service answers again, with how it had ended. */
   onRestart: (how: string) => void;
-  /** What of the service it is; all unless told otherwise. */
+  /** The role of the process; all unless given. */
   role?: "all" | "http" | "worker";
-  /** More of its environment, asked at each launch. */
+  /** Further environment variables, read at each launch. */
   environment?: () => Record<string, string>;
 }
 
 const READY_LINE = /^svc-server (?:working|listening on (https?:\/\/\S+))$/;
 const READY_WITHIN_MS = 120_000;
-/** Time for requests and jobs to end, and for the database to be stopped. */
+/** Time for requests and jobs to end, and for the database to stop. */
 const STOP_WITHIN_MS = 30_000;
 /** A service that dies again and again is broken, not unlucky. */
 const RESTARTS_MAX = 5;
 const RESTART_AFTER_MS = 500;
 
-/** History counts as sent after so many seconds without more of it: few, so that nobody waits long; more after a restart, as time away must not count. */
+/** History counts as complete after this many seconds without more of it: few, to keep the demo short; more after a restart, as the downtime must not count. */
 const SETTLE_SECONDS = 10;
 const SETTLE_SECONDS_AFTER_RESTART = 30;
 
@@ -73,7 +73,7 @@ export class Service {
     return service;
   }
 
-  /** Without a trailing slash. The same after a restart; empty for a worker. */
+  /** The service's address, without a trailing slash. The same after a restart; empty for a worker. */
   get url(): string {
     return this.#url;
   }
@@ -82,13 +82,13 @@ export class Service {
     return this.#child?.pid;
   }
 
-  /** Creates the organization, its owner and a token, by the service's own command on the same data directory. */
+  /** Creates the organization, its owner and a token, with the service's own command on the same data directory. */
   async bootstrap(organization: string, email: string): Promise<{ organizationId: string; accessToken: string }> {
     const args = [SERVER_PROGRAM, "bootstrap", "--organization", organization, "--email", email, "--json"];
     const { stdout } = await promisify(execFile)(process.execPath, args, { env: this.#environment() }).catch(
       (error: unknown) => {
-        const said = (error as { stderr?: string }).stderr?.trim().split("\n").at(-1);
-        throw new DemoFailure(`svc-server bootstrap failed: ${said ?? messageOf(error)}`, 1, { cause: error });
+        const detail = (error as { stderr?: string }).stderr?.trim().split("\n").at(-1);
+        throw new DemoFailure(`svc-server bootstrap failed: ${detail ?? messageOf(error)}`, 1, { cause: error });
       },
     );
     return JSON.parse(stdout) as { organizationId: string; accessToken: string };
@@ -102,31 +102,31 @@ export class Service {
     return (JSON.parse(stdout) as { link: string }).link;
   }
 
-  /** Asks the service to finish what it is doing and to end, and waits until it has. Safe to call twice. */
+  /** Stops the service gracefully, by force after STOP_WITHIN_MS, and waits until it has ended. Safe to call twice. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const child = this.#child;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, "exit");
     child.kill("SIGTERM");
-    const impatience = setTimeout(() => child.kill("SIGKILL"), STOP_WITHIN_MS);
+    const killTimer = setTimeout(() => child.kill("SIGKILL"), STOP_WITHIN_MS);
     await exited;
-    clearTimeout(impatience);
+    clearTimeout(killTimer);
   }
 
-  /** The last lines of the service's log, for a message about its end. */
+  /** The last lines of the service's log, for an error message. */
   async lastWords(): Promise<string> {
     const log = await readFile(this.options.logFile, "utf8").catch(() => "");
     return log.trim().split("\n").slice(-3).join(" | ");
   }
 
-  /** Resolves with the address once the process said it is ready; rejects if it ended before. */
+  /** Resolves with the address once the process reports that it is ready; rejects if it ends before. */
   async #launch(port: string, settleSeconds: number): Promise<string> {
     const log = openSync(this.options.logFile, "a");
     const child = spawn(process.execPath, [SERVER_PROGRAM, "start", "--role", this.options.role ?? "all"], {
       env: this.#environment({ SVC_PORT: port, SVC_SETTLE_SECONDS: String(settleSeconds) }),
       stdio: ["ignore", "pipe", log],
-      // A process group of its own: Ctrl+C reaches the demo, which then stops the service in order.
+      // A separate process group: Ctrl+C reaches only the demo, which then stops the service gracefully.
       detached: true,
     });
     closeSync(log);
@@ -137,15 +137,15 @@ export class Service {
         cause: error,
       });
     });
-    child.once("exit", (code, signal) => void this.#bringBack(signal ?? `exit code ${code}`));
-    // It may have ended between its ready line and now.
+    child.once("exit", (code, signal) => void this.#restart(signal ?? `exit code ${code}`));
+    // The process may have ended since its ready line.
     if (child.exitCode !== null || child.signalCode !== null)
-      void this.#bringBack(child.signalCode ?? `exit code ${child.exitCode}`);
+      void this.#restart(child.signalCode ?? `exit code ${child.exitCode}`);
     return url;
   }
 
-  /** Like a supervisor: a start that fails is tried again, as where the database is away at that moment. */
-  async #bringBack(how: string): Promise<void> {
+  /** Restarts the process like a supervisor. A failed start is retried, for example if the database is temporarily unavailable. */
+  async #restart(how: string): Promise<void> {
     let failure: unknown;
     while (!this.#stopping && this.restarts < RESTARTS_MAX) {
       this.restarts++;
@@ -160,11 +160,11 @@ export class Service {
     }
     // A start that failed because the service is to stop is no loss.
     if (this.#stopping) return;
-    const said = failure === undefined ? await this.lastWords() : messageOf(failure);
-    this.#lost.abort(new DemoFailure(`the service ended ${RESTARTS_MAX + 1} times: ${said}`, 1, { cause: failure }));
+    const detail = failure === undefined ? await this.lastWords() : messageOf(failure);
+    this.#lost.abort(new DemoFailure(`the service ended ${RESTARTS_MAX + 1} times: ${detail}`, 1, { cause: failure }));
   }
 
-  /** Ours without what would point the service at another database or at other settings. */
+  /** This process's environment without variables that would give the service another database or other settings. */
   #environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
     const kept = Object.entries(process.env).filter(([name]) => name !== "DATABASE_URL" && !name.startsWith("SVC_"));
     return {
@@ -178,7 +178,7 @@ export class Service {
   }
 }
 
-/** The address in the line by which a child says that it is ready (the pattern's first group). Later output is dropped, so that the pipe never fills up. */
+/** The address in the line with which a child reports that it is ready (the pattern's first group). Later output is discarded, so that the pipe never fills up. */
 export function readyUrl(child: ChildProcess, readyLine: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`not ready within ${READY_WITHIN_MS / 1_000} s`)), READY_WITHIN_MS);

@@ -8,7 +8,7 @@ const INVOICE_DAYS = 30;
 /** Contracts run for a quarter. */
 const CONTRACT_DAYS = 90;
 
-/** What is known on the first day. A lead has no trial yet. */
+/** Sends the traits that are known on the first day. A lead has no trial yet. */
 export function introduce({ profile, log, calendar }: Life, at: number): void {
   const { companyName, industry, country, signUpDay, cohort, source } = profile;
   const known = { companyName, industry, country, managed: source === "sales" };
@@ -18,11 +18,11 @@ export function introduce({ profile, log, calendar }: Life, at: number): void {
   log.track(at + 1_000, "signed_up", { source });
 }
 
-/** Plays the subscription from the end of the trial to the end of the history or of the subscription. Returns the day it ends, if so. */
+/** Plays the subscription from the end of the trial to the end of the history or of the subscription. Returns the day it ends, or null. */
 export function subscribe(life: Life): number | null {
   const { profile, log, random, calendar } = life;
   const end = profile.cancellation === null ? null : profile.signUpDay + profile.cancellation.day;
-  // Who has faded away without a word lets the subscription run out.
+  // A customer that faded without cancelling lets the subscription run out.
   const lastPayment = profile.cohort === "fader" ? profile.signUpDay + profile.turn + profile.turnLength : end;
   const subscription = profile.plan === null ? null : beginSubscription(life);
   const unpaid = subscription === null ? null : payInvoices(life, subscription, lastPayment);
@@ -34,8 +34,8 @@ export function subscribe(life: Life): number | null {
 }
 
 /**
- * Most buy on the day the trial ends, the eager ones some days before. Upgrades and more seats come with the team's growth. Returns the day on which
- * the first invoice is due, and the plan and the paid seats on a day of the history.
+ * Most customers buy on the day the trial ends, eager ones some days before. Upgrades and more seats come with the team's growth. Returns the day
+ * on which the first invoice is due, and a function for the plan and the paid seats on a day of the history.
  */
 function beginSubscription({ profile, log, random, calendar }: Life) {
   const day = profile.signUpDay + (random.chance(0.3) ? random.whole(4, TRIAL_DAYS - 1) : TRIAL_DAYS);
@@ -66,7 +66,7 @@ export function membersOn(profile: Profile, day: number): number {
   return 1 + Math.floor((profile.team - 1) * grown);
 }
 
-/** An invoice every thirty days. Returns the day on which an unpaid one ended the subscription, null where none did. */
+/** An invoice every thirty days. Returns the day on which an unpaid one ended the subscription; null if none did. */
 function payInvoices(life: Life, { day: first, terms }: ReturnType<typeof beginSubscription>, end: number | null) {
   const { log, random, calendar } = life;
   const { currency } = life.profile;
@@ -77,7 +77,7 @@ function payInvoices(life: Life, { day: first, terms }: ReturnType<typeof beginS
     if (seats !== seatsPaid) log.identify(morning - HOUR_MS, { seats });
     seatsPaid = seats;
     const amount = SEAT_PRICE[plan] * seats;
-    // Cards that are charged by hand-made contracts hardly ever fail.
+    // Charges under individual contracts hardly ever fail.
     const refused = random.chance(plan === "enterprise" ? 0.01 : 0.1);
     const paidOn = refused ? dun(life, day, amount) : day;
     if (paidOn === null) return day + 9;
@@ -87,14 +87,14 @@ function payInvoices(life: Life, { day: first, terms }: ReturnType<typeof beginS
   return null;
 }
 
-/** Tries a refused charge again every third day. Returns the day it worked; null where the account was closed instead. */
+/** Retries a refused charge every third day. Returns the day it worked; null if the account was closed instead. */
 function dun({ profile, log, random, calendar }: Life, day: number, amount: number): number | null {
   const reason = random.weighted({ card_expired: 0.55, insufficient_funds: 0.25, declined: 0.2 });
   for (let attempt = 1; attempt <= 3; attempt++) {
     log.track(calendar.instant(day + (attempt - 1) * 3, 9 * 60 + 30), "payment_failed", { amount, reason, attempt });
     if (random.chance(0.45)) return day + (attempt - 1) * 3 + 2;
   }
-  // Somebody who works with the product every day finds another card in the end.
+  // Customers who work with the product every day find another card in the end.
   if (profile.cohort === "champion" || profile.cohort === "climber" || random.chance(0.5)) return day + 9;
   log.track(calendar.instant(day + 9, 10 * 60), "subscription_cancelled", { reason: "other" });
   return null;

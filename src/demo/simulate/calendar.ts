@@ -14,11 +14,11 @@ const DAY_MS = 86_400_000;
 const FIRST_MINUTE = 6 * 60 + 30;
 const LAST_MINUTE = 22 * 60 + 30;
 
-/** The share of a usual working day's activity, from Sunday to Saturday. */
+/** Activity relative to a usual working day, from Sunday to Saturday. */
 const WEEKDAY_ACTIVITY = [0.07, 0.95, 1, 1, 0.96, 0.78, 0.1] as const;
 
 export class Calendar {
-  /** Where the first day begins, in milliseconds since 1970. */
+  /** When the first day begins, in milliseconds since 1970. */
   readonly start: number;
 
   /** @param base the instant at which the history ends, in milliseconds since 1970 @param days its length */
@@ -34,7 +34,7 @@ export class Calendar {
     return new Date(this.start + day * DAY_MS + DAY_MS / 2).getUTCDay();
   }
 
-  /** How much of a usual working day's activity this day sees, from 0 to 1. */
+  /** This day's activity relative to a usual working day, from 0 to 1. */
   activity(day: number): number {
     return WEEKDAY_ACTIVITY[this.weekday(day)] ?? 0;
   }
@@ -55,7 +55,7 @@ export class Calendar {
     return new Date(this.instant(day, 18 * 60)).toISOString();
   }
 
-  /** The latest Tuesday at least `back` days before the end, or the first day where the history is too short for one. */
+  /** The latest Tuesday at least `back` days before the end, or the first day if the history is too short for one. */
   tuesdayBefore(back: number): number {
     for (let day = this.days - back; day >= 0; day--) if (this.weekday(day) === 2) return day;
     return 0;

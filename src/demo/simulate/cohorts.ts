@@ -1,6 +1,6 @@
 /**
- * The kinds of customers, and how large a part of them each is. A cohort says what a customer will do, never what the model
- * should make of it: states and segments are left for the service to find.
+ * The kinds of customers, and the share of each. A cohort defines what a customer will do, never what the model should derive from it:
+ * states and segments are for the service to find.
  */
 import type { Random } from "./random.js";
 
@@ -17,7 +17,7 @@ export type Cohort =
 
 export interface CohortTraits {
   share: number;
-  /** How the product is used. What is a range is drawn from. */
+  /** How the product is used. Values are drawn from the ranges. */
   use: {
     /** The probability of being at work in the product on a usual working day. */
     presence: readonly [number, number];
@@ -64,7 +64,7 @@ export const COHORTS: Record<Cohort, CohortTraits> = {
     use: { presence: [0.12, 0.3], depth: [0.3, 1.1], sessions: [1, 1.4], team: [1, 2], deepFeatures: 0.1 },
     trial: { converts: 0.15, plans: { starter: 1, pro: 0, enterprise: 0 } },
   },
-  /** A good start, then less from week to week until nobody comes any more. Some of them cancel, most just stop, and stop paying. */
+  /** A good start, then less from week to week until all use has stopped. Some of them cancel, most just stop, and stop paying. */
   fader: {
     share: 0.12,
     use: { presence: [0.55, 0.85], depth: [0.9, 2], sessions: [1, 2], team: [2, 9], deepFeatures: 0.3 },
@@ -88,7 +88,7 @@ export const COHORTS: Record<Cohort, CohortTraits> = {
   lead: { ...NOBODY, share: 0.02 },
 };
 
-/** Deals the cohorts out in proportion to their shares: for any number of customers the shares are exact to one customer. */
+/** Assigns cohorts in proportion to their shares, exact to one customer for any number of customers. */
 export function dealCohorts(random: Random, customers: number): Cohort[] {
   const names = Object.keys(COHORTS) as Cohort[];
   const dealt = names.flatMap((name) => Array<Cohort>(Math.floor(COHORTS[name].share * customers)).fill(name));

@@ -1,4 +1,4 @@
-/** The whole simulated history: the customers one by one, then all their operations in one chronological line. */
+/** The whole simulated history: simulates the customers one by one, then merges their operations in chronological order. */
 import { introduce, subscribe } from "./account.js";
 import { Calendar } from "./calendar.js";
 import { dealCohorts } from "./cohorts.js";
@@ -18,7 +18,7 @@ export interface HistoryOptions {
 
 export const DEFAULT_HISTORY = { seed: 1, customers: 500, days: 120 };
 
-/** Simulates the operations of all customers, in chronological order. Equal options give equal operations, to the byte; nothing is read but the options. */
+/** Simulates the operations of all customers, in chronological order. Depends only on the options: equal options give byte-identical operations. */
 export function simulateHistory(options: HistoryOptions): SimulatedOperation[] {
   const { seed, customers, days, base } = options;
   const calendar = new Calendar(base, days);
@@ -44,7 +44,7 @@ function live(life: Life, accountRandom: Random): void {
   takeFirstSteps(life, signedUpAt);
   if (profile.cohort === "neverStarted") return;
   const end = subscribe({ ...life, random: accountRandom });
-  // A closed account does nothing more: the day of its end is not played.
+  // A closed account does nothing more, not even on the day it ends.
   for (let day = profile.signUpDay + 1; day < (end ?? calendar.days); day++) {
     sufferIncident(life, day);
     playDay(life, day);

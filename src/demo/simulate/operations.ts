@@ -1,4 +1,4 @@
-/** What the simulator puts out: operations as `POST /v1/events/batch` takes them, and the history of one customer on its way there. */
+/** The simulator's output: operations as `POST /v1/events/batch` accepts them, and the log of one customer from which they are made. */
 import type { SentOperation } from "../../client/index.js";
 
 type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
@@ -32,7 +32,7 @@ export class EventLog {
     if (at < this.end) this.#entries.push({ at, name: null, content: traits });
   }
 
-  /** In chronological order. Idempotency keys are made of history, customer and place: the same history can be sent again without doubling anything. */
+  /** The operations in chronological order. Idempotency keys are made of history, customer and position: sending the same history again duplicates nothing. */
   operations(historyName: string): PlacedOperation[] {
     const { customerId } = this;
     const ordered = this.#entries.map((entry, index) => ({ ...entry, index }));

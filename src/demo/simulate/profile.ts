@@ -1,4 +1,4 @@
-/** Who a customer is and what the customer is going to do: everything that is drawn once, before the days are played. */
+/** A customer's identity and plans: everything that is drawn once, before the days are played. */
 import type { Calendar } from "./calendar.js";
 import { type Cohort, COHORTS } from "./cohorts.js";
 import type { EventLog } from "./operations.js";
@@ -31,7 +31,7 @@ const SECOND = {
 
 type Industry = keyof typeof SECOND;
 
-/** Why those who leave without having faded away do so. */
+/** Reasons for cancelling of customers who did not fade away. */
 const REASONS = { price: 0.35, missing_feature: 0.25, competitor: 0.25, no_longer_needed: 0.1, other: 0.05 };
 
 const INDUSTRIES: Record<Industry, number> = {
@@ -43,7 +43,7 @@ const INDUSTRIES: Record<Industry, number> = {
   other: 0.15,
 };
 
-/** A company's name and, made of it, its customer id. `taken` holds the ids given out so far; a name that repeats gets a number. */
+/** A company's name, and the customer id made from it. `taken` contains the ids assigned so far; a repeated name gets a number. */
 function nameCompany(random: Random, industry: Industry, taken: Set<string>) {
   const name = `${random.pick(FIRST)} ${random.pick(SECOND[industry])}`;
   for (let number = 1; ; number++) {
@@ -57,7 +57,7 @@ function nameCompany(random: Random, industry: Industry, taken: Set<string>) {
 
 export type Profile = ReturnType<typeof drawProfile>;
 
-/** What a customer's days are played with. */
+/** Everything needed to play a customer's days. */
 export interface Life {
   profile: Profile;
   log: EventLog;
@@ -66,7 +66,7 @@ export interface Life {
   incident: ReturnType<typeof planIncident>;
 }
 
-/** Draws a customer. `index` counts customers from 0 and names the customer's own stream of random numbers. */
+/** Draws a customer. `index` counts customers from 0 and selects the customer's separate stream of random numbers. */
 export function drawProfile(seed: number, index: number, cohort: Cohort, calendar: Calendar, taken: Set<string>) {
   const random = new Random(seed, "profile", index);
   const { use, trial } = COHORTS[cohort];
@@ -94,19 +94,19 @@ export function drawProfile(seed: number, index: number, cohort: Cohort, calenda
     /** Team members in the end, and the days from sign-up until they are all there. */
     team: random.whole(...use.team),
     teamGrowthDays: random.whole(10, 70),
-    /** The plan bought at the end of the trial; null where the trial just ends. */
+    /** The plan bought at the end of the trial; null if the trial just ends. */
     plan: random.chance(trial.converts) ? random.weighted(trial.plans) : null,
-    /** Days after sign-up at which habits turn: what the turn is depends on the cohort. */
+    /** Days after sign-up at which habits change, in a way that depends on the cohort. */
     turn,
-    /** Days from the turn until activity has ended (faders) or has come back (comebacks). */
+    /** Days from the turn until activity has ended (faders) or returned (comebacks). */
     turnLength: cohort === "comeback" ? random.whole(17, 38) : random.whole(12, 35),
   };
   return { ...profile, cancellation: drawCancellation(random, profile) };
 }
 
 /**
- * A third of the customers come in the first three weeks, after the launch, some with a campaign of the last two weeks; the rest evenly, fewer at
- * weekends. Those whose story needs room (faders, quitters, comebacks) come early enough for it to be told.
+ * A third of the customers sign up in the first three weeks, after the launch, some during a campaign in the last two weeks, the rest evenly, with
+ * fewer at weekends. Those whose story needs time (faders, quitters, comebacks) sign up early enough for it.
  */
 function drawSignUpDay(random: Random, cohort: Cohort, calendar: Calendar): number {
   const needsRoom = cohort === "fader" || cohort === "quitter" || cohort === "comeback";
@@ -131,7 +131,7 @@ function drawFeatures(random: Random, deep: number): Record<Feature, number> {
   };
 }
 
-/** The day, counted from sign-up, and the reason; null where nobody cancels. */
+/** The day of cancellation, counted from sign-up, and the reason; null for a customer that does not cancel. */
 function drawCancellation(random: Random, { cohort, turn, turnLength, plan }: Habits) {
   if (cohort === "quitter") {
     return { day: turn, reason: random.weighted(REASONS) };
@@ -143,7 +143,7 @@ function drawCancellation(random: Random, { cohort, turn, turnLength, plan }: Ha
   return null;
 }
 
-/** How lively the customer is on a day, from 0 to 1: the habits' turn, and the eager first days. */
+/** The customer's activity on a day, from 0 to 1, given the change of habits and the eager first days. */
 export function liveliness(profile: Profile, daysSinceSignUp: number): number {
   const sinceTurn = daysSinceSignUp - profile.turn;
   switch (profile.cohort) {
@@ -166,7 +166,7 @@ export function liveliness(profile: Profile, daysSinceSignUp: number): number {
   }
 }
 
-/** The bad days, on which integrations and API fail: a Tuesday some three and a half weeks before the end, so that segments still show it, and the next. */
+/** The incident, two days on which integrations and API fail: a Tuesday about three and a half weeks before the end, so that segments still show it, and the next day. */
 export function planIncident(calendar: Calendar) {
   const first = calendar.tuesdayBefore(Math.min(24, Math.ceil(calendar.days / 3)));
   return {
@@ -174,7 +174,7 @@ export function planIncident(calendar: Calendar) {
     hits: (profile: Profile, day: number) =>
       (day === first || day === first + 1) && (profile.features.integration > 0.1 || profile.features.api > 0.1),
     severity: (day: number) => (day === first ? "critical" : "major"),
-    /** The minute of the day at which monitoring sees it. */
+    /** The minute of the day at which monitoring detects it. */
     minute: (day: number) => (day === first ? 10 * 60 + 20 : 14 * 60 + 5),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Seeded random numbers. Every customer and every subject draws from a stream of its own, named by labels, so that a change to
- * how one customer lives leaves the others' histories as they were.
+ * Seeded random numbers. Every customer and every subject draws from a separate stream, named by labels, so that a change to the simulation
+ * of one customer leaves the histories of the others unchanged.
  */
 
 /** Draws of one stream. The same seed and labels give the same draws on every machine: only 32-bit integer arithmetic decides. */
@@ -65,13 +65,13 @@ export class Random {
     return entries.at(-1)![0];
   }
 
-  /** About a normal distribution: the sum of four draws, so the result lies within 3.5 deviations of the mean. */
+  /** Approximates a normal distribution by the sum of four draws, so the result is within 3.5 deviations of the mean. */
   around(mean: number, deviation: number): number {
     const sum = this.unit() + this.unit() + this.unit() + this.unit();
     return mean + (sum - 2) * deviation * Math.sqrt(3);
   }
 
-  /** How many of a number of independent chances came true: a count with this mean, in which zero is common for small means. */
+  /** The number of successes in independent trials: a count with this mean, often zero for small means. */
   count(mean: number): number {
     const whole = Math.floor(mean * 2);
     let hits = this.chance(mean - whole / 2) ? 1 : 0;

@@ -1,4 +1,4 @@
-/** The daily side of a customer's life: the first steps, sessions with what is done in them, the team, and calls for help. */
+/** The daily side of a customer's life: first steps, sessions and the actions in them, the team, and support tickets. */
 import { membersOn } from "./account.js";
 import { MINUTE_MS } from "./calendar.js";
 import { type Life, liveliness } from "./profile.js";
@@ -6,7 +6,7 @@ import { type Life, liveliness } from "./profile.js";
 const TEMPLATES = ["roadmap", "kanban", "onboarding", "marketing_plan", "bug_tracker"] as const;
 const TOPICS = ["billing", "login", "import", "permissions", "performance", "how_to"] as const;
 
-/** The first day: a login at once and, where the customer means it, a first project and the first invitation. */
+/** The first day: a login at once and, for a serious customer, a first project and first uses of features. */
 export function takeFirstSteps(life: Life, signedUpAt: number): void {
   const { profile, log, random } = life;
   log.track(signedUpAt + random.whole(20, 300) * 1_000, "login", { method: "password" });
@@ -21,13 +21,13 @@ export function takeFirstSteps(life: Life, signedUpAt: number): void {
   for (let use = 0; use < uses; use++) useFeature(life, signedUpAt + (minutes + 2 + use * 3) * MINUTE_MS);
 }
 
-/** Plays a day. Most of the work is done in sessions; the rest (invitations, tickets) follows from the day. */
+/** Plays a day. Most activity happens in sessions; invitations and tickets happen once for the day. */
 export function playDay(life: Life, day: number): void {
   const { profile, calendar, random, incident } = life;
   const daysSinceSignUp = day - profile.signUpDay;
   inviteMembers(life, day);
   let lively = liveliness(profile, daysSinceSignUp) * calendar.activity(day);
-  // Who cannot work on the day of an incident leaves early.
+  // Customers who are hit by the incident leave early.
   if (incident.hits(profile, day)) lively *= 0.6;
   if (!random.chance(profile.presence * lively)) return;
   const sessions = Math.max(1, random.count(profile.sessions * (0.6 + 0.03 * membersOn(profile, day))));
@@ -68,7 +68,7 @@ function createProject({ profile, log, random }: Life, at: number, day: number):
   log.track(at, "project_created", { source, seats, ...template });
 }
 
-/** The team grows while the customer is at work: nobody invites into a product that is left alone. */
+/** The team only grows while the customer is active. */
 function inviteMembers({ profile, log, random, calendar }: Life, day: number): void {
   if (day <= profile.signUpDay || liveliness(profile, day - profile.signUpDay) < 0.3) return;
   const joined = membersOn(profile, day) - membersOn(profile, day - 1);
@@ -83,7 +83,7 @@ function openTicket({ log, random, calendar }: Life, day: number, priority: "low
   log.track(calendar.instant(day, calendar.workingMinute(random)), "support_ticket_opened", { priority, ...topic });
 }
 
-/** What the incident does to one customer on one of its days: our monitoring reports it, and angry customers write. */
+/** The incident's effect on one customer on one of its days: monitoring reports it, and the customer may open tickets. */
 export function sufferIncident({ profile, log, random, calendar, incident }: Life, day: number): void {
   if (!incident.hits(profile, day)) return;
   if (!random.chance(profile.presence * liveliness(profile, day - profile.signUpDay))) return;

@@ -4,10 +4,7 @@ export default defineCommand({
   args: { customerId: "The customer's id" },
   options: customerAiOptions,
   examples: [
-    [
-      "svc ai debug-customer cus_42",
-      "What is known about a customer, what is wrong, and a language model's diagnosis",
-    ],
+    ["svc ai debug-customer cus_42", "What is known about a customer, what is wrong, and a language model's diagnosis"],
     ["svc ai debug-customer cus_42 --show-context", "What would be sent: identifiers hashed, texts and dates withheld"],
     ["svc ai debug-customer cus_42 --allow plan_name", "The same, with the values of one trait"],
   ],

@@ -33,7 +33,10 @@ const ofPython: Setup = { language: "python", client: "svc_setup.py", handler: "
 const SETUPS = {
   node: ofNode,
   express: ofNode,
-  fastify: { ...ofNode, ending: "On SIGTERM `app.close()` stops serving, and the hook `onClose` sends what is still queued." },
+  fastify: {
+    ...ofNode,
+    ending: "On SIGTERM `app.close()` stops serving, and the hook `onClose` sends what is still queued.",
+  },
   koa: ofNode,
   nextjs: {
     ...ofNode,
@@ -50,7 +53,10 @@ const SETUPS = {
     ending: `${AT_EXIT} \`transaction.on_commit\` ensures that only committed changes are sent.`,
   },
   flask: ofPython,
-  fastapi: { ...ofPython, ending: "The end of `lifespan` sends what is still queued once the server has stopped serving." },
+  fastapi: {
+    ...ofPython,
+    ending: "The end of `lifespan` sends what is still queued once the server has stopped serving.",
+  },
 } as const satisfies Readonly<Record<string, Setup>>;
 
 export type Framework = keyof typeof SETUPS;

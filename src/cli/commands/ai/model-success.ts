@@ -17,7 +17,10 @@ export default defineCommand({
     ...yesOption,
   },
   examples: [
-    ["svc ai model-success", "Ask eight questions, and show the model made from the answers and a language model's draft"],
+    [
+      "svc ai model-success",
+      "Ask eight questions, and show the model made from the answers and a language model's draft",
+    ],
     [
       "svc ai model-success --value-event report_shared --yes --facts --output svc.config.ts",
       "The same without questions and without a language model, as a file",

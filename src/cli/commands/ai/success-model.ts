@@ -47,11 +47,11 @@ export type GivenAnswers = Readonly<{ [Option in SuccessOption]?: string | numbe
 /** On a terminal and unless `yes`, asks for answers that were not given; otherwise takes the defaults. @throws {UsageError} for an invalid given answer; CANCELLED */
 export async function settleAnswers(
   context: Context,
-  said: GivenAnswers,
+  answersGiven: GivenAnswers,
   { yes }: { yes: boolean },
 ): Promise<SuccessAnswers> {
   for (const { option, check } of QUESTIONS) {
-    const given = said[option];
+    const given = answersGiven[option];
     const mistake = given === undefined ? undefined : check(String(given).trim());
     if (mistake !== undefined) throw new UsageError(`--${optionName(option)} is ${JSON.stringify(given)}`, mistake);
   }
@@ -60,7 +60,7 @@ export async function settleAnswers(
   for (const question of QUESTIONS) {
     const { label, default: otherwise, check: mistakeIn } = question;
     const asked = () => askUntil(context, label, { otherwise: String(otherwise), ending: "", mistakeIn });
-    const given = said[question.option] ?? (isAsked ? await asked() : otherwise);
+    const given = answersGiven[question.option] ?? (isAsked ? await asked() : otherwise);
     const settled = String(given).trim();
     answers[question.option] = typeof otherwise === "number" ? Number(settled) : settled;
   }
@@ -70,27 +70,27 @@ export async function settleAnswers(
 
 function text(option: "product", label: string, otherwise: string): SuccessQuestion {
   const mistake = `give 1 to ${PRODUCT_LENGTH_MAX} characters in one line`;
-  const check = (said: string) => (isText(said, PRODUCT_LENGTH_MAX) ? undefined : mistake);
+  const check = (answer: string) => (isText(answer, PRODUCT_LENGTH_MAX) ? undefined : mistake);
   return { option, label, default: otherwise, check };
 }
 
 function eventName(option: SuccessOption, label: string, otherwise: string): SuccessQuestion {
   const mistake = `give the name of an event, 1 to ${NAME_LENGTH_MAX} characters`;
-  const check = (said: string) =>
-    FORBIDDEN.includes(said) ? "choose another name" : isText(said, NAME_LENGTH_MAX) ? undefined : mistake;
+  const check = (answer: string) =>
+    FORBIDDEN.includes(answer) ? "choose another name" : isText(answer, NAME_LENGTH_MAX) ? undefined : mistake;
   return { option, label, default: otherwise, check };
 }
 
 function number(option: SuccessOption, label: string, otherwise: number, most: number): SuccessQuestion {
   const mistake = `give a whole number from 1 to ${most}`;
-  const check = (said: string) => (/^[1-9]\d{0,9}$/.test(said) && Number(said) <= most ? undefined : mistake);
+  const check = (answer: string) => (/^[1-9]\d{0,9}$/.test(answer) && Number(answer) <= most ? undefined : mistake);
   return { option, label, default: otherwise, check };
 }
 
 /** Whether it is non-empty, trimmed, printable text of at most `most` characters. */
-function isText(said: string, most: number): boolean {
-  const isWhole = !/\p{Surrogate}/u.test(said) && said.search(UNPRINTABLE) < 0;
-  return isWhole && said.trim() === said && said !== "" && said.length <= most;
+function isText(answer: string, most: number): boolean {
+  const isPrintable = !/\p{Surrogate}/u.test(answer) && answer.search(UNPRINTABLE) < 0;
+  return isPrintable && answer.trim() === answer && answer !== "" && answer.length <= most;
 }
 
 /** Line width, in characters. */
@@ -144,13 +144,13 @@ export function successModel(answers: SuccessAnswers): string {
   });
 
   function eventOf(name: string, constant: string): string {
-    const said = [
+    const roles = [
       ...(constant === start ? ["it begins a customer's life"] : []),
       ...(constant === value ? ["it shows that a customer gets value"] : []),
       ...(constant === usage ? ["it is regular use"] : []),
     ].join(", and ");
     const declared = listed(`const ${constant} = event`, "()", [JSON.stringify(name)], ";");
-    return `/** ${said.charAt(0).toUpperCase()}${said.slice(1)}. */\n${declared}`;
+    return `/** ${roles.charAt(0).toUpperCase()}${roles.slice(1)}. */\n${declared}`;
   }
 }
 
@@ -179,9 +179,9 @@ function namesOf(events: readonly string[]): ReadonlyMap<string, string> {
 }
 
 /** A comment wrapped to the line width, except for longer words. */
-function wrapped(said: string): string {
+function wrapped(sentence: string): string {
   const lines = [""];
-  for (const word of said.split(/\s+/)) {
+  for (const word of sentence.split(/\s+/)) {
     const last = lines.at(-1)!;
     if (last !== "" && last.length + word.length + 4 > WIDTH) lines.push(word);
     else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;

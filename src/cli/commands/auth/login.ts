@@ -5,12 +5,12 @@ export default defineCommand({
   options: {
     organization: {
       type: "text",
-      describe: "The organization to work in, by slug or id; asked for where there are several",
+      describe: "The organization to work in, by slug or id; asked for if there are several",
     },
     noBrowser: { type: "flag", describe: "Open no browser: only print the address" },
   },
   examples: [
-    ["svc auth login", "Sign in at a browser"],
+    ["svc auth login", "Sign in with a browser"],
     ["svc auth login --no-browser --organization acme", "Print the address, and work in the organization acme"],
   ],
   async handler(context, { organization, noBrowser }) {
@@ -18,7 +18,7 @@ export default defineCommand({
     const { out, settings } = context;
     const { email, organization: joined, expiresAt } = await signIn(context, { organization, browser: !noBrowser });
     if (settings.hasTokenVariable) {
-      out.note("SVC_ACCESS_TOKEN is set and goes before this session: unset it to work as who has signed in.");
+      out.note("SVC_ACCESS_TOKEN is set and takes precedence over this session: unset it to work with the session.");
     }
     const api = { url: settings.apiUrl };
     out.result({ document: { user: { email }, organization: joined, api, expiresAt } }, () => {

@@ -3,9 +3,9 @@ import { failure } from "../../core/errors.js";
 
 export default defineCommand({
   options: {
-    force: { type: "flag", describe: "Remove the session here even where the service cannot end it for the moment" },
+    force: { type: "flag", describe: "Remove the session here even if the service cannot end it at the moment" },
   },
-  examples: [["svc auth logout", "End the session, here and at the service"]],
+  examples: [["svc auth logout", "End the session, here and on the service"]],
   async handler({ api, io, out, settings }, { force }) {
     const { apiUrl: base, sessions } = settings;
     const session = sessions.of(base);
@@ -25,10 +25,10 @@ export default defineCommand({
     const problem = await revoked.then(
       () => undefined,
       (error: unknown) => {
-        // Once it is removed here, nobody can end it any more from here.
+        // Once the token is removed here, it can no longer be revoked from here.
         if (!mayWorkLater(error) || force || hasEnded) return oauthFailure(error);
-        const message = `the session could not be ended at ${base} (${oauthFailure(error)}), and is kept: its token stays good until ${until}`;
-        const fix = "try again in a moment, or remove it here all the same: `svc auth logout --force`";
+        const message = `the session could not be ended at ${base} (${oauthFailure(error)}), and is kept: its token stays valid until ${until}`;
+        const fix = "try again in a moment, or remove it here anyway: `svc auth logout --force`";
         throw failure("SIGN_OUT_FAILED", message, fix, error);
       },
     );
@@ -36,7 +36,7 @@ export default defineCommand({
     out.result({ document: { api: { url: base }, session: true, revoked: problem === undefined } }, () => {
       if (problem === undefined) return `Signed out of ${base}.`;
       if (hasEnded) return `Removed the session at ${base}, which ended on ${until}.`;
-      return `Removed the session at ${base}. It could not be revoked there (${problem}): its token stays good until ${until}.`;
+      return `Removed the session at ${base}. It could not be revoked there (${problem}): its token stays valid until ${until}.`;
     });
   },
 });

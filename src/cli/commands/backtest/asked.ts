@@ -3,13 +3,13 @@ import { isDuration, parseDuration } from "../../../model/snapshot/duration.js";
 import { UsageError } from "../../core/errors.js";
 import { optionName } from "../../core/values.js";
 
-/** How what came of a backtest is printed, besides as JSON: for people where it is neither. */
+/** How to print a backtest's result, unless as JSON; for people if neither is set. */
 export interface Forms {
   csv: boolean;
   markdown: boolean;
 }
 
-/** What the options of `svc backtest` ask. */
+/** The options of `svc backtest` that ask a question. */
 export interface Asked extends Forms {
   outcome: string;
   within: string;
@@ -23,12 +23,12 @@ export interface Asked extends Forms {
   presentTraits: boolean;
 }
 
-/** Options that ask a new backtest. */
+/** Options that only apply to a new backtest. */
 const ASKING = [
   ...["outcome", "within", "every", "from", "to", "sample"],
   ...["version", "model", "against", "presentTraits", "events"],
 ];
-/** Options that are of a service. */
+/** Options that only apply to a service. */
 const OF_SERVICE = ["project", "env", "version"];
 
 /** Refuses options that do not go together. @throws {UsageError} */
@@ -43,20 +43,20 @@ export function refuseCombinations(options: Readonly<Record<string, unknown>>): 
   const asking = given(ASKING);
   if (options["job"] !== undefined && asking.length > 0) {
     throw new UsageError(
-      `${are(asking)} of a new backtest, and --job is one that was asked before`,
-      "leave out either",
+      `${are(asking)} for a new backtest, but --job selects an earlier one`,
+      "leave out one or the other",
     );
   }
   const models = given(["version", "model"]);
   if (models.length > 1) throw new UsageError(`${models.join(" and ")} exclude each other`, "give one of them");
   const ofService = options["events"] === undefined ? [] : given(OF_SERVICE);
   if (ofService.length > 0) {
-    const fix = ofService.includes("--version") ? "give a directory with --model" : "leave out either";
-    throw new UsageError(`${are(ofService)} of a service, and --events needs none`, fix);
+    const fix = ofService.includes("--version") ? "give a directory with --model" : "leave out one or the other";
+    throw new UsageError(`${are(ofService)} for a service, but --events uses none`, fix);
   }
 }
 
-/** The words of the question. @param end before which a duration lies, in milliseconds */
+/** The backtest's question. @param end the instant that durations count back from, in milliseconds */
 export function wordsOf({ outcome, within, every, from, to }: Asked, end: number): QuestionWords {
   const instant = (text: string) => (isDuration(text) ? new Date(end - parseDuration(text)).toISOString() : text);
   return {

@@ -20,7 +20,7 @@ export async function backtestFile(context: Context, file: string, asked: Asked)
   const { against } = asked;
   const resolved = (folder: string) => path.resolve(io.cwd, folder);
   if (against !== undefined && VERSION_NAME.test(against) && !existsSync(resolved(against))) {
-    const message = `--against is ${JSON.stringify(against)}: a version is of a service, and --events needs none`;
+    const message = `--against is ${JSON.stringify(against)}: versions are on a service, but --events uses none`;
     throw new UsageError(message, "give the directory of the other model");
   }
   const judged = await compileNoted(context, asked.model === undefined ? settings.directory : resolved(asked.model));
@@ -30,11 +30,11 @@ export async function backtestFile(context: Context, file: string, asked: Asked)
   if (past.repeated > 0) {
     out.note(`${plural(past.repeated, "line")} repeated an idempotency key with the same payload, and counted once.`);
   }
-  if (past.ahead > 0) out.note(`Left out, because it lies in the future: ${plural(past.ahead, "event")}.`);
+  if (past.ahead > 0) out.note(`Left out, because they are in the future: ${plural(past.ahead, "event")}.`);
   if (past.isUnordered && !asked.presentTraits) {
     out.note(
-      "The lines of the file are not in order of time, and an identify takes effect at the latest event of the lines before it, " +
-        "so that it may come too late: sort the file by time.",
+      "The lines of the file are not in order of time. An identify takes effect at the latest event of the lines before it, " +
+        "and so possibly too late: sort the file by time.",
     );
   }
   const { question, samples, customersTotal, report } = await backtestOfFile(
@@ -73,7 +73,7 @@ async function read(file: string, snapshot: Parameters<typeof readOperations>[1]
   }
 }
 
-/** What is wrong with the question, by the option that asks it. */
+/** A problem of the question as a usage error, named by its option. */
 function usageError({ path: member, message, fix }: QuestionProblem): UsageError {
   return new UsageError(`--${optionName(member)}: ${message}`, fix);
 }

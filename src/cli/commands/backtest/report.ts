@@ -17,18 +17,18 @@ import type { Out } from "../../output/out.js";
 import { type Column, fields, table } from "../../output/table.js";
 import type { Forms } from "./asked.js";
 
-/** What came of a backtest, and whence. */
+/** A backtest's result, and where it comes from. */
 interface Printed {
-  /** With what else a program reads of it. */
+  /** The result with the further members that programs read. */
   backtest: BacktestResult;
   question: BacktestQuestion;
   pages: AsyncIterable<readonly CustomerSamples[]> | Iterable<readonly CustomerSamples[]>;
   title: string;
-  /** What a comment names instead, as Markdown. */
+  /** Named in a comment instead of the title, as Markdown. */
   source: string;
 }
 
-/** Prints what came of a backtest in the form that was asked for. */
+/** Prints a backtest's result in the requested form. */
 export async function printBacktest(
   out: Out,
   { csv, markdown }: Forms,
@@ -39,12 +39,12 @@ export async function printBacktest(
   else out.result({ document: backtest }, () => backtestInWords(out, title, backtest));
 }
 
-/** What a backtest came to, for a person at a terminal. */
+/** A backtest's result, for a person at a terminal. */
 function backtestInWords(out: Out, title: string, backtest: BacktestResult): string {
   const { models } = backtest.report;
   const { bold } = out.style;
   return paragraphs([
-    `${bold(title)}: ${models.map(({ name }) => name).join(" beside ")}; nothing was changed.`,
+    `${bold(title)}: ${models.map(({ name }) => name).join(" and ")}; nothing was changed.`,
     fields(out, backtestFields(backtest)),
     backtestSentences(backtest.report).join("\n"),
     ...models.flatMap((model) => [
@@ -63,7 +63,7 @@ function tableInWords(out: Out, { heads, rows, picture }: ReportTable): string {
     value: ({ cells }) => cells[index]!,
     ...(index === 0 ? { kept: true } : { align: "right", fixed: true }),
   }));
-  // What a terminal of 80 columns has no room for is left out from the end.
+  // On a terminal of 80 columns, the last columns are left out.
   const optional = columns.map((column, index) => (index < 4 ? column : { ...column, optional: true as const }));
   if (picture !== undefined) {
     optional.push({ title: "", value: ({ share }) => (share === null ? "" : bar(share)), optional: true });
@@ -77,7 +77,7 @@ function backtestMarkdown(title: string, backtest: BacktestResult): string {
   const { Outcome: _, ...figures } = backtestFields(backtest);
   const named = models.map((model) => ({ ...model, name: codeSpan(model.name) }));
   return paragraphs([
-    `### Does ${named.map(({ name }) => name).join(" beside ")} foresee ${codeSpan(outcome)}?`,
+    `### ${named.length > 1 ? "Do" : "Does"} ${named.map(({ name }) => name).join(" and ")} predict ${codeSpan(outcome)}?`,
     backtestSentences({ ...backtest.report, models: named }).join(" "),
     tableOf(["", ""], Object.entries(figures)),
     ...named.flatMap((model) => [named.length > 1 ? `### The model ${model.name}` : "", ...sectionsOf(model)]),
@@ -96,7 +96,7 @@ function sectionsOf(model: ModelReport): string[] {
   });
 }
 
-/** Samples as CSV, part by part: one line a sample, with what each model said. Parts end without the end of their last line. */
+/** Samples as CSV, part by part: one line a sample, with what each model said. Parts end without a line break. */
 async function* samplesCsv(
   question: BacktestQuestion,
   { models }: BacktestReport,
@@ -109,10 +109,10 @@ async function* samplesCsv(
     for (const customer of page) {
       const rows = [...samplesOf(question, customer)].map(({ at, status, outcomeAt, said }): Cell[] => {
         const isUsed = status === "used";
-        const came = isUsed && outcomeAt !== null;
-        const outcome = isUsed ? came : null;
+        const occurred = isUsed && outcomeAt !== null;
+        const outcome = isUsed ? occurred : null;
         const cells = said.flatMap((one, index) => cellsOf(models[index]!, one));
-        return [customer.customerId, iso(at), status, outcome, came ? iso(outcomeAt) : null, ...cells];
+        return [customer.customerId, iso(at), status, outcome, occurred ? iso(outcomeAt) : null, ...cells];
       });
       if (rows.length > 0) yield `\n${lines(rows)}`;
     }

@@ -16,16 +16,13 @@ import { printBacktest } from "./report.js";
 
 const MEMBERS = ["id", "status", "progress", "report", "model"] as const;
 
-/** Has the service judge a model over what it stores, as a job that is waited for. */
+/** Has the service judge a model on its stored data, as a job, and waits for it. */
 export async function backtestService(context: Context, asked: Asked): Promise<void> {
   const { api, out, settings } = context;
   const { against } = asked;
   if (against !== undefined && !VERSION_NAME.test(against)) {
-    const fix = "give a version such as v3; a directory is judged by --model, and a version beside it";
-    throw new UsageError(
-      `--against is ${JSON.stringify(against)}, and on a service only a version can stand there`,
-      fix,
-    );
+    const fix = "give a version such as v3; use --model to judge a directory, compared with that version";
+    throw new UsageError(`--against is ${JSON.stringify(against)}, but on a service it must be a version`, fix);
   }
   settings.credentials();
   const body = {
@@ -35,17 +32,17 @@ export async function backtestService(context: Context, asked: Asked): Promise<v
     ...(await judged(context, asked)),
     against,
   };
-  // It changes nothing, so there is no outcome to be known.
+  // It changes nothing, so an unknown outcome does not matter.
   const { data } = await cancellable((stop) => api.post<BacktestJob>(["backtests"], body, MEMBERS, stop)).catch(
     async (error: unknown) => {
-      throw (await withoutModel(context, asked, error)) ? nothingToJudge(context, error) : error;
+      throw (await lacksModel(context, asked, error)) ? nothingToJudge(context, error) : error;
     },
   );
   await printResult(context, data, asked);
 }
 
-/** Whether a backtest was refused because the active version was to be judged, and there is none. */
-async function withoutModel(context: Context, { version, model }: Asked, error: unknown): Promise<boolean> {
+/** Whether a backtest of the active version was refused because there is none. */
+async function lacksModel(context: Context, { version, model }: Asked, error: unknown): Promise<boolean> {
   if (version !== undefined || model !== undefined) return false;
   if (!(error instanceof UserError && error.code === "VERSION_NOT_FOUND")) return false;
   return (await activeVersion(context)) === null;
@@ -54,11 +51,11 @@ async function withoutModel(context: Context, { version, model }: Asked, error: 
 function nothingToJudge({ settings }: Context, cause: unknown): UserError {
   const { environment, project } = settings;
   const message = `nothing was deployed to ${environment} of project ${project} yet, so there is no model to judge`;
-  const fix = `name one by --model or --version, or deploy it first: \`svc deploy --env ${environment}\``;
+  const fix = `give one with --model or --version, or deploy it first: \`svc deploy --env ${environment}\``;
   return failure("NOTHING_DEPLOYED", message, fix, cause);
 }
 
-/** Waits for a backtest that was asked before, and prints what came of it. */
+/** Waits for an earlier backtest, and prints its result. */
 export async function printBacktestJob(context: Context, id: string, forms: Forms): Promise<void> {
   const { data } = await cancellable((stop) => context.api.get<BacktestJob>(["backtests", id], MEMBERS, {}, stop));
   await printResult(context, data, forms);
@@ -72,8 +69,8 @@ async function printResult(context: Context, first: BacktestJob, forms: Forms): 
     path: place,
     members: MEMBERS,
     untouched: "; it changes nothing",
-    onDeadLetter: `mend the cause, then ask again; this one stays at ${command}`,
-    onStop: `see what comes of it: ${command}`,
+    onDeadLetter: `fix the cause, then ask again; this one stays at ${command}`,
+    onStop: `see its result: ${command}`,
   });
   const { report } = job;
   if (report === null) throw new Error(`${job.id} is completed and has no report`);
@@ -87,7 +84,7 @@ async function printResult(context: Context, first: BacktestJob, forms: Forms): 
   });
 }
 
-/** The members of the request that say which model is judged; none for the active version. */
+/** The request's members that select the model to judge; none for the active version. */
 async function judged(context: Context, { version, model }: Asked): Promise<object> {
   if (model === undefined) return { version };
   const { snapshot } = await compileNoted(context, path.resolve(context.io.cwd, model));

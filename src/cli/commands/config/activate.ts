@@ -18,7 +18,7 @@ interface Activation {
   force: boolean;
 }
 
-/** Makes a version that is there already the active one: shows what that changes, asks, and does it. */
+/** Makes an existing version the active one: shows what changes, asks, and does it. */
 export async function activate(context: Context, activation: Activation): Promise<void> {
   const { api, out, settings } = context;
   const { verb, version, environment, yes, force } = activation;
@@ -39,13 +39,13 @@ export async function activate(context: Context, activation: Activation): Promis
     await confirm(
       isPromotion
         ? `Promote ${version} to ${where}${instead}?`
-        : `Roll ${where} back to ${version}${instead}? Nothing is recomputed by that.`,
+        : `Roll ${where} back to ${version}${instead}? This recomputes nothing.`,
     );
   }
   const answer = await outcomeOf(`\`svc config activations --env ${environment}\``, (signal) =>
     api.post<ActivatedVersion>(
       ["config-versions", version, verb],
-      // What was shown is what is replaced, or nothing is.
+      // The request fails if another version than the one shown is active by now.
       { expected: active, force: force || undefined },
       ["version", "activated", "warnings"],
       signal,
@@ -63,7 +63,7 @@ export async function activate(context: Context, activation: Activation): Promis
   });
 }
 
-/** Says what the version changes, on standard error: it belongs to the question, and to the log where nobody is asked. */
+/** Shows what the version changes, on standard error, as it belongs to the question, or to the log if none is asked. */
 async function showWhatChanges(
   context: Context,
   { version, environment }: Activation,
@@ -85,21 +85,21 @@ async function showWhatChanges(
   out.note(`From ${active}, active in ${environment}, to ${version}, ${countChanges(changes)}.\n\n${shown}\n`);
 }
 
-/** What to do about a refusal, where that depends on which of the two was asked for. */
+/** Adds the fix of a refusal that depends on the verb. */
 function withFix(error: unknown, { verb, version, environment }: Activation): unknown {
   if (!(error instanceof UserError)) return error;
   const { code, message, details } = error;
   const instead = (fix: string) => new UserError(code, message, fix, details, error);
-  if (code === "CONFIG_WARNINGS") return instead("go on despite them with --force");
+  if (code === "CONFIG_WARNINGS") return instead("proceed despite them with --force");
   if (code !== "VERSION_CONFLICT") return error;
   if (details.field === "expected") {
     const { field: _field, value: _value, ...rest } = details;
-    const fix = "run the command again: it shows what is different from that one";
+    const fix = "run the command again: it compares with the version that is active now";
     return new UserError(code, message, fix, rest, error);
   }
   if (verb === "promote") {
     return instead(
-      "deploy the model to test first, then promote its version; `svc config activations --env test` shows what was",
+      "deploy the model to test first, then promote its version; `svc config activations --env test` shows what was active",
     );
   }
   const promotion =

@@ -29,12 +29,12 @@ export default defineCommand({
   },
 });
 
-/** Compares the local model with the latest version, or with nothing where there is none yet. */
+/** Compares the local model with the latest version, or with an empty model if there is none yet. */
 async function diffLocal(context: Context): Promise<void> {
   const { out, settings } = context;
   const { project } = settings;
   settings.credentials();
-  // Not above, as the comparison below: two versions of the service's are compared without.
+  // Imported here, like the comparison below: comparing two versions of the service needs neither.
   const { compile } = await import("../../core/compile.js");
   const { snapshot } = await compile(context);
   const latest = await latestVersion(context);
@@ -63,7 +63,7 @@ function inWords({ style, columns }: Out, from: string, to: string, changes: rea
   return `From ${from} to ${to}, ${countChanges(changes)}.\n\n${changesInWords(changes, style, columns)}`;
 }
 
-/** Differences between two models for people, part by part. @param columns the width of what they are shown on */
+/** Differences between two models for people, part by part. @param columns the width of the output */
 export function changesInWords(changes: readonly Change[], style: OutputStyle, columns: number): string {
   return [...byPart(changes)]
     .map(([part, lines]) => [style.bold(part), ...lines.map((line) => lineInWords(line, style, columns))].join("\n"))
@@ -79,7 +79,7 @@ function lineInWords({ kind, about, message }: ChangeLine, style: OutputStyle, c
   return [`  ${paint(`${sign} ${first}`)}`, ...more.map((line) => `      ${paint(line)}`)].join("\n");
 }
 
-/** Breaks a line at spaces where it is too long; the lines after the first are two columns shorter. */
+/** Wraps a line at spaces if it is too long; the lines after the first are two columns shorter. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

@@ -7,19 +7,19 @@ export default defineCommand({
   options: {
     ...versionOption,
     ...projectOptions,
-    env: { ...sharedOptions.env, describe: "live, if given: a version is promoted nowhere else" },
+    env: { ...sharedOptions.env, describe: "live, if given: versions are promoted only to live" },
     ...yesOption,
     ...forceOption,
   },
   examples: [
-    ["svc config promote --version v3", "Bring v3 from test to live as it is, nothing compiled again"],
-    ["echo live | svc config promote --version v3", "The same where there is no terminal"],
+    ["svc config promote --version v3", "Bring v3 from test to live unchanged; nothing is compiled again"],
+    ["echo live | svc config promote --version v3", "The same without a terminal"],
   ],
   async handler(context, { version, env, yes, force }) {
     checkVersion(version, { given: "--version" });
     if (env === "test") {
-      const fix = `leave it out; what makes it active in test again is \`svc config rollback --version ${version} --env test\``;
-      throw new UsageError("--env is test, and a version is promoted from there to live", fix);
+      const fix = `leave it out; to make it active in test again, use \`svc config rollback --version ${version} --env test\``;
+      throw new UsageError("--env is test, but versions are promoted from test to live", fix);
     }
     await activate(context, { verb: "promote", version, environment: "live", yes, force });
   },

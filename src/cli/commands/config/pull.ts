@@ -14,7 +14,7 @@ export default defineCommand({
   },
   examples: [
     ["svc config pull", `The latest version as ${FILE}`],
-    ["svc config pull --version v3", "A certain version"],
+    ["svc config pull --version v3", "A particular version"],
   ],
   async handler(context, { version: name = "latest" }) {
     const { out, settings } = context;
@@ -26,7 +26,7 @@ export default defineCommand({
     out.result({ document: { version, hash, file } }, () =>
       [
         `Wrote ${version} of ${project} to ${FILE}: ${summary(snapshot)} (${hash.slice(0, 12)}).`,
-        "It is the compiled model, to read and to compare; svc reads it nowhere, and the sources are as they were.",
+        "It is the compiled model, for reading and comparing; svc never reads it, and the sources are unchanged.",
       ].join("\n"),
     );
   },

@@ -8,7 +8,7 @@ import { failure, UsageError, UserError } from "../../core/errors.js";
 /** A version with its snapshot. */
 export type Version = Omit<ConfigVersionWithSnapshot, "snapshot"> & { snapshot: Snapshot };
 
-/** The option that names a version where one has to be named. */
+/** The required option that names a version. */
 export const versionOption = {
   version: { type: "text", required: true, describe: "The version, such as v3" },
 } as const;
@@ -19,11 +19,11 @@ export const VERSION_NAME = /^v[1-9]\d{0,8}$/;
 export function checkVersion(name: string, { given, latest = false }: { given: string; latest?: boolean }): void {
   if (VERSION_NAME.test(name) || (latest && name === "latest")) return;
   const meant = /^[1-9]\d{0,8}$/.test(name) ? `; did you mean v${name}?` : "";
-  const fix = `give a version such as v3${latest ? ", or latest" : ""}; \`svc config versions\` shows what there is`;
+  const fix = `give a version such as v3${latest ? ", or latest" : ""}; \`svc config versions\` lists the versions`;
   throw new UsageError(`${given} is ${JSON.stringify(name)}${meant}`, fix);
 }
 
-/** Of asking for the latest version: there always is one, unless nothing was ever deployed to the project. */
+/** Handles a failed request for `name`: the latest version only lacks if nothing was ever deployed to the project. */
 function withoutLatest({ settings }: Context, name: string) {
   return (error: unknown): never => {
     const isNone = name === "latest" && error instanceof UserError && error.code === "VERSION_NOT_FOUND";
@@ -33,10 +33,10 @@ function withoutLatest({ settings }: Context, name: string) {
   };
 }
 
-/** Versions are the project's, whatever the environment. */
+/** Versions belong to the project, not to an environment. */
 const ALL = { env: undefined };
 
-/** A version with its snapshot, in canonical order. @throws {UserError} where this version of svc cannot read it */
+/** A version with its snapshot, in canonical order. @throws {UserError} if this version of svc cannot read it */
 export async function getVersion(context: Context, name: string): Promise<Version> {
   const { api, settings } = context;
   const members = ["version", "hash", "active", "snapshot"] as const;
@@ -47,8 +47,8 @@ export async function getVersion(context: Context, name: string): Promise<Versio
   if (parsed.ok) return { ...data, snapshot: parsed.snapshot };
   const { path: place, message } = parsed.problems[0]!;
   const why = [place, message].filter((part) => part !== "").join(": ");
-  const told = `${settings.apiUrl} holds a ${data.version} that this version of svc cannot read: ${why}`;
-  throw failure("UNEXPECTED_ANSWER", told, "use the svc of the service's version");
+  const reason = `${settings.apiUrl} has a ${data.version} that this version of svc cannot read: ${why}`;
+  throw failure("UNEXPECTED_ANSWER", reason, "use the svc of the service's version");
 }
 
 /** Compares two versions of the service. */
@@ -58,7 +58,7 @@ export function getDiff(context: Context, from: string, to: string): Promise<Api
     .catch(withoutLatest(context, from));
 }
 
-/** The version that is active in an environment, that of the settings unless given; null where none is. */
+/** The version that is active in an environment, the current one unless given; null if none is. */
 export async function activeVersion({ api, settings }: Context, env = settings.environment): Promise<string | null> {
   const { data } = await api.get<ListPage<Activation>>(["activations"], ["data", "nextCursor"], { env, limit: 1 });
   return data.data[0]?.version ?? null;

@@ -5,7 +5,7 @@ import { page } from "../../output/table.js";
 
 export default defineCommand({
   options: { ...projectOptions, ...pageOptions },
-  examples: [["svc config versions", "Every version, the newest first"]],
+  examples: [["svc config versions", "Every version, newest first"]],
   async handler({ api, out }, { limit, cursor }) {
     const originOf = ({ provenance }: ConfigVersion) =>
       [provenance?.ref, provenance?.commit?.slice(0, 12)].filter((part) => part !== undefined).join(" ");

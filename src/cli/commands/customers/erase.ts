@@ -3,7 +3,7 @@ import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/table.js";
 import { formatNumber, printable, shellWord, titleOf } from "../../../words/text.js";
 
-/** What the service counts and does not name as people would. */
+/** Labels for counts whose names in the answer are unclear to people. */
 const KINDS: Readonly<Record<string, string>> = {
   pending: "Not evaluated yet",
   blockedTransitions: "Transitions blocked",
@@ -29,7 +29,7 @@ export default defineCommand({
       question: (place) =>
         [
           `Erase the customer ${who} in ${place}?`,
-          "All that is held about it goes: events, traits, state, logs, and what waits to be delivered. It cannot be undone.",
+          "Everything stored about it is deleted: events, traits, state, logs, and pending deliveries. This cannot be undone.",
           `To keep a copy, stop here: ${out.typed(`svc customers export ${word} --env ${environment} --output <file>`)}`,
         ].join("\n"),
       request: (signal) =>
@@ -39,7 +39,7 @@ export default defineCommand({
     const facts = counts.map(
       ([kind, count]) => [KINDS[kind] ?? printable(titleOf(kind)), formatNumber(count)] as const,
     );
-    const told = `Erased the customer ${who} in ${environment}. Later events of the id begin a new customer.`;
-    out.result(answer, () => fields(out, facts, told));
+    const sentence = `Erased the customer ${who} in ${environment}. Later events with this id begin a new customer.`;
+    out.result(answer, () => fields(out, facts, sentence));
   },
 });

@@ -12,7 +12,7 @@ import { printable, shellWord } from "../../../words/text.js";
 
 const INDENT = "  ";
 
-/** A customer's state for people: one fact a line, instants in the local zone and as a distance from now; traits as they were written, with all digits. */
+/** A customer's state for people: one fact a line, instants in local time and relative to now; traits as received, with all digits. */
 export function stateInWords(out: Out, { data: state, text }: ApiAnswer<CustomerState>): string {
   const { bold, cyan } = out.style;
   const when = (iso: string | null, otherwise: string) => (iso === null ? otherwise : out.atAndAgo(iso));
@@ -41,20 +41,20 @@ export function stateInWords(out: Out, { data: state, text }: ApiAnswer<Customer
   ].join("\n");
 }
 
-/** What an answer about an instant says of itself. */
+/** The members of an answer about a past instant that describe its basis. */
 interface Travelled {
   at?: string | undefined;
   exactFrom?: string | null | undefined;
   configVersion: string | null;
 }
 
-/** What is to be known of an answer about an instant, above it; empty for one about the present. */
+/** The heading above an answer about a past instant; empty for one about the present. */
 export function travelInWords(out: Out, { at, exactFrom = null, configVersion }: Travelled): string {
   if (at === undefined) return "";
   const model = configVersion === null ? "without a model" : `under ${configVersion}`;
-  const removed = `Events before ${out.at(exactFrom ?? at)} may have been removed: what they led to is missing.`;
+  const removed = `Events before ${out.at(exactFrom ?? at)} may have been removed: their effects are missing.`;
   return [
-    `As of ${out.at(at)}, by a replay ${model} with the traits of today.`,
+    `As of ${out.at(at)}, by a replay ${model} with today's traits.`,
     ...(exactFrom === null ? [] : [removed]),
   ].join("\n");
 }
@@ -68,19 +68,19 @@ function healthInWords({ overall, band, components }: NonNullable<CustomerState[
   return printable(`${overall} ${band} (${parts.join(", ")})`);
 }
 
-/** At which instant, and under which version; unless given, now, under that of its evaluation. */
+/** The instant and the version to explain; by default now, and the version of the last evaluation. */
 interface Travel {
   at?: string | undefined;
   version?: string | undefined;
 }
 
-/** Asks why a customer stands where it does, or stood. */
+/** Fetches the explanation of a customer's present or past state. */
 export function explanationOf({ api }: Context, customerId: string, travel: Travel = {}) {
   const members = ["lifecycle", "journeys", "segments", "health", "signals", "unavailable"] as const;
   return api.get<ExplainedCustomer>(["customers", customerId, "explanation"], members, { ...travel });
 }
 
-/** The same, or null where the service cannot tell for the moment, which is said beside the result. */
+/** The same, or null with a note if the service cannot explain at the moment. */
 export async function explanationIfAny(
   context: Context,
   customerId: string,
@@ -90,21 +90,21 @@ export async function explanationIfAny(
     return (await explanationOf(context, customerId, travel)).data;
   } catch (error) {
     if (!isRetryable(error)) throw error;
-    context.out.note(`Why it is so cannot be told for the moment: ${printable((error as Error).message)}`);
+    context.out.note(`The explanation is not available at the moment: ${printable((error as Error).message)}`);
     return null;
   }
 }
 
-/** An explanation for people: a line per condition, its parts indented below it, and what there is to say beside it, or below where that is too wide. */
+/** An explanation for people: a line per condition, its parts indented below it, and its facts beside it, or below if that is too wide. */
 export function explanationInWords(out: Out, explanation: Explanation, indent = INDENT): string {
   const { kind, text, met, conditions = [] } = explanation;
   const isGroup = explanation.conditions !== undefined;
-  const said = isGroup ? groupInWords(kind, conditions) : printable(text);
+  const label = isGroup ? groupInWords(kind, conditions) : printable(text);
   const facts = factsOf(out, explanation);
   const mark = markOf(out, met);
-  const line = `${indent}${mark.shown} ${said}`;
+  const line = `${indent}${mark.shown} ${label}`;
   const rest = facts.join("; ");
-  const isBeside = indent.length + mark.width + 1 + stringWidth(`${said}  ${rest}`) <= out.columns;
+  const isBeside = indent.length + mark.width + 1 + stringWidth(`${label}  ${rest}`) <= out.columns;
   const beside = rest === "" ? "" : `  ${out.style.dim(rest)}`;
   const below = indent + " ".repeat(mark.width + 1);
   return [
@@ -113,7 +113,7 @@ export function explanationInWords(out: Out, explanation: Explanation, indent = 
   ].join("\n");
 }
 
-/** Whether something holds: a sign in colour, or a word where there is none. */
+/** A mark for met or unmet: a coloured sign, or a word without colours. */
 function markOf({ style }: Out, met: boolean): { shown: string; width: number } {
   if (style.isColorSupported) return { shown: met ? style.green("✓") : style.red("✗"), width: 1 };
   return { shown: met ? "met  " : "unmet", width: 5 };
@@ -122,7 +122,7 @@ function markOf({ style }: Out, met: boolean): { shown: string; width: number } 
 type ExplainedSegment = ExplainedCustomer["segments"][number];
 type ExplainedJourney = ExplainedCustomer["journeys"][number];
 
-/** Why a customer stands where it does, part by part: what it is, and the conditions that are consulted now. */
+/** Why a customer is in its state, part by part: the state, and the conditions that currently apply. */
 export function whyInWords(out: Out, explanation: ExplainedCustomer): string {
   const { customerId, lifecycle, journeys, segments, health, signals, unavailable } = explanation;
   const { bold, cyan } = out.style;
@@ -130,9 +130,7 @@ export function whyInWords(out: Out, explanation: ExplainedCustomer): string {
     ...(lifecycle === null ? [] : lifecycleInWords(out, lifecycle)),
     ...journeys.flatMap((journey) => journeyInWords(out, journey)),
     ...segments.flatMap((segment) => segmentInWords(out, segment)),
-    ...(health === null
-      ? []
-      : [`health: what it is made of is told by ${out.typed(`svc health explain ${shellWord(customerId)}`)}`]),
+    ...(health === null ? [] : [`health: see ${out.typed(`svc health explain ${shellWord(customerId)}`)}`]),
     ...signals.flatMap(({ signal, raised, condition }) => [
       `signal ${cyan(printable(signal))}: ${raised ? "raised" : "not raised"}`,
       ...tree(out, condition, INDENT),
@@ -142,7 +140,7 @@ export function whyInWords(out: Out, explanation: ExplainedCustomer): string {
   return [bold("Why"), ...[...remarks(explanation), ...parts].map((text) => text.replace(/^/gm, INDENT))].join("\n");
 }
 
-/** What keeps an explanation from being the whole or the present truth. */
+/** Reasons why an explanation is incomplete or outdated. */
 export function remarks({ unavailable, configVersion, activeVersion, flipsKnown }: ExplainedState): string[] {
   if (unavailable !== null) return [printable(unavailable.message)];
   const computed = `As of ${configVersion ?? "a time without a model"}, under which the state was computed`;
@@ -150,7 +148,7 @@ export function remarks({ unavailable, configVersion, activeVersion, flipsKnown 
     ...(configVersion === activeVersion ? [] : [`${computed}; ${activeVersion ?? "no model"} is active now.`]),
     ...(flipsKnown
       ? []
-      : ["When conditions change by themselves is not known: too much history would have to be read."]),
+      : ["When conditions will change by themselves is not known: too much history would have to be read."]),
   ];
 }
 
@@ -160,7 +158,7 @@ export function segmentInWords(out: Out, { segment, member, condition }: Explain
   return [`${name}: ${member ? "a member" : "not a member"}`, ...tree(out, condition, INDENT)];
 }
 
-/** How far a journey is: what it waits for to begin, or its steps. */
+/** A journey's progress: the condition that begins it, or its steps. */
 export function journeyInWords(out: Out, { journey, status, start, steps }: ExplainedJourney): string[] {
   const lines = [`journey ${out.style.cyan(printable(journey))}: ${printable(status.replaceAll("_", " "))}`];
   if (start !== null) lines.push(`${INDENT}begins when`, ...tree(out, start, INDENT.repeat(2)));
@@ -173,7 +171,7 @@ export function journeyInWords(out: Out, { journey, status, start, steps }: Expl
 }
 
 function lifecycleInWords(out: Out, { state, transitions }: NonNullable<ExplainedCustomer["lifecycle"]>): string[] {
-  const end = transitions.length === 0 ? ", which nothing leads on from" : "";
+  const end = transitions.length === 0 ? ", which has no transitions" : "";
   return [
     `lifecycle: ${out.style.cyan(printable(state ?? "none"))}${end}`,
     ...transitions.flatMap(({ to, condition }) => [

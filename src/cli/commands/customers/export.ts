@@ -11,11 +11,11 @@ import { createFile, refuseExisting } from "../../output/write-file.js";
 export default defineCommand({
   args: { customerId: "The customer's id" },
   options: {
-    output: { type: "text", describe: "The file to write, which must not be there yet; standard output unless given" },
+    output: { type: "text", describe: "The file to write, which must not exist yet; standard output unless given" },
     ...projectOptions,
   },
   examples: [
-    ["svc customers export cus_42 --output cus_42.json", "Everything that is held about a customer, as one file"],
+    ["svc customers export cus_42 --output cus_42.json", "Everything that is stored about a customer, as one file"],
     ["svc customers export cus_42 | jq .customer.traits", "The same for a program"],
   ],
   async handler(context, { customerId, output }) {
@@ -34,7 +34,7 @@ export default defineCommand({
     const { environment } = context.settings;
     out.result({ document: { customerId, environment, file, bytes } }, () => {
       const size = `${formatNumber(Math.ceil(bytes / 1000))} kB`;
-      return `Wrote what is held about ${printable(customerId)} in ${environment} to ${printable(output)} (${size}).`;
+      return `Wrote what is stored about ${printable(customerId)} in ${environment} to ${printable(output)} (${size}).`;
     });
 
     async function* counted(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -46,7 +46,7 @@ export default defineCommand({
   },
 });
 
-/** The document's bytes as they come; where they break off they end with a failure in words. */
+/** The document's bytes as they arrive; fails with a `UserError` if they break off. */
 async function exportOf(
   { api, settings }: Context,
   customerId: string,
@@ -57,32 +57,32 @@ async function exportOf(
   return checked(parts, customerId, settings.apiUrl);
 }
 
-/** How an export begins, as far as its customer's id. */
+/** The beginning of an export, up to its customer's id. */
 const BEGINNING = /^\s*\{\s*"customerId"\s*:\s*("(?:[^"\\]|\\.)*")/;
 const BEGINNING_BYTES_MAX = 10_000;
 
-/** The same parts, once they have begun as an export of the customer: whatever else answers is kept nowhere. */
+/** Passes the parts on once they have begun as an export of the customer: any other answer must not be written. */
 async function* checked(
   parts: AsyncIterable<Uint8Array>,
   customerId: string,
   base: string,
 ): AsyncGenerator<Uint8Array> {
-  let held: Uint8Array | undefined = new Uint8Array();
+  let buffered: Uint8Array | undefined = new Uint8Array();
   try {
     for await (const part of parts) {
-      if (held === undefined) {
+      if (buffered === undefined) {
         yield part;
         continue;
       }
-      held = Buffer.concat([held, part]);
-      const id = BEGINNING.exec(new TextDecoder().decode(held))?.[1];
-      if (id === undefined && held.length < BEGINNING_BYTES_MAX) continue;
+      buffered = Buffer.concat([buffered, part]);
+      const id = BEGINNING.exec(new TextDecoder().decode(buffered))?.[1];
+      if (id === undefined && buffered.length < BEGINNING_BYTES_MAX) continue;
       if (id === undefined || jsonOf(id) !== customerId) break;
-      yield held;
-      held = undefined;
+      yield buffered;
+      buffered = undefined;
     }
   } catch (error) {
-    throw failure("SERVICE_UNREACHABLE", `${base} broke the export off before its end`, "try again", error);
+    throw failure("SERVICE_UNREACHABLE", `the export from ${base} broke off before its end`, "try again", error);
   }
-  if (held !== undefined) throw unexpected(base, 200, "something else than an export of that customer");
+  if (buffered !== undefined) throw unexpected(base, 200, "something other than an export of that customer");
 }

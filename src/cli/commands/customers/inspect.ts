@@ -12,13 +12,13 @@ export default defineCommand({
     ...travelOptions,
     explain: {
       type: "flag",
-      describe: "With --json, say why too, as {state, explanation}; otherwise that is always said",
+      describe: "With --json, include the explanation, as {state, explanation}; without --json it is always shown",
     },
   },
   examples: [
-    ["svc customers inspect cus_42", "Where the customer stands, since when, and why"],
-    ["svc customers inspect cus_42 --at 2026-03-01", "Where it stood then, as today's model sees it"],
-    ["svc customers inspect cus_42 --json", "The state document, as the API gives it"],
+    ["svc customers inspect cus_42", "The customer's state, since when, and why"],
+    ["svc customers inspect cus_42 --at 2026-03-01", "Its state then, under today's model"],
+    ["svc customers inspect cus_42 --json", "The state document, as the API returns it"],
   ],
   async handler(context, { customerId, explain, at, version }) {
     const { api, out } = context;
@@ -43,7 +43,7 @@ export default defineCommand({
   },
 });
 
-/** What the state does not hold yet; empty where it is complete. */
+/** The operations that the state does not include yet; empty if it is complete. */
 function waiting(out: Out, customerId: string, { pending, ahead, setAside }: Backlog): string {
   const operations = plural(pending, "operation");
   if (setAside !== null) {
@@ -54,6 +54,6 @@ function waiting(out: Out, customerId: string, { pending, ahead, setAside }: Bac
     ].join("\n");
   }
   if (pending === 0) return "";
-  const later = ahead === 0 ? "" : `, ${formatNumber(ahead)} of them because their time has not come`;
+  const later = ahead === 0 ? "" : `, ${formatNumber(ahead)} of them dated in the future`;
   return `${operations} waiting to be evaluated${later}.`;
 }

@@ -20,11 +20,11 @@ export default defineCommand({
     },
     search: { type: "text", describe: "Only those whose id or traits contain this text" },
     inactive: { type: "text", describe: "Only those without an event for this long, such as 14d" },
-    setAside: { type: "flag", describe: "Only those whose evaluation was given up, and why" },
+    setAside: { type: "flag", describe: "Only those that were set aside, and why" },
     sort: {
       type: "text",
       choices: ["customerId", "lastEvent", "health"],
-      describe: "The order, the lowest first; with --inactive by the last event, else by id, unless given",
+      describe: "The order, lowest first; unless given, by the last event with --inactive, else by id",
     },
     ...reverseOption,
     ...csvPageOptions,
@@ -56,7 +56,7 @@ export default defineCommand({
   },
 });
 
-/** Traits with their values as a JSON object. A value that is JSON stands for itself, so that long numbers keep their digits; any other is a text. */
+/** Traits and their values as a JSON object. A value that is valid JSON is used literally, so that long numbers keep their digits; any other is a text. */
 function traitsFilter(given: readonly string[]): string | undefined {
   if (given.length === 0) return undefined;
   return objectFromTexts(

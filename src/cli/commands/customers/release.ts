@@ -6,18 +6,18 @@ import { formatNumber, printable, shellWord } from "../../../words/text.js";
 export default defineCommand({
   options: {
     ...projectOptions,
-    customer: { type: "text", describe: "The id of the one customer to release" },
+    customer: { type: "text", describe: "The id of the customer to release" },
     all: { type: "flag", describe: "Release all that were set aside" },
     ...yesOption,
   },
   examples: [
-    ["svc customers release --customer cus_42", "Try one customer again, for example after a deploy"],
-    ["svc customers release --all --yes", "Try all of them again, without being asked"],
+    ["svc customers release --customer cus_42", "Evaluate one customer again, for example after a deploy"],
+    ["svc customers release --all --yes", "Evaluate all of them again, without being asked"],
   ],
   async handler(context, { customer, all, yes }) {
     if ((customer === undefined) !== all) {
       const fix = "see `svc customers release --help`";
-      throw new UsageError("say whom to release: either --customer <id> or --all", fix);
+      throw new UsageError("give either --customer <id> or --all", fix);
     }
     const { api, out, settings } = context;
     const { environment } = settings;

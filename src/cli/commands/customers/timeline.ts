@@ -6,7 +6,7 @@ import { page, printCsv } from "../../output/table.js";
 import { causeInWords, metadataInWords, plural } from "../../../words/text.js";
 import { travelInWords } from "./explanation.js";
 
-/** What a timeline of an instant says besides. */
+/** The further members of a past instant's timeline. */
 type Replayed = Partial<Pick<CustomerState, "at" | "exactFrom" | "configVersion">> & { omitted?: number };
 
 export default defineCommand({
@@ -18,9 +18,9 @@ export default defineCommand({
     ...csvPageOptions,
   },
   examples: [
-    ["svc customers timeline cus_42", "Every change and its cause, the oldest first"],
+    ["svc customers timeline cus_42", "Every change and its cause, oldest first"],
     ["svc customers timeline cus_42 --reverse --limit 5", "What happened last"],
-    ["svc customers timeline cus_42 --at 30d --version v2", "What v2 would have told until 30 days ago"],
+    ["svc customers timeline cus_42 --at 30d --version v2", "What v2 would have emitted until 30 days ago"],
   ],
   async handler(context, { customerId, reverse, limit, cursor, at, version, csv }) {
     const query = { reverse, limit, cursor, at, version };
@@ -29,7 +29,7 @@ export default defineCommand({
     if (csv) {
       if (at !== undefined || version !== undefined)
         throw new UsageError(
-          "the timeline of an instant is not printed as CSV",
+          "the timeline of a past instant cannot be printed as CSV",
           "leave out --csv, or --at and --version",
         );
       return printCsv(context, query, path);

@@ -7,7 +7,7 @@ export default defineCommand({
   args: { customerId: "The customer's id" },
   options: { ...projectOptions, ...supersededOption, ...csvPageOptions },
   examples: [
-    ["svc customers transitions cus_42", "Which lifecycle states the customer was in, the last first"],
+    ["svc customers transitions cus_42", "Which lifecycle states the customer was in, newest first"],
     ["svc customers transitions cus_42 --superseded", "Also what was recorded before a recompute"],
   ],
   async handler(context, { customerId, superseded, limit, cursor, csv }) {

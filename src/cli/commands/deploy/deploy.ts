@@ -9,10 +9,10 @@ import { asWarnings } from "../../client/failures.js";
 import { cancellable } from "../../output/interruption.js";
 import { summary } from "../../../words/text.js";
 
-/** What is over sooner needs no word. */
+/** Shorter waits show nothing. */
 const SHOWN_AFTER_MS = 300;
 
-/** Says on a terminal what is being waited for, and takes it back when that is over. */
+/** On a terminal, shows what is being waited for, and removes it when that is over. */
 async function withSpinner<T>({ io, out }: Context, what: string, work: Promise<T>): Promise<T> {
   if (io.stderr.isTTY !== true) return work;
   const line = { isShown: false };
@@ -24,7 +24,7 @@ async function withSpinner<T>({ io, out }: Context, what: string, work: Promise<
     return await work;
   } finally {
     clearTimeout(timer);
-    // To the line's beginning, and away with what stands there.
+    // Back to the beginning of the line, and clear it.
     if (line.isShown) io.stderr.write("\r\u001b[K");
   }
 }
@@ -39,22 +39,22 @@ export default defineCommand({
       type: "integer",
       min: 1,
       max: 1_000_000_000,
-      describe: "With --preview: look at about so many customers",
+      describe: "With --preview: look at about this many customers",
     },
     markdown: { type: "flag", describe: "With --preview: print a comment for a pull request" },
   },
   examples: [
     ["svc deploy --yes", "Deploy to the test environment without being asked"],
-    ["echo live | svc deploy --env live --yes", "Deploy to live where there is no terminal"],
+    ["echo live | svc deploy --env live --yes", "Deploy to live without a terminal"],
     ["svc deploy --preview --env live", "What the model would change among the customers of live"],
-    ["svc deploy --preview --sample 1000 --markdown", "The same of about a thousand customers, for a pull request"],
+    ["svc deploy --preview --sample 1000 --markdown", "The same for about a thousand customers, for a pull request"],
   ],
   async handler(context, { yes, force, preview: isPreview, sample, markdown }) {
     if (isPreview) {
       if (markdown && context.out.json) {
         throw new UsageError("--markdown and --json exclude each other", "give one of them");
       }
-      // Not above: the help of this command must not wait for what draws bars and tables.
+      // Imported here: help texts must not wait for the modules that draw bars and tables.
       const { previewDeploy } = await import("./preview.js");
       return previewDeploy(context, { sample, markdown });
     }
@@ -64,7 +64,7 @@ export default defineCommand({
     }
     const { api, out, settings } = context;
     const { environment, project } = settings;
-    // What would fail in the end anyway is better known before somebody confirms.
+    // Missing credentials must fail before the user confirms.
     settings.credentials();
     const live = environment === "live" ? { word: "live" } : {};
     const confirm = await confirmation(context, { action: `deploying to ${environment}`, yes, ...live });
@@ -88,14 +88,14 @@ export default defineCommand({
     if (stranded.length > 0) out.note(showDiagnostics(asWarnings(stranded), out.errorStyle));
     out.result(answer, () => {
       if (!created)
-        return `${version} is active in ${environment} of ${project} already and is the same model; nothing was deployed.`;
+        return `${version}, which is already active in ${environment} of ${project}, is the same model; nothing was deployed.`;
       const done = `Deployed ${version} to ${environment} of ${project}: ${summary(snapshot)} (${hash.slice(0, 12)}).`;
       return hasCustomers ? `${done}\n${customersKeepTheirState(out, environment)}` : done;
     });
   },
 });
 
-/** The failure of a model that has warnings of its own, with what the service would warn of, so that nothing is learnt only from `--force`. */
+/** The failure of a model with compiler warnings. Includes the service's warnings, so that users do not meet them only after `--force`. */
 async function blocked(context: Context, snapshot: object, warnings: readonly Diagnostic[]): Promise<Error> {
   const { api, out } = context;
   try {
@@ -114,17 +114,17 @@ async function blocked(context: Context, snapshot: object, warnings: readonly Di
   }
 }
 
-/** Where GitHub Actions and GitLab CI say what a deploy came from, by what tells that they run. */
+/** The variables in which CI systems describe a run, by the variable that identifies the system. */
 const SYSTEMS = [
   ["GITHUB_ACTIONS", ["GITHUB_REPOSITORY", "GITHUB_SHA", "GITHUB_REF", "GITHUB_WORKFLOW", "GITHUB_RUN_ID"]],
   ["GITLAB_CI", ["CI_PROJECT_PATH", "CI_COMMIT_SHA", "CI_COMMIT_REF_NAME", "CI_JOB_NAME", "CI_PIPELINE_ID"]],
 ] as const;
-/** What these are, in the same order. */
+/** The provenance members of these variables, in the same order. */
 const MEMBERS = ["repository", "commit", "ref", "workflow", "run"];
 
-/** What the CI system says of the run that deploys; undefined outside of one. */
+/** The provenance of a deploy from a CI run; undefined outside of CI. */
 function provenance(env: Context["io"]["env"]): Record<string, string> | undefined {
-  // A system that names itself wins; otherwise any of its variables will do, as when they were passed into a container.
+  // A system's identifying variable wins; otherwise any of its variables suffices, as when only those were passed into a container.
   const [, names] =
     SYSTEMS.find(([present]) => env[present]) ?? SYSTEMS.find(([, some]) => some.some((name) => env[name])) ?? [];
   const found = (names ?? []).flatMap((name, index) => (env[name] ? [[MEMBERS[index]!, env[name]] as const] : []));

@@ -1,10 +1,10 @@
 import type { JobDifference } from "../../../http/admin/answers.js";
 import { gained, lost } from "../../../words/recompute.js";
 
-/** How many customers are named of each thing that changes; the most telling ones, as they come first. */
+/** Example customers per change: the first, which are those that change most. */
 const EXAMPLES = 5;
 
-/** So many customers, with some of them. */
+/** A number of customers, with some of them as examples. */
 export interface ImpactGroup {
   customers: number;
   examples: string[];
@@ -18,12 +18,12 @@ type RuleImpact = ImpactGroup & { ruleId: string; runs: Record<string, number> }
 type EmissionImpact = ImpactGroup & { eventType: string; emissions: number };
 export type HealthExample = { customerId: string; before: number | null; after: number | null };
 
-/** How many customers' overall scores rise, fall, stay while components or bands change, come to be, and cease to be. */
+/** How many customers' overall scores rise, fall, stay while components or bands change, appear, and disappear. */
 export type HealthImpact = Record<"rises" | "falls" | "shifts" | "gained" | "lost", number> & {
   examples: HealthExample[];
 };
 
-/** What a model or a recompute changes, gathered customer by customer: it holds counts and a few names, however many there are. */
+/** A summary of what a model or a recompute changes: counts and a few example customers, of bounded size. */
 export interface ImpactDocument {
   segments: SegmentImpact[];
   lifecycle: LifecycleImpact[];
@@ -31,12 +31,12 @@ export interface ImpactDocument {
   journeys: JourneyImpact[];
   rules: RuleImpact[];
   emissions: EmissionImpact[];
-  /** Runs of rules and emissions of customers with too many to tell them apart. */
+  /** Runs of rules and emissions that are only counted, of customers with too many to list. */
   rulesOmitted: number;
   emissionsOmitted: number;
 }
 
-/** Gathers an `ImpactDocument`. */
+/** Builds an `ImpactDocument` customer by customer. */
 export class Impact {
   readonly #segments = new Map<string, SegmentImpact>();
   readonly #lifecycle = new Map<string, LifecycleImpact>();
@@ -101,7 +101,7 @@ export class Impact {
   }
 }
 
-/** The journeys whose progress is another one afterwards. */
+/** The journeys whose progress differs afterwards. */
 export function journeysChanged({ journeys: { before, after } }: JobDifference): string[] {
   const text = (progress: readonly { journeyId: string }[], id: string) =>
     JSON.stringify(progress.find(({ journeyId }) => journeyId === id));
@@ -109,13 +109,13 @@ export function journeysChanged({ journeys: { before, after } }: JobDifference):
   return [...ids].filter((id) => text(before, id) !== text(after, id));
 }
 
-/** The components of a health score that are other ones afterwards. */
+/** The components of a health score that differ afterwards. */
 export function componentsChanged({ health: { before, after } }: JobDifference): string[] {
   const ids = new Set([...Object.keys(before?.components ?? {}), ...Object.keys(after?.components ?? {})]);
   return [...ids].filter((id) => before?.components[id] !== after?.components[id]);
 }
 
-/** Whether a customer's score is another one afterwards, in another band, or made of others. */
+/** Whether a customer's score, its band or one of its components differs afterwards. */
 export function healthChanged(difference: JobDifference): boolean {
   const { before, after } = difference.health;
   if (before === null || after === null) return before !== after;

@@ -14,7 +14,7 @@ import { type DifferencePage, differencesOf, documentOf, JOB_MEMBERS } from "../
 import { untilCompleted } from "../recompute/result.js";
 import { type HealthExample, type HealthImpact, Impact, type ImpactDocument, type ImpactGroup } from "./impact.js";
 
-/** Compiles the local model and prints what it would change, without deploying it; of about `sample` customers where it is given. */
+/** Compiles the local model and prints what it would change, without deploying it; for about `sample` customers if given. */
 export async function previewDeploy(
   context: Context,
   { sample, markdown }: { sample: number | undefined; markdown: boolean },
@@ -24,21 +24,21 @@ export async function previewDeploy(
   settings.credentials();
   const { snapshot } = await compileNoted(context);
 
-  // By these a deploy of the model is refused, which no figure below tells.
+  // These would make a deploy of the model fail, which the figures below do not show.
   const { warnings } = (
     await cancellable((stop) => api.post<ConfigCheck>(["config-checks"], { snapshot }, ["warnings"], stop))
   ).data;
-  const ofAll = sample === undefined || (!out.json && (await takesInAll(context, sample)));
+  const ofAll = sample === undefined || (!out.json && (await coversAll(context, sample)));
   const body = { snapshot, sample };
-  // A preview changes nothing, so there is no outcome to be known.
+  // A preview changes nothing, so an unknown outcome does not matter.
   const { data } = await cancellable((stop) => api.post<RecomputeOrPreview>(["previews"], body, JOB_MEMBERS, stop));
   const path = ["previews", data.id];
   const completed = await untilCompleted(context, data, {
     path,
     members: JOB_MEMBERS,
     untouched: "; it changes nothing",
-    onDeadLetter: "mend the cause, then preview the model again",
-    onStop: "it changes nothing; preview the model again to see what comes of it",
+    onDeadLetter: "fix the cause, then preview the model again",
+    onStop: "it changes nothing; preview the model again to see its result",
   });
 
   const impact = new Impact();
@@ -46,18 +46,18 @@ export async function previewDeploy(
   const pages = gathered(differencesOf(context, path), impact);
   if (out.json) return out.stream(documentOf(job, pages, () => ({ impact: impact.document })));
   for await (const _page of pages);
-  const told = ofAll ? { ...job, sample: null } : job;
+  const shown = ofAll ? { ...job, sample: null } : job;
   out.print(
-    markdown ? impactMarkdown(project, told, impact.document) : impactInWords(out, project, told, impact.document),
+    markdown ? impactMarkdown(project, shown, impact.document) : impactInWords(out, project, shown, impact.document),
   );
 }
 
-async function takesInAll({ api }: Context, sample: number): Promise<boolean> {
+async function coversAll({ api }: Context, sample: number): Promise<boolean> {
   const { data } = await api.get<{ customers: number }>(["overview"], ["customers"]);
   return sample >= data.customers;
 }
 
-/** The pages as they are; what is in them is gathered on the way. */
+/** Passes the pages on unchanged, adding their differences to the impact. */
 async function* gathered(pages: AsyncIterable<DifferencePage>, impact: Impact): AsyncGenerator<DifferencePage> {
   for await (const page of pages) {
     for (const difference of page.items) impact.add(difference);
@@ -65,10 +65,10 @@ async function* gathered(pages: AsyncIterable<DifferencePage>, impact: Impact): 
   }
 }
 
-/** A preview, and what a deploy of its model is refused for. */
+/** A preview, and the warnings that would block a deploy of its model. */
 type Preview = RecomputeOrPreview & ConfigCheck;
 
-/** What a preview came to, for a person at a terminal. @param project its slug */
+/** A preview's result, for a person at a terminal. @param project its slug */
 function impactInWords(out: Out, project: string, job: Preview, impact: ImpactDocument): string {
   const { bold } = out.style;
   const refused = "A deploy is refused because of these, unless it is forced (--force):";
@@ -124,10 +124,10 @@ function impactInWords(out: Out, project: string, job: Preview, impact: ImpactDo
   return paragraphs([...parts, omittedInWords(impact)]);
 }
 
-/** The heads of columns that tell how many customers, and some of them. */
+/** The heads of the columns of an `ImpactGroup`. */
 const GROUP = ["customers", "for example"];
 
-/** What a preview came to, as a comment on a pull request. @param project its slug */
+/** A preview's result, as a comment on a pull request. @param project its slug */
 function impactMarkdown(project: string, job: Preview, impact: ImpactDocument): string {
   const { configVersion, evaluatedAt } = job.pins;
   const blocks = [
@@ -215,7 +215,7 @@ function runsInWords(runs: Readonly<Record<string, number>>): string {
   return counts.join(", ");
 }
 
-/** What the tables cannot tell apart; empty where there is none. */
+/** What the tables leave out; empty if nothing. */
 function omittedInWords({ rulesOmitted, emissionsOmitted }: ImpactDocument): string {
   const parts = [
     ...(rulesOmitted > 0 ? [`${plural(rulesOmitted, "run")} of rules`] : []),

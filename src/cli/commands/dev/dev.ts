@@ -6,7 +6,7 @@ import { failure, UsageError } from "../../core/errors.js";
 const PORT = 4401;
 const SETTLE_SECONDS = 30;
 const SETTLE_SECONDS_MAX = 3600;
-/** What is still on its way to a pipe gets so long. */
+/** How long output buffered for a pipe may take to be written. */
 const FLUSH_MS = 250;
 
 export default defineCommand({
@@ -31,7 +31,7 @@ export default defineCommand({
     const settleMs = settleSeconds(context) * 1000;
     // The first signal; a second one ends the process at once.
     const stop = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
-    // Not above: the help of this command must not wait for the engine.
+    // Imported here: help texts must not wait for the engine.
     const { LocalSession, BrokenModelError } = await import("../../../local/session.js");
     const { RealClock, TestClock } = await import("../../../local/clock.js");
     const { PortTakenError } = await import("../../../local/server.js");
@@ -47,7 +47,7 @@ export default defineCommand({
     });
     try {
       await session.run(stop);
-      // A check of types may be under way, and nobody waits for it any more.
+      // A type check may still be running, but its result is no longer needed.
       setTimeout(() => process.exit(), FLUSH_MS).unref();
     } catch (error) {
       if (error instanceof BrokenModelError) {
@@ -71,7 +71,7 @@ function readClock<T>(text: string, at: (text: string) => T): T {
   }
 }
 
-/** The same variable as the service's, so that both wait as long for late events. */
+/** Read from the same variable as the service's, so that both wait equally long for late events. */
 function settleSeconds({ io }: Context): number {
   const text = io.env["SVC_SETTLE_SECONDS"] ?? "";
   if (text === "") return SETTLE_SECONDS;

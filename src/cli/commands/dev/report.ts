@@ -9,10 +9,10 @@ import { showDiagnostics } from "../../output/diagnostics.js";
 import type { Out } from "../../output/out.js";
 import { stateSize, summary, plural, printable } from "../../../words/text.js";
 
-/** How many customers of one request or one timer are shown. */
+/** Customers shown per request or timer. */
 const CUSTOMERS_MAX = 20;
 
-/** Tells the terminal what `svc dev` does: lines for people, or with `--json` one JSON document a line. */
+/** Prints what `svc dev` does: lines for people, or with `--json` one JSON document a line. */
 export class DevReport implements SessionObserver {
   readonly #out: Out;
 
@@ -54,13 +54,13 @@ export class DevReport implements SessionObserver {
     };
     this.#say(document, (style) => {
       const paint = error === null ? style.green : style.red;
-      const what = [paint(String(status)), whatWasAsked(report)];
+      const what = [paint(String(status)), requestInWords(report)];
       if (error !== null) what.push(`${style.red(error.code)} ${printable(error.message)}`);
       else if (duplicates > 0) what.push(style.dim(plural(duplicates, "repetition")));
       const faults = diagnostics.map(({ code, message, path }) => ({ severity: "warning", code, message, path }));
       return [...this.#withChanges(what.join("  "), changes, operations.length), ...this.#diagnostics(faults)];
     });
-    // What nobody foresaw needs its stack; the answer does not have it.
+    // An unexpected error needs its stack, which the answer does not contain.
     if (error?.cause instanceof Error) this.#out.note(error.cause.stack ?? error.cause.message);
   }
 
@@ -86,7 +86,7 @@ export class DevReport implements SessionObserver {
   }
 
   broken(problems: readonly Diagnostic[], serving: boolean): void {
-    const then = serving ? "the last good one goes on" : "waiting for its sources to change";
+    const then = serving ? "the last good one stays in use" : "waiting for its sources to change";
     this.#say({ type: "broken", serving, problems }, (style) => [
       ...this.#diagnostics(problems),
       `${style.red("broken")} The model does not compile; ${then}.`,
@@ -119,7 +119,7 @@ export class DevReport implements SessionObserver {
     return diagnostics.length === 0 ? [] : [showDiagnostics(diagnostics, this.#out.style)];
   }
 
-  /** A line, with the changes at its end where it is about one operation, otherwise with a line for each customer below it. */
+  /** A line, with the changes at its end if it is about one operation, otherwise with a line per customer below it. */
   #withChanges(line: string, changes: readonly CustomerChange[], operations: number): string[] {
     const shown = changes.filter(({ effects }) => effects.length > 0);
     // One operation names its customer in the line.
@@ -134,7 +134,7 @@ export class DevReport implements SessionObserver {
     ];
   }
 
-  /** What happened, in order; where time did it, with the instant. */
+  /** What happened, in order; changes caused by time with their instant. */
   #changes({ effects }: CustomerChange): string {
     const { cyan, dim } = this.#out.style;
     const timed = new Map(effects.map(({ at, cause }) => [at, cause.kind === "timer"]));
@@ -146,7 +146,7 @@ export class DevReport implements SessionObserver {
   }
 }
 
-function whatWasAsked({ method, path, operations }: RequestReport): string {
+function requestInWords({ method, path, operations }: RequestReport): string {
   const [first] = operations;
   if (first === undefined) return printable(`${method} ${path}`);
   if (operations.length > 1) return `batch of ${plural(operations.length, "operation")}`;
@@ -160,7 +160,7 @@ function changesOf(changes: readonly CustomerChange[]): object[] {
   }));
 }
 
-/** What effects mean to somebody who watches: each change once, whatever rows and emissions it makes, in a few words, and when. */
+/** Effects in a few words, with their instants: each change once, however many rows and emissions it makes. */
 function effectsInWords(effects: readonly Effect[]): { at: number; text: string }[] {
   return effects.flatMap((effect) => {
     const text = inWords(effect);
@@ -189,13 +189,13 @@ function inWords(effect: Effect): string | null {
     case "emission":
       return emissionInWords(effect);
     case "journey":
-      return null; // its emission says what about it changed
+      return null; // its emission shows what changed
   }
 }
 
 const RULE_RESULTS = { pass: "passed", fail: "not met", skip: "skipped: it passed before", error: "failed" } as const;
 
-/** Of emissions only those that nothing else tells. */
+/** Only emissions that no other effect shows. */
 function emissionInWords({ type, source, metadata }: Extract<Effect, { kind: "emission" }>): string | null {
   if (source === "rule") return `emitted ${type}`;
   if (source !== "journey") return null;

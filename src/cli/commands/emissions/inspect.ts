@@ -7,7 +7,7 @@ import { runInWords } from "../rules/logs.js";
 export default defineCommand({
   args: { emissionId: "The emission's id, which is that of its deliveries and messages" },
   options: projectOptions,
-  examples: [["svc emissions inspect emi_0000000000000400", "Which run of a rule made it, and which webhooks have it"]],
+  examples: [["svc emissions inspect emi_0000000000000400", "Which run of a rule emitted it, and its deliveries"]],
   async handler({ api, out }, { emissionId }) {
     const answer = await api.get<EmissionDetail>(
       ["emissions", emissionId],
@@ -26,7 +26,7 @@ export default defineCommand({
         }),
         run,
         deliveries.length === 0
-          ? "No webhook wanted it."
+          ? "No webhook subscribed to it."
           : table(
               out,
               [

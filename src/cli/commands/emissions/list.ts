@@ -22,7 +22,7 @@ export default defineCommand({
   },
   examples: [
     ["svc emissions list --since 1d", "What is new since yesterday, about all customers"],
-    ["svc emissions list --type customer.churned --since 30d", "Who churned lately"],
+    ["svc emissions list --type customer.churned --since 30d", "Who churned in the last 30 days"],
   ],
   async handler(context, { customer, type: eventType, source, since: from, limit, cursor, csv }) {
     const { out } = context;

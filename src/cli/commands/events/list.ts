@@ -13,21 +13,21 @@ export default defineCommand({
     status: {
       type: "text",
       choices: ["processed", "pending"],
-      describe: "Only those that were evaluated, or that wait for it: processed or pending",
+      describe: "Only those that were evaluated, or wait for evaluation: processed or pending",
     },
     since: { type: "text", describe: "Only those that occurred since: how long ago, such as 7d, or an ISO date" },
     ...csvPageOptions,
     limit: { ...csvPageOptions.limit, default: 20 },
   },
   examples: [
-    ["svc events list --customer cus_42 --since 7d", "What a customer did in the last week, the newest first"],
+    ["svc events list --customer cus_42 --since 7d", "What a customer did in the last week, newest first"],
     ["svc events list --status pending --limit 200", "What was accepted and not evaluated yet"],
   ],
   async handler({ api, out }, { customer, type, status, since, limit, cursor, csv }) {
     const query = { customer, type, status, since: sinceOption("--since", since), limit, cursor };
     if (csv) return printCsv({ api, out }, query, ["events"]);
     const answer = await readList<Event>(api, ["events"], query);
-    // As they are written, so that long numbers keep all their digits.
+    // From the answer's text, so that long numbers keep all their digits.
     const items = elementTexts(memberTexts(answer.text).get("data") ?? "[]");
     const properties = new Map(answer.data.data.map((event, index) => [event, propertiesIn(items[index] ?? "{}")]));
     const paint = (text: string, event: Event) => (event.status === "pending" ? out.style.yellow(text) : text);

@@ -35,7 +35,7 @@ export default defineCommand({
   },
 });
 
-/** The properties as they were written, so that long numbers keep all their digits. */
+/** The properties as the text given, so that long numbers keep all their digits. */
 function jsonObject(text: string): string {
   const fix = `write an object such as '{"seats": 5}'`;
   try {

@@ -24,7 +24,7 @@ export default defineCommand({
   },
   examples: [
     ["svc events tail --type project_created", "Events of that name as they are accepted, until Ctrl+C"],
-    ["svc events tail --json | jq .customerId", "With --json one document a line, for other programs"],
+    ["svc events tail --json | jq .customerId", "With --json, one document a line, for other programs"],
   ],
   async handler(context, { customer, type }) {
     const { out } = context;
@@ -43,8 +43,8 @@ function inWords(out: Out, item: string): string {
 }
 
 /**
- * Events as they are accepted from now on, each as its JSON text, once and in the order of acceptance, until the signal ends it or the service
- * refuses. A connection that is lost is made again, going on where it was; what is to be said of that goes to standard error.
+ * Events as they are accepted from now on, each as its JSON text, once and in the order of acceptance, until the signal ends it or the
+ * service refuses. A lost connection is reopened and resumes where it was, with notes on standard error.
  */
 async function* tail({ api, out, settings }: Context, query: Query, stop: AbortSignal): AsyncGenerator<string> {
   const { environment, project } = settings;
@@ -60,7 +60,7 @@ async function* tail({ api, out, settings }: Context, query: Query, stop: AbortS
         if (!isConnected) {
           isConnected = true;
           if (lastId === undefined) out.note(`Waiting for events in ${environment} of ${project}. Ctrl+C stops.`);
-          else out.note("Connected again.");
+          else out.note("Reconnected.");
           failures = 0;
         }
         if (event === "error") {
@@ -73,10 +73,10 @@ async function* tail({ api, out, settings }: Context, query: Query, stop: AbortS
       failure = error;
     }
     if (isStopped()) return;
-    // What the service never gave is not waited for, and what it refuses is not asked for again.
+    // Retry only transient failures, and only after the stream worked once.
     if (failure instanceof UserError && (lastId === undefined || !isRetryable(failure))) throw failure;
     const loss = failure instanceof UserError ? printable(failure.message) : "The connection to the service was lost";
-    if (failures === 0) out.note(`${loss}; connecting again …`);
+    if (failures === 0) out.note(`${loss}; reconnecting …`);
     await setTimeout(Math.min(PAUSE_MS_FIRST * 2 ** failures++, PAUSE_MS_MAX), undefined, { signal: stop });
   }
 }

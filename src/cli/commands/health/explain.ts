@@ -11,7 +11,7 @@ type Component = NonNullable<ExplainedHealth["factors"]>["components"][number];
 export default defineCommand({
   args: { customerId: "The customer's id" },
   options: projectOptions,
-  examples: [["svc health explain cus_42", "Each component: what it measures, how much that is, and what it is worth"]],
+  examples: [["svc health explain cus_42", "Each component: what it measures, the measured value, and its points"]],
   async handler({ api, out, settings }, { customerId }) {
     const path = ["customers", customerId, "health"];
     const answer = await api.get<ExplainedHealth>(path, ["score", "factors", "unavailable"]);

@@ -7,7 +7,7 @@ export default defineCommand({
   args: { customerId: "The customer's id" },
   options: { ...projectOptions, ...supersededOption, ...csvPageOptions },
   examples: [
-    ["svc health history cus_42", "How the score changed, the last change first"],
+    ["svc health history cus_42", "How the score changed, newest change first"],
     ["svc health history cus_42 --superseded", "Also what was recorded before a recompute"],
   ],
   async handler(context, { customerId, superseded, limit, cursor, csv }) {

@@ -5,23 +5,23 @@ import { failure, UserError } from "../../core/errors.js";
 import { makeDirectory } from "../../output/write-file.js";
 import { printable } from "../../../words/text.js";
 
-/** What a directory may hold and is empty all the same. */
+/** Names that do not count: a directory with only these is empty. */
 const NOTHING = new Set([".git"]);
 const STAGE = /^\.svc-init-(\d+)$/;
 const NAMES_SHOWN = 3;
-const CHOOSE = "choose an empty or a new directory by --directory";
+const CHOOSE = "choose an empty or a new directory with --directory";
 
 /**
- * The directory of a new project. Files are staged in a hidden folder inside it, and come to their places all at once, by renames.
- * What a run that was killed left behind is in nobody's way. Everything happens at once, so that no signal comes in between.
+ * The directory of a new project. Files are staged in a hidden folder inside it, and then moved to their places by renames. Leftovers of a
+ * killed run are removed. All file operations are synchronous, so that no signal is handled in between.
  */
 export class StarterFolder {
   readonly #directory: string;
   readonly #stage: string;
-  /** The outermost directory that was made for it. */
+  /** The outermost directory that was created for it. */
   readonly #made: string | undefined;
 
-  /** Takes a directory, which is made where there is none. @throws {UserError} DIRECTORY_NOT_EMPTY, FILE_NOT_WRITTEN */
+  /** Takes over a directory, creating it if needed. @throws {UserError} DIRECTORY_NOT_EMPTY, FILE_NOT_WRITTEN */
   constructor(directory: string) {
     this.#directory = directory;
     this.#stage = path.join(directory, `.svc-init-${process.pid}`);
@@ -42,19 +42,19 @@ export class StarterFolder {
     mkdirSync(this.#stage);
   }
 
-  /** Makes sure that there is still nothing in it. @throws {UserError} DIRECTORY_NOT_EMPTY */
+  /** Checks that the directory is still empty. @throws {UserError} DIRECTORY_NOT_EMPTY */
   refuseOccupied(): void {
     const names = readdirSync(this.#directory).filter((name) => !NOTHING.has(name));
     const other = names.map((name) => STAGE.exec(name)?.[1]).find((pid) => pid !== undefined && isOther(Number(pid)));
     if (other !== undefined) {
-      const message = `another svc init is under way in ${this.#directory} (process ${other})`;
-      throw notEmpty(message, "wait for its end, or choose another --directory");
+      const message = `another svc init is running in ${this.#directory} (process ${other})`;
+      throw notEmpty(message, "wait until it ends, or choose another --directory");
     }
-    const there = names.filter((name) => !STAGE.test(name)).sort();
-    if (there.length === 0) return;
-    const left = there.length - NAMES_SHOWN;
-    const shown = [...there.slice(0, NAMES_SHOWN).map(printable), ...(left > 0 ? [`${left} more`] : [])];
-    throw notEmpty(`${this.#directory} is not empty: it holds ${shown.join(", ")}`, CHOOSE);
+    const occupants = names.filter((name) => !STAGE.test(name)).sort();
+    if (occupants.length === 0) return;
+    const hidden = occupants.length - NAMES_SHOWN;
+    const shown = [...occupants.slice(0, NAMES_SHOWN).map(printable), ...(hidden > 0 ? [`${hidden} more`] : [])];
+    throw notEmpty(`${this.#directory} is not empty: it contains ${shown.join(", ")}`, CHOOSE);
   }
 
   stage(files: ReadonlyMap<string, string>): void {
@@ -67,13 +67,13 @@ export class StarterFolder {
     });
   }
 
-  /** Puts what was staged in its place. */
+  /** Moves the staged files to their places. */
   finish(): void {
     try {
       const names = readdirSync(this.#stage);
-      // A rename would replace what came there meanwhile.
+      // A rename would replace a file that was created meanwhile.
       const occupied = names.find((name) => existsSync(path.join(this.#directory, name)));
-      if (occupied !== undefined) throw new Error(`${occupied} is there now`);
+      if (occupied !== undefined) throw new Error(`${occupied} exists now`);
       for (const name of names) {
         renameSync(path.join(this.#stage, name), path.join(this.#directory, name));
       }
@@ -85,19 +85,19 @@ export class StarterFolder {
     }
   }
 
-  /** Leaves the directory as it was. */
+  /** Restores the directory to its previous state. */
   abandon(): void {
     rmSync(this.#stage, { recursive: true, force: true });
     this.#removeDirectories();
   }
 
-  /** Removes the directories that were made, as far as nobody else has put something there. */
+  /** Removes the directories that were created, unless something else is in them now. */
   #removeDirectories(): void {
     if (this.#made === undefined) return;
     try {
       for (let next = this.#directory; next.startsWith(this.#made); next = path.dirname(next)) rmdirSync(next);
     } catch {
-      // What is in use stays.
+      // A directory in use stays.
     }
   }
 }
@@ -117,7 +117,7 @@ function attempt<T>(directory: string, work: () => T): T {
   } catch (error) {
     if (error instanceof UserError) throw error;
     const { code = "", message } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST" || code === "ENOTDIR") throw notEmpty(`${directory} is no directory`, CHOOSE);
+    if (code === "EEXIST" || code === "ENOTDIR") throw notEmpty(`${directory} is not a directory`, CHOOSE);
     const what = `${directory} could not be written to (${code || message}); nothing was created`;
     throw failure("FILE_NOT_WRITTEN", what, "make room, or choose a --directory that you may write to", error);
   }

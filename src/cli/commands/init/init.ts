@@ -11,17 +11,17 @@ import { type Environment, ENVIRONMENTS, type Settings, SLUG_LENGTH_MAX, slugMis
 import { filled, PACKAGE, version } from "../../core/package.js";
 import { printable, shellWord } from "../../../words/text.js";
 
-/** What the example of sending events is for. */
+/** The platforms of the example that sends events. */
 const STACKS = ["node", "python"] as const;
 type Stack = (typeof STACKS)[number];
 
-/** How the example of each stack is run, and what must be done once before: on this machine, and wherever the command is installed. */
+/** How to run the example of each stack, and the setup it needs once: on this machine, and on any machine where svc is installed. */
 const EXAMPLES: Readonly<
   Record<Stack, { file: string; setupHere: readonly string[]; setup: readonly string[]; run: string }>
 > = {
   node: {
     file: "instrumentation/track.mjs",
-    // The language and the client, by their folders: they are on this machine already.
+    // The DSL and the client, by their folders: they are already on this machine.
     setupHere: [`npm install --no-save ${[PACKAGE, path.join(PACKAGE, "dist/client")].map(shellWord).join(" ")}`],
     setup: [
       `npm install --no-save ${["", "/dist/client"].map((folder) => `"$(npm root --global)/svc-success${folder}"`).join(" ")}`,
@@ -38,27 +38,28 @@ export default defineCommand({
       type: "text",
       describe: "Its identifier: lower-case letters, digits and hyphens; unless given, from the name",
     },
-    stack: { type: "text", choices: STACKS, describe: "What the example of sending events is for: node or python" },
+    stack: { type: "text", choices: STACKS, describe: "The language of the example that sends events: node or python" },
     env: {
       type: "text",
       choices: ENVIRONMENTS,
-      describe: "The environment that commands use unless told otherwise: test or live; test unless given",
+      describe: "The environment that commands use by default: test or live; test unless given",
     },
-    existing: { type: "flag", describe: "The project is there already: write its starter only, and create no keys" },
-    yes: { type: "flag", alias: "y", describe: "Ask nothing: take what is not given by default" },
+    existing: { type: "flag", describe: "The project already exists: only write its starter, and create no keys" },
+    yes: { type: "flag", alias: "y", describe: "Ask nothing: use defaults for what is not given" },
   },
   examples: [
     ['svc init --name "Acme" --stack node', "Here, in an empty directory; asks for what is not given"],
     ["svc init --directory acme --yes", "A new directory acme, for a project of that name"],
     ["svc init --existing --slug acme", "The starter only, for the project acme"],
   ],
-  async handler(context, { env = "test", existing, yes, ...said }) {
+  async handler(context, { env = "test", existing, yes, ...given }) {
     const { api, out, settings } = context;
     const { StarterFolder } = await import("./folder.js");
 
-    refuse("--name", said.name, nameMistake);
-    refuse("--slug", said.slug, slugMistake);
-    if (existing && said.slug === undefined) throw new UsageError("--existing needs --slug", "say which project it is");
+    refuse("--name", given.name, nameMistake);
+    refuse("--slug", given.slug, slugMistake);
+    if (existing && given.slug === undefined)
+      throw new UsageError("--existing needs --slug", "give the project's slug");
     const action = existing ? "writing a starter" : "creating a project";
     const confirm = await confirmation(context, { action, yes });
     const directory = settings.location;
@@ -66,11 +67,11 @@ export default defineCommand({
     let release = beforeEnd(() => folder.abandon());
     let isCreated = false;
     try {
-      // Whether somebody is signed in at a service that answers is better known before questions are asked.
+      // Checks the sign-in and the service before any question is asked.
       const { data } = await api.get<Whoami>("/whoami", ["user", "organization"]);
       const { id: organization } = data.organization;
-      const known = existing ? await api.get<{ name: string }>(`/projects/${said.slug!}`, ["name"]) : undefined;
-      const wanted = { ...said, ...(known && { name: known.data.name }) };
+      const known = existing ? await api.get<{ name: string }>(`/projects/${given.slug!}`, ["name"]) : undefined;
+      const wanted = { ...given, ...(known && { name: known.data.name }) };
       const { name, slug, stack } = await settle(context, wanted, { directory, yes });
       const where = inOrganization(settings, data.organization);
       const a = `a ${stack} starter in ${directory}`;
@@ -83,7 +84,7 @@ export default defineCommand({
       const files = await starterFiles(settings, { name, slug, stack }, { environment: env, organization });
       folder.stage(files);
       folder.refuseOccupied();
-      // From here to the last file nothing comes in between: what follows the answer happens at once, and signals wait for its end.
+      // From here to the last file, signals are ignored, and everything after the answer is synchronous.
       release();
       release = noEnd();
       const next = (): string => nextInWords(context, directory, files.size, EXAMPLES[stack]);
@@ -95,7 +96,7 @@ export default defineCommand({
       }
       const { data: created } = await createProject(api, { name, slug }, seen(slug));
       isCreated = true;
-      // The keys come first: they are nowhere else.
+      // The keys come first: they are shown nowhere else.
       out.secret(
         { document: { ...created, directory, files: [...files.keys()] } },
         () => createdInWords(out, created),
@@ -110,11 +111,11 @@ export default defineCommand({
   },
 });
 
-/** Also what to do then: nothing is written here where nobody knows. */
+/** How to find out whether the project was created, and what to do then: with an unknown outcome no files are written. */
 function seen(slug: string): string {
   return (
-    `\`svc projects list\`. Where ${slug} is there, \`svc init --existing --slug ${slug}\` writes its starter, and ` +
-    `\`svc keys create --name <name> --env test --project ${slug}\` makes a key; where not, run the command again`
+    `\`svc projects list\`. If it lists ${slug}, \`svc init --existing --slug ${slug}\` writes its starter, and ` +
+    `\`svc keys create --name <name> --env test --project ${slug}\` creates a key; if not, run the command again`
   );
 }
 
@@ -143,7 +144,7 @@ function nextInWords(
 
 type Wanted = { name?: string | undefined; slug?: string | undefined; stack?: Stack | undefined };
 
-/** @throws {UsageError} for what was said and cannot be. */
+/** @throws {UsageError} for an invalid given value. */
 function refuse(option: string, value: string | undefined, mistakeIn: (value: string) => string | undefined): void {
   const mistake = value === undefined ? undefined : mistakeIn(value);
   if (mistake !== undefined) throw new UsageError(`${option} is ${JSON.stringify(value)}`, mistake);
@@ -153,19 +154,19 @@ const NAME_LENGTH_MAX = 256;
 // oxlint-disable-next-line no-control-regex
 const NAME = /^(?=.*\S)[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/;
 
-/** What the API would find wrong with a project's name; undefined where nothing is. */
+/** What to give instead of a project name that the API would refuse; undefined if it is valid. */
 function nameMistake(name: string): string | undefined {
   if (NAME.test(name) && [...name].length <= NAME_LENGTH_MAX) return undefined;
   return `give 1 to ${NAME_LENGTH_MAX} characters, without line breaks and control characters`;
 }
 
-/** A name for a project in that directory; undefined where it gives none. */
+/** A project name from the directory's name; undefined if that is no valid name. */
 function nameOf(directory: string): string | undefined {
   const name = path.basename(directory);
   return nameMistake(name) === undefined ? name : undefined;
 }
 
-/** A slug for a project of that name: `Größe & Co` gives `grosse-co`. Undefined where the name has nothing for one. */
+/** A slug from a project's name: `Größe & Co` gives `grosse-co`. Undefined if none can be made. */
 function slugOf(name: string): string | undefined {
   const slug = name
     .replaceAll("ß", "ss")
@@ -178,7 +179,7 @@ function slugOf(name: string): string | undefined {
   return slugMistake(slug) === undefined ? slug : undefined;
 }
 
-/** Asks for what was not said, or takes what it is by default where nobody is to be asked. */
+/** Asks for the values that were not given, or takes defaults if there is no asking. */
 async function settle(
   context: Context,
   wanted: Wanted,
@@ -194,7 +195,7 @@ async function settle(
     if (given !== undefined) return given;
     if (isAsked) return askUntil(context, label, { otherwise, ending: ":", mistakeIn });
     if (otherwise !== undefined) return otherwise;
-    throw new UsageError(`no ${label.toLowerCase()} can be made for this project`, `add --${label.toLowerCase()}`);
+    throw new UsageError(`there is no default ${label.toLowerCase()} for this project`, `add --${label.toLowerCase()}`);
   };
   const name = await settled("Name", wanted.name, wanted.slug ?? nameOf(directory), nameMistake);
   const slug = await settled("Slug", wanted.slug, slugOf(name), slugMistake);
@@ -204,7 +205,7 @@ async function settle(
   return { name, slug, stack: stack as Stack };
 }
 
-/** The files of a starter, by their paths with forward slashes, in the order of these. */
+/** The files of a starter, by path with forward slashes, sorted by path. */
 async function starterFiles(
   { apiUrl, isDefaultApi }: Settings,
   { name, slug, stack }: Awaited<ReturnType<typeof settle>>,
@@ -223,12 +224,12 @@ async function starterFiles(
   };
   const config = { project: slug, defaultEnvironment: environment, organization, ...(isDefaultApi ? {} : { apiUrl }) };
   const files: [file: string, text: string][] = [[".kite/config.json", `${JSON.stringify(config, null, 2)}\n`]];
-  // The client is the one module of its package.
+  // The Python client is a single module.
   if (stack === "python") {
     const client = await readFile(path.join(PACKAGE, "python/svc_client/__init__.py"), "utf8");
     files.push(["instrumentation/svc_client.py", client]);
   }
-  // Templates that all starters have, and those of the stack.
+  // Templates common to all starters, and those of the stack.
   for (const folder of ["common", stack]) {
     const root = path.join(PACKAGE, "starter", folder);
     for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
@@ -240,7 +241,7 @@ async function starterFiles(
   return new Map(files.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Where a template is written to. A leading underscore stands for a dot: npm leaves some files with one out of packages. */
+/** The target path of a template. A leading underscore stands for a dot: npm leaves some dotfiles out of packages. */
 function written(template: string): string {
   return template
     .split(path.sep)

@@ -4,7 +4,7 @@ import { printList } from "../../output/table.js";
 
 export default defineCommand({
   options: pageOptions,
-  examples: [["svc invitations list", "Who was invited and did not come yet"]],
+  examples: [["svc invitations list", "Who was invited and has not joined yet"]],
   async handler(context, { limit, cursor }) {
     const { out } = context;
     await printList<Invitation>(context, { limit, cursor }, "/organization/invitations", {

@@ -7,7 +7,7 @@ import { printable } from "../../../words/text.js";
 export default defineCommand({
   args: { invitationId: "The invitation's id" },
   options: yesOption,
-  examples: [["svc invitations revoke inv_0123456789abcdef0123", "The link of an invitation stops at once"]],
+  examples: [["svc invitations revoke inv_0123456789abcdef0123", "The invitation's link stops working at once"]],
   async handler(context, { invitationId, yes }) {
     const { api, out } = context;
     const answer = await confirmAndRun(context, {
@@ -15,7 +15,8 @@ export default defineCommand({
       yes,
       of: "organization",
       seen: "`svc invitations list`",
-      question: (place) => `Revoke the invitation ${printable(invitationId)} to ${place}? Its link stops at once.`,
+      question: (place) =>
+        `Revoke the invitation ${printable(invitationId)} to ${place}? Its link stops working at once.`,
       request: (signal) =>
         api.delete<Invitation>(`/organization/invitations/${pathPart(invitationId)}`, ["email"], signal),
     });

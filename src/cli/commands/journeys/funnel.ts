@@ -13,8 +13,8 @@ export default defineCommand({
     since: { type: "text", describe: "Only runs that started since: how long ago, such as 90d, or an ISO date" },
   },
   examples: [
-    ["svc journeys funnel onboarding", "How many completed each step, who stands where, and how long it took"],
-    ["svc journeys funnel onboarding --since 90d", "The same of runs that started in the last 90 days"],
+    ["svc journeys funnel onboarding", "How many completed each step, how many are at it now, and how long it took"],
+    ["svc journeys funnel onboarding --since 90d", "The same for runs that started in the last 90 days"],
   ],
   async handler({ api, out, settings }, { journeyId, since: from }) {
     const since = sinceOption("--since", from);
@@ -24,7 +24,7 @@ export default defineCommand({
     const columns = [
       { title: "Step", value: ({ stepId, declared }) => (declared ? stepId : `${stepId} (no longer)`), kept: true },
       { title: "Completed", value: ({ completed }) => `${formatNumber(completed)}${share(completed)}`, align: "right" },
-      { title: "Stand here", value: (step) => formatNumber(step.active), align: "right" },
+      { title: "Now here", value: (step) => formatNumber(step.active), align: "right" },
       { title: "Expired here", value: (step) => formatNumber(step.expired), align: "right" },
       { title: "Median", value: (step) => lasted(step.secondsFromPrevious?.median ?? null), align: "right" },
       { title: "Middle half", value: ({ secondsFromPrevious }) => range(secondsFromPrevious), optional: true },

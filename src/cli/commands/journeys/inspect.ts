@@ -9,7 +9,7 @@ export default defineCommand({
   args: { customerId: "The customer's id", journeyId: "The journey's id" },
   options: projectOptions,
   examples: [
-    ["svc journeys inspect cus_42 onboarding", "How far it is, how long each step took, and what it waits for"],
+    ["svc journeys inspect cus_42 onboarding", "Its progress, how long each step took, and what it waits for"],
   ],
   async handler(context, { customerId, journeyId }) {
     const { api, out, settings } = context;
@@ -82,7 +82,7 @@ function progress(out: Out, journey: JourneyDetail): string {
   });
 }
 
-/** How long a run took that has ended. */
+/** How long a run took; null if it has not ended. */
 function secondsOf(run: Pick<JourneyDetail, "startedAt" | "completedAt" | "expiredAt">): number | null {
   const end = run.completedAt ?? run.expiredAt;
   return run.startedAt === null || end === null ? null : (Date.parse(end) - Date.parse(run.startedAt)) / 1000;

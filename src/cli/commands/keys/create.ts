@@ -6,11 +6,15 @@ import { printable, shellWord } from "../../../words/text.js";
 
 export default defineCommand({
   options: {
-    name: { type: "text", required: true, describe: "Its name, for people: what sends with it" },
+    name: {
+      type: "text",
+      required: true,
+      describe: "Its name, for people, such as the application that sends with it",
+    },
     ...projectOptions,
     ...yesOption,
   },
-  examples: [["svc keys create --name backend --env live", "A key for what sends events to live"]],
+  examples: [["svc keys create --name backend --env live", "A key for a backend that sends events to live"]],
   async handler(context, { name, yes }) {
     const { api, out, settings } = context;
     const { environment, project } = settings;
@@ -24,8 +28,8 @@ export default defineCommand({
     const { key, secret } = answer.data;
     const revoke = `\`svc keys revoke ${shellWord(key.id)} --env ${environment} --project ${project}\``;
     const facts = { Key: printable(secret), Id: printable(key.id) };
-    const told = `Created the key ${printable(key.name)} in ${environment}. Keep it in a safe place: it is not shown again.`;
-    out.secret(answer, () => fields(out, facts, told), {
+    const sentence = `Created the key ${printable(key.name)} in ${environment}. Keep it in a safe place: it is not shown again.`;
+    out.secret(answer, () => fields(out, facts, sentence), {
       what: `the key ${printable(key.id)} was created`,
       fix: `revoke it, ${revoke}, and create another`,
     });

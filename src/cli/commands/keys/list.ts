@@ -4,7 +4,7 @@ import { printList } from "../../output/table.js";
 
 export default defineCommand({
   options: { ...projectOptions, ...pageOptions },
-  examples: [["svc keys list --env live", "The keys of live, and when each was used last"]],
+  examples: [["svc keys list --env live", "The keys of live, and when each was last used"]],
   async handler(context, { limit, cursor }) {
     const { out } = context;
     const paint = { active: out.style.green, expiring: out.style.yellow, revoked: out.style.dim };

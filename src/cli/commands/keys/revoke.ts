@@ -7,7 +7,9 @@ import { printable } from "../../../words/text.js";
 export default defineCommand({
   args: { keyId: "The key's id" },
   options: { ...projectOptions, ...yesOption },
-  examples: [["svc keys revoke key_0123456789abcdef0123 --env live", "End a key at once, as when it leaked"]],
+  examples: [
+    ["svc keys revoke key_0123456789abcdef0123 --env live", "Revoke a key at once, for example when it leaked"],
+  ],
   async handler(context, { keyId, yes }) {
     const { api, out, settings } = context;
     const { environment } = settings;
@@ -16,7 +18,7 @@ export default defineCommand({
       yes,
       seen: `\`svc keys list --env ${environment}\``,
       question: async (place) =>
-        `Revoke the key ${await describeKey(context, keyId)} in ${place}? What is sent with it is refused from then on.`,
+        `Revoke the key ${await describeKey(context, keyId)} in ${place}? Requests with it are refused from then on.`,
       request: (signal) => api.post<ChangedKey>(["keys", keyId, "revoke"], {}, ["key"], signal),
     });
     const { key } = answer.data;
@@ -24,7 +26,7 @@ export default defineCommand({
   },
 });
 
-/** A key as a question names it: by what somebody knows of it. Where there is none of that id, by the id; the service says so then. */
+/** A key by its name, hint and last use, for a question. By its id if there is no such key; the request then fails. */
 export async function describeKey({ api, out }: Context, keyId: string): Promise<string> {
   for await (const { data } of readAll<Key>(api, ["keys"])) {
     const key = data.data.find(({ id }) => id === keyId);

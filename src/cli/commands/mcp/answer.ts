@@ -6,24 +6,24 @@ import type { Out } from "../../output/out.js";
 import { sentence } from "../../../words/text.js";
 import type { Call } from "./session.js";
 
-/** Assistants take some ten thousand words of an answer. */
+/** Assistants accept answers of some ten thousand words. */
 export const ANSWER_BYTES_MAX = 100 * 1024;
 
-/** What a tool found, as structure and as the text of the same. @param less how to ask for less @throws {UserError} ANSWER_TOO_LARGE */
+/** A tool's result, as structured content and as its JSON text. @param less how to ask for less @throws {UserError} ANSWER_TOO_LARGE */
 export function succeeded(found: object, less: string): CallToolResult {
   const text = JSON.stringify(found);
   const bytes = Buffer.byteLength(text);
   if (bytes > ANSWER_BYTES_MAX) {
-    const message = `the answer has ${bytes} bytes; an assistant gets ${ANSWER_BYTES_MAX} at most`;
+    const message = `the answer has ${bytes} bytes; at most ${ANSWER_BYTES_MAX} are sent to an assistant`;
     throw failure("ANSWER_TOO_LARGE", message, less);
   }
   return { content: [{ type: "text", text }], structuredContent: found };
 }
 
-/** What to do about a refusal, in the terms of the tools; for all others the command line's advice holds. */
+/** Fixes of refusals in terms of the tools; for all others the CLI's advice applies. */
 const FIXES: Readonly<Record<string, string>> = {
   CUSTOMER_NOT_FOUND:
-    "check the id: list_customers has all of this environment; a pseudonym holds while this server runs, so list them again",
+    "check the id: list_customers has all of this environment; a pseudonym is only valid while this server runs, so list them again",
   SEGMENT_NOT_FOUND: "check its name: overview has all segments",
   WEBHOOK_NOT_FOUND: "check its id: list_webhooks has all of this environment",
   DELIVERY_NOT_FOUND: "check its id: list_deliveries has those of a webhook",
@@ -32,23 +32,23 @@ const FIXES: Readonly<Record<string, string>> = {
 
 const PROBLEMS_MAX = 20;
 
-/** Why a tool failed: what is wrong, where, and what to do. What is no failure of the user's is told in the log in full. */
+/** Why a tool failed: what is wrong, where, and what to do. Internal errors are also logged with their stack. */
 export function failed({ context: { out }, pseudonym }: Call, thrown: unknown): CallToolResult {
   const error = concealed(thrown instanceof UserError ? thrown : internal(out, thrown), pseudonym);
   const { code, message, details } = error;
   const { reason, field, problems = [], warnings = [], diagnostics = [] } = details;
   const place = field === undefined ? undefined : `the argument is ${field}`;
-  const said = [message, reason, place, FIXES[code] ?? error.fix].filter((part) => part !== undefined);
+  const sentences = [message, reason, place, FIXES[code] ?? error.fix].filter((part) => part !== undefined);
   const listed = ([...problems, ...warnings, ...diagnostics] as AnyDiagnostic[]).map(problemOf);
-  // A single one only says the message again.
+  // A single problem may only repeat the message.
   const shown = listed.length === 1 && listed[0]!.message === message ? [] : listed;
   const lines = shown.slice(0, PROBLEMS_MAX).map((one) => `- ${JSON.stringify(one)}`);
   const more = shown.length > PROBLEMS_MAX ? [`- and ${shown.length - PROBLEMS_MAX} more`] : [];
-  const text = [`${code}: ${said.map(sentence).join(" ")}`, ...lines, ...more].join("\n");
+  const text = [`${code}: ${sentences.map(sentence).join(" ")}`, ...lines, ...more].join("\n");
   return { content: [{ type: "text", text }], isError: true };
 }
 
-/** Whom a pseudonym stands for is not told by a failure either. */
+/** Failures must not reveal the customer behind a pseudonym either. */
 function concealed(error: UserError, pseudonym: string | undefined): UserError {
   if (error.code !== "CUSTOMER_NOT_FOUND" || pseudonym === undefined) return error;
   return new UserError(error.code, `there is no customer ${pseudonym} any more`);
@@ -58,10 +58,10 @@ function internal(out: Out, thrown: unknown): UserError {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   out.note(error.stack ?? error.message);
   const code: LocalCode = "INTERNAL_ERROR";
-  return failure(code, `something failed inside svc: ${error.message}`, "this is a fault in svc; its log has more");
+  return failure(code, `something failed inside svc: ${error.message}`, "this is a fault in svc; its log has details");
 }
 
-/** What is wrong with a model, and where; without the author's lines. */
+/** A diagnostic of a model with its place, without the source lines. */
 export function problemOf(found: AnyDiagnostic) {
   const { severity = "error", code = "", message = "", fix } = found;
   const place = placeOf(found);

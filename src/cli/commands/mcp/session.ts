@@ -4,30 +4,30 @@ import type { Context } from "../../core/command.js";
 import { activeVersion, getVersion } from "../config/stored-versions.js";
 import { Sanitizer, textsIn } from "../ai/sanitizer.js";
 
-/** What may go to the assistant, beyond what may go to any language model. */
+/** What may be sent to the assistant, beyond what may be sent to any language model. */
 export interface AllowedUse {
   allowIds: boolean;
-  /** Names of traits and properties all values of which may be sent. */
+  /** Names of traits and properties whose values may all be sent. */
   allow: readonly string[];
 }
 
 /** One call of a tool. */
 export interface Call {
-  /** Its requests end when the call does. */
+  /** Its requests are aborted when the call is. */
   context: Context;
-  /** Ends when nobody waits for the answer any more. */
+  /** Aborted when the client cancels the call. */
   signal: AbortSignal;
-  /** What decides about the values of customers. */
+  /** Decides which customer values may be sent. */
   sanitizer: () => Promise<Sanitizer>;
-  /** The id of a customer that is named by it, or by a pseudonym of an earlier answer. */
+  /** The id of a customer that is named by its id, or by a pseudonym from an earlier answer. */
   customerId: (named: string) => string;
-  /** The pseudonym, where it was one. */
+  /** The pseudonym, if the customer was named by one. */
   pseudonym?: string;
 }
 
 /**
- * What lasts from call to call: pseudonyms, because the assistant hands them back, and the texts of the models that were active. In
- * `svc ai` the command puts identifiers back into the answer; an assistant answers by itself.
+ * State kept between calls: pseudonyms, because the assistant sends them back, and the texts of the models that were active. In `svc ai`
+ * the command restores identifiers in the answer; an assistant answers by itself.
  */
 export class McpSession {
   readonly #context: Context;
@@ -41,7 +41,7 @@ export class McpSession {
     this.#allowed = allowed;
   }
 
-  /** @param signal ends it */
+  /** @param signal aborts the call */
   call(signal: AbortSignal): Call {
     const context = { ...this.#context, api: this.#context.api.until(signal) };
     const call: Call = {
@@ -57,7 +57,7 @@ export class McpSession {
     return call;
   }
 
-  /** A name that is misspelt allows nothing; one that is not declared may be sent all the same where the schema is not strict. */
+  /** Warns of allowed names that are not declared: they may be misspelt. They can still occur if the schema is not strict. */
   #noteUndeclared({ out }: Context, version: string, { events, traits }: Snapshot): void {
     const properties = Object.values(events).flatMap((event) => Object.keys(event.properties));
     const declared = new Set([...Object.keys(traits), ...properties]);

@@ -8,8 +8,8 @@ import { outcomeUnknown } from "../../output/change.js";
 import type { Call } from "./session.js";
 
 /**
- * What a call of a tool does: it reads from the service; it runs the model in the project's folder, which is a program; or it changes
- * something at the service.
+ * What a tool does: it reads from the service; it runs the model in the project's folder, which is a program; or it changes something on the
+ * service.
  */
 export type ToolEffect = "reads" | "runs" | "changes";
 
@@ -22,13 +22,13 @@ export interface Tool<I extends TProperties = TProperties, O extends TProperties
   effect: ToolEffect;
   input: TObject<I>;
   output: TObject<O>;
-  /** How to ask for less, where an answer is too long. */
+  /** How to ask for less, if an answer is too long. */
   less: string;
   /** @throws {UserError} what is wrong, and what to do */
   run: (call: Call, input: Static<TObject<I>>) => Promise<Static<TObject<O>>>;
 }
 
-/** A tool whose input is not known in detail, as the protocol hands it in. */
+/** A tool whose input type is not known statically, as the protocol passes it. */
 export type AnyTool = Omit<Tool, "run"> & { run: (call: Call, input: never) => Promise<object> };
 
 type Definition<I extends TProperties, O extends TProperties> = Omit<Tool<I, O>, "less" | "input" | "output"> & {
@@ -37,7 +37,7 @@ type Definition<I extends TProperties, O extends TProperties> = Omit<Tool<I, O>,
   output: O;
 };
 
-/** A tool; more members than those of its input are refused. */
+/** Defines a tool; members other than those of its input are refused. */
 export function defineTool<const I extends TProperties, const O extends TProperties>({
   input,
   output,
@@ -47,35 +47,35 @@ export function defineTool<const I extends TProperties, const O extends TPropert
   return { ...tool, less, input: Type.Object(input, { additionalProperties: false }), output: Type.Object(output) };
 }
 
-/** A text that has to be given. */
+/** A required text. */
 export const text = (description: string) => Type.String({ minLength: 1, description });
 
-/** A text that may be left out. */
+/** An optional text. */
 export const optionalText = (description: string) => Type.Optional(text(description));
 
-/** A customer as tools are asked about one. */
+/** The input that names a customer. */
 export const customerInput = text("The customer's id, or its pseudonym from an earlier answer.");
 
-/** The members of the input that choose a page. */
+/** The input members that select a page. */
 export const pageInput = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "How many; 20 unless given." })),
-  cursor: optionalText("The nextCursor of the page before, to go on there."),
+  cursor: optionalText("The nextCursor of the previous page, to continue there."),
 };
 
 /** The output of a list: items of this shape. */
 export const pageOutput = <const I extends TProperties>(item: I) => ({
   items: Type.Array(Type.Object(item)),
-  nextCursor: nullable(Type.String(), "Not null where there may be more: call again with it as cursor."),
+  nextCursor: nullable(Type.String(), "Not null if there may be more: call again with it as cursor."),
 });
 
-/** What another schema describes, or null. */
+/** The given schema, or null. */
 export const nullable = <const S extends TSchema>(schema: S, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
-/** A document whose members depend on the model, or are told by its description. */
+/** An object whose members depend on the model, or are listed in its description. */
 export const document = (description: string) => Type.Unsafe<object>({ type: "object", description });
 
-/** Reads one page of a list, and makes an item of each row. */
+/** Reads one page of a list, and maps its rows to items. */
 export async function readPage<Item>(
   { context: { api } }: Call,
   path: readonly string[],
@@ -86,7 +86,7 @@ export async function readPage<Item>(
   return { items: data.data.map(itemOf), nextCursor: data.nextCursor };
 }
 
-/** Changes something. @param seen the tool that shows whether it was done @throws {UserError} OUTCOME_UNKNOWN where nobody knows here */
+/** Sends a change. @param seen the tool that shows whether it was made @throws {UserError} OUTCOME_UNKNOWN if that is unknown */
 export async function changed<T>(seen: string, request: () => Promise<T>): Promise<T> {
   try {
     return await request();

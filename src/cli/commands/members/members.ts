@@ -4,7 +4,7 @@ import type { Context } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
 import { printable } from "../../../words/text.js";
 
-/** From the one who may do most. */
+/** The role with the most permissions first. */
 export const MEMBER_ROLES = [
   "owner",
   "administrator",
@@ -12,14 +12,14 @@ export const MEMBER_ROLES = [
   "viewer",
 ] as const satisfies readonly Member["role"][];
 
-/** What is said before a change of a member who is the one that makes it. */
+/** A warning for the confirmation question, if the member to change is the user; empty otherwise. */
 export async function noteToYou({ api }: Context, { email }: Member): Promise<string> {
   const { data } = await api.get<Whoami>("/whoami", ["user"]);
   if (data.user.email !== email) return "";
-  return " This is you: what you take from yourself, only another owner can give you again.";
+  return " This is you: only another owner can give you back what you take from yourself.";
 }
 
-/** The member of an address or an id. @throws {UserError} MEMBER_NOT_FOUND */
+/** The member with an address or an id. @throws {UserError} MEMBER_NOT_FOUND */
 export async function memberOf({ api }: Context, addressOrId: string): Promise<Member> {
   const isThis = ({ email, userId }: Member) =>
     userId === addressOrId || email.toLowerCase() === addressOrId.trim().toLowerCase();
@@ -28,5 +28,5 @@ export async function memberOf({ api }: Context, addressOrId: string): Promise<M
     if (member !== undefined) return member;
   }
   const message = `the organization has no member ${printable(addressOrId)}`;
-  throw failure("MEMBER_NOT_FOUND", message, "see who there is: `svc members list`");
+  throw failure("MEMBER_NOT_FOUND", message, "list the members: `svc members list`");
 }

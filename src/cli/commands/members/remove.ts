@@ -7,7 +7,7 @@ import { memberOf, noteToYou } from "./members.js";
 export default defineCommand({
   args: { member: "The member's address or id" },
   options: yesOption,
-  examples: [["svc members remove bob@example.com", "End a membership, as when somebody leaves"]],
+  examples: [["svc members remove bob@example.com", "Remove a member, for example one who leaves"]],
   async handler(context, { member: addressOrId, yes }) {
     const { api, out } = context;
     const answer = await confirmAndRun(context, {
@@ -17,7 +17,7 @@ export default defineCommand({
       seen: "`svc members list`",
       before: () => memberOf(context, addressOrId),
       question: async (place, member) =>
-        `Remove ${printable(member.email)}, ${member.role}, from ${place}? Tokens that the member made for it stop at once.` +
+        `Remove ${printable(member.email)}, ${member.role}, from ${place}? The member's tokens for it stop working at once.` +
         (await noteToYou(context, member)),
       request: (signal, { userId }) => api.delete<Member>(`/organization/members/${userId}`, ["email"], signal),
     });

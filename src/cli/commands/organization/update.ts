@@ -8,11 +8,11 @@ export default defineCommand({
     timeZone: {
       type: "text",
       required: true,
-      describe: "In which days begin and end, where figures are told by day: a name such as Europe/Berlin",
+      describe: "The time zone of days in figures by day: a name such as Europe/Berlin",
     },
     ...yesOption,
   },
-  examples: [["svc organization update --time-zone Europe/Berlin", "Tell trends by the days of Berlin"]],
+  examples: [["svc organization update --time-zone Europe/Berlin", "Count trends by the days of Berlin"]],
   async handler(context, { timeZone, yes }) {
     const { api, out } = context;
     const answer = await confirmAndRun(context, {
@@ -20,15 +20,15 @@ export default defineCommand({
       yes,
       of: "organization",
       seen: "`svc audit`",
-      question: (place) => `Tell the figures of ${place} by the days of ${printable(timeZone)}?`,
+      question: (place) => `Count the figures of ${place} by the days of ${printable(timeZone)}?`,
       request: (signal) => api.patch<ChangedOrganization>("/organization", { timeZone }, ["slug", "timeZone"], signal),
     });
     const { slug, timeZone: now } = answer.data;
     out.result(
       answer,
       () =>
-        `The days of ${printable(slug)} are those of ${now}.\n` +
-        "What was derived is counted anew for them, within minutes; what was accepted and delivered stays in its days.",
+        `The days of ${printable(slug)} are now those of ${now}.\n` +
+        "Derived figures are recounted for them within minutes; figures of accepted operations and deliveries keep their days.",
     );
   },
 });

@@ -16,7 +16,7 @@ export default defineCommand({
   async handler(context, { name, slug, yes }) {
     const { api, out } = context;
     const confirm = await confirmation(context, { action: "creating a project", yes });
-    // What only words a question is not asked for where there is none.
+    // The organization is only fetched to word the question.
     if (!yes) await confirm(`Create the project ${printable(slug)} in ${await organizationPlace(context)}?`);
 
     const answer = await createProject(api, { name, slug }, "`svc projects list`");
@@ -24,7 +24,7 @@ export default defineCommand({
   },
 });
 
-/** Creates a project. @param seen the command that shows whether that was carried out, where nobody knows */
+/** Creates a project. @param seen the command that shows whether it was created, if the outcome is unknown */
 export function createProject(
   api: Api,
   project: { name: string; slug: string },
@@ -35,15 +35,15 @@ export function createProject(
 
 /** The project and its keys, for people. */
 export function createdInWords(out: Out, { project, keys }: CreatedProject): string {
-  const told = `Created the project ${printable(project.slug)}. Keep its keys in a safe place: they are not shown again.`;
-  return fields(out, { "Test key": printable(keys.test), "Live key": printable(keys.live) }, told);
+  const sentence = `Created the project ${printable(project.slug)}. Keep its keys in a safe place: they are not shown again.`;
+  return fields(out, { "Test key": printable(keys.test), "Live key": printable(keys.live) }, sentence);
 }
 
-/** What to do where the keys of a new project could not be shown. */
+/** What to do if the keys of a new project could not be shown. */
 export function keysLost(slug: string): ShownOnce {
   const options = `--env test --project ${shellWord(slug)}`;
   return {
     what: `the project ${printable(slug)} was created with a key for test and one for live`,
-    fix: `create others, \`svc keys create --name <name> ${options}\`, and revoke those of \`svc keys list ${options}\`; so too in live`,
+    fix: `create others, \`svc keys create --name <name> ${options}\`, and revoke those of \`svc keys list ${options}\`; do the same in live`,
   };
 }

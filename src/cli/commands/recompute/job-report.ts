@@ -6,11 +6,11 @@ import type { Out } from "../../output/out.js";
 import { movesText, totalsOf } from "../../../words/recompute.js";
 import { formatNumber, printable, span } from "../../../words/text.js";
 
-/** A job that has come to something, for people: what it is, its totals, and the customers that change most. */
+/** A job with results, for people: its properties, its totals, and the customers that change most. */
 export function jobInWords(out: Out, job: RecomputeOrPreview, top: readonly JobDifference[]): string {
   const { customersChanged } = job.result;
   const more =
-    customersChanged > top.length ? [`The ${top.length} most telling of ${formatNumber(customersChanged)}.`] : [];
+    customersChanged > top.length ? [`The ${top.length} that change most, of ${formatNumber(customersChanged)}.`] : [];
   return [
     `${out.style.bold(`${kindOf(job)} ${job.id}`)} of ${scopeOf(job)}`,
     fields(out, { ...stateOf(out, job), ...totalsOf(job) }),
@@ -21,17 +21,17 @@ export function jobInWords(out: Out, job: RecomputeOrPreview, top: readonly JobD
 function stateOf(out: Out, job: RecomputeOrPreview): Record<string, string | undefined> {
   const { customerId, status, attempt, nextAttemptAt, pins } = job;
   const { customersTotal: total, customersDone: done } = job.progress;
-  const isOfNobody = typeof customerId === "string" && status === "completed" && total === 0;
+  const isUnknownCustomer = typeof customerId === "string" && status === "completed" && total === 0;
   const reason = jobFailure(job);
   return {
     Status: statusOf(out, job),
     Model: pins.configVersion ?? "none deployed yet",
     "As of": out.at(pins.evaluatedAt),
-    Done: isOfNobody
+    Done: isUnknownCustomer
       ? "nothing: there was no such customer when it was queued"
       : `${formatNumber(done)}${total === null ? "" : ` of ${formatNumber(total)}`} customers`,
     Attempts: attempt > 1 ? formatNumber(attempt) : undefined,
-    "Tried again": nextAttemptAt === null ? undefined : out.at(nextAttemptAt),
+    "Next attempt": nextAttemptAt === null ? undefined : out.at(nextAttemptAt),
     Error: reason === null ? undefined : printable(reason),
   };
 }
@@ -74,7 +74,7 @@ function differencesTable(out: Out, differences: readonly JobDifference[]): stri
   return table(out, used, differences);
 }
 
-/** `41 → 36.5`, and the bands where they differ: `44.75 at_risk → 44.75 critical`. */
+/** `41 → 36.5`, with the bands if they differ: `44.75 at_risk → 44.75 critical`. */
 function bandMove(before: Score, after: Score): string {
   const isSame = before === null || after === null || before.band === after.band;
   const text = (score: Score) =>
@@ -84,7 +84,7 @@ function bandMove(before: Score, after: Score): string {
 
 type Score = JobDifference["health"]["before"];
 
-/** The overall score; where that stays, the components that change. */
+/** The change of the overall score or its band; if both stay, that of the components. */
 function healthMove(difference: JobDifference): string {
   if (!healthChanged(difference)) return "";
   const { before, after } = difference.health;

@@ -4,7 +4,7 @@ import type { JobDifference, RecomputeOrPreview } from "../../../http/admin/answ
 import { readAll } from "../../client/pages.js";
 import { printable } from "../../../words/text.js";
 
-/** Why a job was given up or failed, without the service's advice to retry it: the command line gives that itself, with `--env`. */
+/** Why a job was given up or failed, without the service's advice to retry it: the CLI gives that advice itself, with `--env`. */
 export function jobFailure({ error }: Pick<RecomputeOrPreview, "error">): string | null {
   return error?.replace(/ When the cause is (?:fixed|mended): svc recompute retry \S+$/, "") ?? null;
 }
@@ -23,13 +23,13 @@ export function scopeOf({ customerId, environment }: RecomputeOrPreview): string
 /** The members that every answer with a job must have. */
 export const JOB_MEMBERS = ["id", "status", "dry_run", "pins", "progress", "result"] as const;
 
-/** A page of differences: as data, and as the JSON text of its items, with all digits that came. */
+/** A page of differences: as data, and as the received JSON text of its items, with all digits. */
 export interface DifferencePage {
   items: JobDifference[];
   text: string;
 }
 
-/** The customers that a job changes, the most telling first, page by page. @param path of the job @param limit how many; all unless given */
+/** The customers that a job changes, those that change most first, page by page. @param path of the job @param limit all unless given */
 export async function* differencesOf(
   { api }: Context,
   path: readonly string[],
@@ -41,7 +41,7 @@ export async function* differencesOf(
   }
 }
 
-/** The whole job as one JSON document, with every customer in `result.customers`. @param more members of `result` after that, once all customers are seen */
+/** The whole job as one JSON document, with every customer in `result.customers`. @param more further members of `result`, called after the last customer */
 export async function* documentOf(
   job: RecomputeOrPreview,
   pages: AsyncIterable<DifferencePage>,

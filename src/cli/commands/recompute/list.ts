@@ -15,7 +15,7 @@ export default defineCommand({
     ...pageOptions,
     limit: { ...pageOptions.limit, default: 20 },
   },
-  examples: [["svc recompute list --status dead_letter", "Those that were given up"]],
+  examples: [["svc recompute list --status dead_letter", "Recomputes that were given up"]],
   async handler(context, { status, limit, cursor }) {
     const { out } = context;
     const paint = (text: string, job: RecomputeOrPreview) => paintStatus(out, job.status, text);
@@ -32,7 +32,7 @@ export default defineCommand({
         { title: "Status", value: (job) => job.status, fixed: true, style: paint },
         { title: "Done", value: done, align: "right", fixed: true },
         { title: "Changed", value: changed, align: "right", fixed: true, optional: true },
-        { title: "Asked for", value: ({ requestedAt }) => out.ago(requestedAt), kept: true },
+        { title: "Requested", value: ({ requestedAt }) => out.ago(requestedAt), kept: true },
         { title: "By", value: ({ requestedBy }) => requestedBy, optional: true },
       ],
     });

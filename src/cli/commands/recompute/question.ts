@@ -5,23 +5,23 @@ import { activeVersion } from "../config/stored-versions.js";
 import { kindOf, scopeOf } from "./jobs.js";
 import { formatNumber, printable, shellWord } from "../../../words/text.js";
 
-const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
+const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and differences are emitted";
 
-/** Says what a recompute as a dry run told of does, and asks; what is not written needs no answer, and what is no dry run the service refuses. */
+/** Describes the recompute that repeats a dry run, and asks, unless it is a dry run again. Does nothing for an id that is no dry run: the service refuses it. */
 export async function confirmFrom(
   context: Context,
   dryRun: RecomputeOrPreview,
   { again, yes }: { again: boolean; yes: boolean },
 ): Promise<void> {
   if (!dryRun.dry_run) return;
-  const pinned = `${pinsOf(context, dryRun)}, as the dry run ${dryRun.id} told`;
+  const pinned = `${pinsOf(context, dryRun)}, as in the dry run ${dryRun.id}`;
   const kind = again ? "Dry run" : "Recompute";
   if (again || !asks(context, yes)) context.out.note(`${kind} of ${scopeOf(dryRun)} ${pinned}.`);
   await warnOfOtherVersion(context, dryRun, again);
   if (!again) await confirm(context, dryRun.customerId ?? null, { yes, pinned: ` ${pinned}` });
 }
 
-/** Says what the retry of a recompute does, and asks as before the recompute itself. Where it was not given up the service refuses it. */
+/** Describes the retry of a recompute, and asks as before the recompute itself. Does nothing for one that was not given up: the service refuses it. */
 export async function confirmRetry(context: Context, job: RecomputeOrPreview, yes: boolean): Promise<void> {
   if (job.status !== "dead_letter") return;
   const { customersDone: done, customersTotal: total } = job.progress;
@@ -35,7 +35,7 @@ export async function confirmRetry(context: Context, job: RecomputeOrPreview, ye
     await confirm(context, job.customerId ?? null, { yes, pinned: ` ${pinned}, as ${job.id} was queued${reached}` });
 }
 
-/** Asks before a recompute is queued; of all customers (null), for the name of the environment. @param pinned how it was pinned before, if it was */
+/** Asks before a recompute is queued; for all customers (null) the user types the environment's name. @param pinned an earlier pinning, if any */
 export async function confirm(
   context: Context,
   customer: string | null,
@@ -55,7 +55,7 @@ function pinsOf({ out }: Context, { pins }: RecomputeOrPreview): string {
   return `under ${pins.configVersion ?? "no model"}, as of ${out.at(pins.evaluatedAt)}`;
 }
 
-/** Warns where another version is active than the one that was pinned. */
+/** Warns if another version is active than the pinned one. */
 async function warnOfOtherVersion(context: Context, job: RecomputeOrPreview, dryRun: boolean): Promise<void> {
   const { out } = context;
   const { environment } = context.settings;
@@ -64,8 +64,8 @@ async function warnOfOtherVersion(context: Context, job: RecomputeOrPreview, dry
   if (active === pinned) return;
   const [was, is] = [pinned ?? "no model", active ?? "no model"];
   const what = dryRun
-    ? `this tells of ${was}, but ${is} is active in ${environment} now`
-    : `customers will stand under ${was} while ${is} is active in ${environment}`;
+    ? `this uses ${was}, but ${is} is active in ${environment} now`
+    : `customers will have states under ${was} while ${is} is active in ${environment}`;
   const scope = typeof job.customerId === "string" ? `--customer ${shellWord(job.customerId)}` : "--all";
   const instead = `for ${is}, queue a new dry run: ${out.typed(`svc recompute ${scope} --dry-run --env ${environment}`)}`;
   out.note(`${out.errorStyle.yellow("warning")}: ${what}; ${instead}`);

@@ -5,23 +5,23 @@ import { outcomeOf } from "../../output/change.js";
 
 export default defineCommand({
   options: {
-    customer: { type: "text", describe: "The id of the one customer" },
-    all: { type: "flag", describe: "All customers" },
-    from: { type: "text", describe: "What a dry run told of, exactly: its id" },
-    dryRun: { type: "flag", describe: "Tell what would change, and write nothing" },
+    customer: { type: "text", describe: "Recompute only the customer with this id" },
+    all: { type: "flag", describe: "Recompute all customers" },
+    from: { type: "text", describe: "Do exactly what a dry run showed, given its id" },
+    dryRun: { type: "flag", describe: "Show what would change, and write nothing" },
     ...noWaitOption,
     ...yesOption,
     ...projectOptions,
   },
   examples: [
     ["svc recompute --all --dry-run", "What the active model would change, with the customers that change most"],
-    ["svc recompute --from rec_0123456789abcdef0123", "Do exactly what that dry run told of"],
+    ["svc recompute --from rec_0123456789abcdef0123", "Do exactly what that dry run showed"],
     ["svc recompute --customer cus_42 --yes", "One customer, without being asked"],
     ["svc recompute --all --dry-run --json", "Every customer that would change, before and after"],
   ],
   async handler(context, { customer, all, from, dryRun, noWait, yes }) {
-    const said = [customer !== undefined && "--customer", all && "--all", from !== undefined && "--from"];
-    const scopes = said.filter((name) => name !== false);
+    const given = [customer !== undefined && "--customer", all && "--all", from !== undefined && "--from"];
+    const scopes = given.filter((name) => name !== false);
     if (scopes.length !== 1) {
       const wrong =
         scopes.length === 0 ? "nothing to recompute is given" : `${scopes.join(" and ")} exclude each other`;
@@ -41,7 +41,7 @@ export default defineCommand({
     const answer = await outcomeOf(`\`svc recompute list --env ${environment}\``, (signal) =>
       api.post<RecomputeOrPreview>(["recomputes"], body, JOB_MEMBERS, signal),
     );
-    // Not above: the help of this command must not wait for what draws bars and tables.
+    // Imported here: help texts must not wait for the modules that draw bars and tables.
     const { printQueued, printResult } = await import("./result.js");
     if (noWait) printQueued(context, answer);
     else await printResult(context, answer.data);

@@ -14,22 +14,22 @@ import { formatNumber, printable, shellWord } from "../../../words/text.js";
 import { jobInWords } from "./job-report.js";
 import { differencesOf, documentOf, JOB_MEMBERS, jobFailure } from "./jobs.js";
 
-/** How many customers a person is shown. */
+/** Customers shown to people. */
 const SHOWN = 10;
 
-/** Waits for the end of a recompute that was queued, and prints what came of it. */
+/** Waits for the end of a queued recompute, and prints its result. */
 export async function printResult(context: Context, job: RecomputeOrPreview): Promise<void> {
   const completed = await untilCompleted(context, job, {
     path: ["recomputes", job.id],
     members: JOB_MEMBERS,
     untouched: ", and nothing else",
-    onDeadLetter: `mend the cause, then go on where it ended: ${commandFor(context, "retry", job)}`,
-    onStop: `see how far it is: ${commandFor(context, "status", job)}`,
+    onDeadLetter: `fix the cause, then resume where it ended: ${commandFor(context, "retry", job)}`,
+    onStop: `see its progress: ${commandFor(context, "status", job)}`,
   });
   await printRecomputeJob(context, completed, { customers: true });
 }
 
-/** Prints a recompute: for people with the customers that change most, with `--json` all of them where that is asked for. */
+/** Prints a recompute: for people with the customers that change most, with `--json` all of them if `customers` is set. */
 export async function printRecomputeJob(
   context: Context,
   job: RecomputeOrPreview,
@@ -60,28 +60,28 @@ function commandFor(
   return out.typed(`svc recompute ${what} ${shellWord(id)} --env ${environment}`);
 }
 
-/** Tells of a recompute that nobody waits for. */
+/** Prints that a recompute was queued, without waiting for it. */
 export function printQueued(context: Context, answer: ApiAnswer<RecomputeOrPreview>): void {
   const job = answer.data;
-  context.out.result(answer, () => `Queued ${job.id}. See how far it is: ${commandFor(context, "status", job)}`);
+  context.out.result(answer, () => `Queued ${job.id}. See its progress: ${commandFor(context, "status", job)}`);
 }
 
-/** What every job is known by while it is waited for. */
+/** The members of a job that waiting for it needs. */
 type WaitedJob = Pick<RecomputeOrPreview, "id" | "status" | "progress" | "error" | "nextAttemptAt">;
 
 interface JobWait<Job> {
   path: readonly string[];
-  /** Those that every answer with the job must have. */
+  /** The members that every answer with the job must have. */
   members: readonly (keyof Job & string)[];
-  /** What Ctrl+C does not do. */
+  /** The end of the note on Ctrl+C: what stopping leaves untouched. */
   untouched: string;
-  /** What to do about a job that was given up. */
+  /** The fix for a job that was given up. */
   onDeadLetter: string;
-  /** How to learn of the job's end after waiting for it was stopped. */
+  /** The fix after waiting was stopped: how to learn of the job's end. */
   onStop: string;
 }
 
-/** Waits until a job has ended, and shows how far it is. Ctrl+C ends the waiting, not the job. @throws {UserError} DEAD_LETTER, STOPPED_WAITING */
+/** Waits until a job has ended, and shows its progress. Ctrl+C ends the waiting, not the job. @throws {UserError} DEAD_LETTER, STOPPED_WAITING */
 export async function untilCompleted<Job extends WaitedJob>(
   context: Context,
   first: Job,
@@ -93,7 +93,7 @@ export async function untilCompleted<Job extends WaitedJob>(
     throw failure("DEAD_LETTER", message, waiting.onDeadLetter, undefined, { value: job });
   }
   if (job.status !== "completed") {
-    const message = `waiting was stopped; ${job.id} goes on without you`;
+    const message = `waiting was stopped; ${job.id} continues`;
     throw failure("STOPPED_WAITING", message, waiting.onStop, undefined, { value: job });
   }
   return job;
@@ -103,7 +103,7 @@ function hasEnded({ status }: WaitedJob): boolean {
   return status === "completed" || status === "dead_letter";
 }
 
-/** The job at its end, or as it was when waiting for it was stopped. */
+/** The job at its end, or its last known state when waiting was stopped. */
 async function untilEnded<Job extends WaitedJob>(
   { api, io, out }: Context,
   first: Job,
@@ -116,16 +116,16 @@ async function untilEnded<Job extends WaitedJob>(
   const what = first.status === "queued" ? "Queued" : "Waiting for";
   out.note(`${what} ${first.id}. Ctrl+C stops waiting for it${untouched}.`);
   let job = first;
-  const look = async (looks: number): Promise<void> => {
-    await setTimeout(pauseAfter(looks), undefined, { signal });
+  const poll = async (polls: number): Promise<void> => {
+    await setTimeout(pauseAfter(polls), undefined, { signal });
     job = (await api.get<Job>(path, members, {}, signal)).data;
   };
   try {
     let failures = 0;
-    for (let looks = 0; !hasEnded(job) && !isStopped(); looks++) {
+    for (let polls = 0; !hasEnded(job) && !isStopped(); polls++) {
       progress.show(job);
       try {
-        await Promise.race([look(looks), stopped]);
+        await Promise.race([poll(polls), stopped]);
         failures = 0;
       } catch (error) {
         if (isStopped()) break;
@@ -140,13 +140,13 @@ async function untilEnded<Job extends WaitedJob>(
   }
 }
 
-/** Shows how far a job is: a bar where standard error is a terminal; elsewhere only what somebody must know who reads it later. */
+/** Shows a job's progress: a bar if standard error is a terminal; otherwise only failures, for logs. */
 function jobProgress(io: Io, out: Out) {
   let bar: SingleBar | undefined;
-  /** The first look at it while it ran: when, and how far it was. */
+  /** The time and progress when the job was first seen with a known total. */
   let since: { at: number; done: number } | undefined;
-  /** The failure that was told last. */
-  let told = "";
+  /** The failure that was noted last. */
+  let noted = "";
 
   function draw(job: WaitedJob): void {
     const { customersTotal: total, customersDone: done } = job.progress;
@@ -161,19 +161,19 @@ function jobProgress(io: Io, out: Out) {
       bar = new SingleBar({ format, stream: io.stderr, barsize: 30, hideCursor: true }, Presets.shades_classic);
       bar.start(Math.max(1, total), done, payload);
     }
-    // Of nobody, all are done as soon as it is completed.
+    // A job without customers shows a full bar once it is completed.
     bar.update(job.status === "completed" ? Math.max(1, total) : Math.min(done, total), payload);
   }
 
-  function tellFailure(job: WaitedJob): void {
+  function noteFailure(job: WaitedJob): void {
     const note = noteOf(out, job);
-    if (note === "" || note === told) return;
-    told = note;
+    if (note === "" || note === noted) return;
+    noted = note;
     out.note(`${job.id}${note}`);
   }
 
   return {
-    show: io.stderr.isTTY === true ? draw : tellFailure,
+    show: io.stderr.isTTY === true ? draw : noteFailure,
     stop: () => bar?.stop(),
   };
 }
@@ -181,5 +181,5 @@ function jobProgress(io: Io, out: Out) {
 function noteOf(out: Out, { status, error, nextAttemptAt }: WaitedJob): string {
   if (status !== "retrying") return "";
   const when = nextAttemptAt === null ? "again" : `again at ${out.at(nextAttemptAt)}`;
-  return ` | it failed and is tried ${when}: ${printable(error ?? "unknown")}`;
+  return ` | it failed and will be tried ${when}: ${printable(error ?? "unknown")}`;
 }

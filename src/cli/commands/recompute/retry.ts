@@ -9,7 +9,7 @@ import { shellWord } from "../../../words/text.js";
 export default defineCommand({
   args: { recomputeId: "The recompute's id" },
   options: { ...noWaitOption, ...yesOption, ...projectOptions },
-  examples: [["svc recompute retry rec_0123456789abcdef0123", "Go on after the customers that are done"]],
+  examples: [["svc recompute retry rec_0123456789abcdef0123", "Continue after the customers that are done"]],
   async handler(context, { recomputeId, noWait, yes }) {
     const { api, settings } = context;
     const env = settings.environment;

@@ -11,7 +11,7 @@ export default defineCommand({
   },
   examples: [
     ["svc recompute status rec_0123456789abcdef0123", "Status, progress, totals and the customers that change most"],
-    ["svc recompute status rec_0123456789abcdef0123 --json --customers", "All that came of it"],
+    ["svc recompute status rec_0123456789abcdef0123 --json --customers", "The complete result"],
   ],
   async handler(context, { recomputeId, customers }) {
     const { api } = context;

@@ -16,10 +16,11 @@ export default defineCommand({
     result: {
       type: "text",
       choices: ["pass", "fail", "skip", "error"],
-      describe: "Only those that ended so: pass (it acted), fail (its condition was unmet), skip (it rests) or error",
+      describe:
+        "Only those with this result: pass (it acted), fail (its condition was unmet), skip (it pauses) or error",
     },
-    since: { type: "text", describe: "Only those since: how long ago, such as 7d, or an ISO date" },
-    detail: { type: "flag", describe: "Show how each condition came out, and what the rule does" },
+    since: { type: "text", describe: "Only those since then: how long ago, such as 7d, or an ISO date" },
+    detail: { type: "flag", describe: "Show which conditions were met, and what the rule does" },
     ...supersededOption,
     ...csvPageOptions,
   },
@@ -28,7 +29,7 @@ export default defineCommand({
     ["svc rules logs --customer cus_42 --since 7d", "What rules did for a customer in the last week"],
     [
       "svc rules logs --customer cus_42 --superseded",
-      "Also runs that a recompute has replaced, which may have been told",
+      "Also runs that a recompute has replaced, which may have been delivered",
     ],
   ],
   async handler({ api, out }, { customer, rule, result, since: from, detail, superseded, limit, cursor, csv }) {
@@ -63,7 +64,7 @@ export default defineCommand({
   },
 });
 
-/** A text in the colour of how a run ended. */
+/** A text in the colour of a run's result. */
 function outcomeIn({ style }: Out, { result }: RuleExecution, text: string): string {
   return { pass: style.green, fail: style.yellow, skip: style.dim, error: style.red }[result](text);
 }
@@ -71,13 +72,13 @@ function outcomeIn({ style }: Out, { result }: RuleExecution, text: string): str
 const OUTCOMES = {
   pass: "it acted",
   fail: "its condition was unmet",
-  skip: "it rests after it acted before",
+  skip: "it pauses after it acted before",
   error: "it could not be run",
 } as const;
 
-/** A run with what triggered it, how its condition came out, and what the rule does when it passes. */
+/** A run with its trigger, its condition's result, and what the rule does when it passes. */
 export async function runInWords(out: Out, run: RuleExecution): Promise<string> {
-  // Not above: the help of this command must not wait for what puts models into words.
+  // Imported here: help texts must not wait for the module that puts models into words.
   const { actionText } = await import("../../../model/snapshot/words.js");
   const { bold, dim, red } = out.style;
   const { customerId, ruleId, result, triggeredBy, executedAt, cause } = run;

@@ -14,19 +14,19 @@ import type { Out } from "../../output/out.js";
 import { formatNumber, plural, printable, shellWord } from "../../../words/text.js";
 import { explanationOf, remarks, segmentInWords } from "../customers/explanation.js";
 
-/** A segment and a page of its members, with the condition as models have it. */
+/** A segment and a page of its members, with the condition typed as in models. */
 export type InspectedSegment = Omit<SegmentMembers, "definition"> & { definition?: { when?: Condition } | null };
 
 export default defineCommand({
   args: { segmentId: "The segment's id" },
   options: {
     ...projectOptions,
-    customer: { type: "text", describe: "Instead of the members: whether this customer is one, and why" },
+    customer: { type: "text", describe: "Instead of the members, show whether this customer is one, and why" },
     at: pastOption,
     ...csvPageOptions,
   },
   examples: [
-    ["svc segments inspect power_users", "What it asks for, what its members are like, who they are and since when"],
+    ["svc segments inspect power_users", "Its condition, statistics of its members, who they are and since when"],
     ["svc segments inspect power_users --customer cus_42", "Why a customer is in it, or is not"],
     ["svc segments inspect power_users --at 30d", "Who was in it thirty days ago, and since when"],
   ],
@@ -36,18 +36,18 @@ export default defineCommand({
     if (at !== undefined) {
       if (customer !== undefined)
         throw new UsageError(
-          "--at lists members, --customer asks about one as it is now",
-          `give one of them, or ask ${out.typed(`svc customers inspect ${shellWord(customer)} --at ${shellWord(at)}`)}`,
+          "--at lists past members, but --customer shows one customer at present",
+          `give one of them, or use ${out.typed(`svc customers inspect ${shellWord(customer)} --at ${shellWord(at)}`)}`,
         );
       await printList<SegmentMember>(context, { at, limit, cursor }, [...path, "members"], {
         csv,
-        none: "Nobody was in it.",
+        none: "It had no members.",
         columns: memberColumns(out),
       });
       return;
     }
     if (customer !== undefined) {
-      // It has to be there, also where the customer's explanation says nothing of it.
+      // Fails if the segment does not exist, even if the customer's explanation does not mention it.
       const { data } = await api.get<InspectedSegment>(path, ["segment", "members"], { limit: 1 });
       return explainMembership(context, data, customer);
     }
@@ -67,7 +67,7 @@ export default defineCommand({
         ...(definition === undefined ? [] : [condition]),
         ...(statistics === undefined || members === 0 ? [] : [statisticsInWords(out, statistics)]),
       ].join("\n\n"),
-      none: members === 0 ? "Nobody is in it." : "There are no more members.",
+      none: members === 0 ? "It has no members." : "There are no more members.",
       columns: memberColumns(out),
     });
   },
@@ -81,9 +81,9 @@ function memberColumns(out: Out): Column<SegmentMember>[] {
   ];
 }
 
-/** A condition of the model in words: a line per part, those of a group indented below it. */
-async function conditionInWords(whole: Condition): Promise<string> {
-  // Not above: the help of this command must not wait for what puts models into words.
+/** A condition of the model in words: a line per part, parts of a group indented below it. */
+async function conditionInWords(root: Condition): Promise<string> {
+  // Imported here: help texts must not wait for the module that puts models into words.
   const { conditionText } = await import("../../../model/snapshot/words.js");
   const inWords = (condition: Condition, indent: string): string => {
     const more = `${indent}  `;
@@ -91,7 +91,7 @@ async function conditionInWords(whole: Condition): Promise<string> {
     if (condition.kind !== "all" && condition.kind !== "any") return indent + printable(conditionText(condition));
     return [`${indent}${condition.kind} of`, ...condition.conditions.map((part) => inWords(part, more))].join("\n");
   };
-  return inWords(whole, "  ");
+  return inWords(root, "  ");
 }
 
 function statisticsInWords(out: Out, { lifecycle, health, lastEvent, enteredWithin7d }: SegmentStatistics): string {
@@ -102,7 +102,7 @@ function statisticsInWords(out: Out, { lifecycle, health, lastEvent, enteredWith
     Lifecycle: Object.keys(lifecycle).length === 0 ? "none" : counts(lifecycle),
     Health:
       average === null
-        ? "nobody has a score"
+        ? "no member has a score"
         : `${formatNumber(average)} on average (${counts(bands)}; ${plural(scored, "scored member")})`,
     "Last event": counts(Object.fromEntries(Object.entries(last).filter(([, count]) => count > 0))),
     "Entered within 7 days": formatNumber(enteredWithin7d),
@@ -136,7 +136,7 @@ async function explainMembership(
     ].join("\n"),
   );
 
-  /** Of what no condition decides, only the state knows. */
+  /** The membership of a segment without a condition, which only the state has. */
   async function unexplained(): Promise<ExplainedCustomer["segments"][number]> {
     const { data } = await api.get<{ segments: string[] }>(["customers", customerId], ["segments"]);
     return { segment, member: data.segments.includes(segment), condition: null };
@@ -148,7 +148,7 @@ async function explainMembership(
   }
 }
 
-/** Where members come from that no condition of the active version decides on. */
+/** Why the active version has no condition for the segment. */
 function origin(definition: { when?: Condition } | null): string {
   return definition === null ? "The active version does not define it." : "It has no condition: rules fill it.";
 }

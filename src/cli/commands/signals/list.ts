@@ -12,8 +12,11 @@ export default defineCommand({
     ...csvPageOptions,
   },
   examples: [
-    ["svc signals list --severity critical", "Who needs somebody now, the last one first"],
-    ["svc signals list --signal going_quiet --since 7d", "For whom it was raised in the last week, and is still"],
+    ["svc signals list --severity critical", "Customers that need attention now, latest first"],
+    [
+      "svc signals list --signal going_quiet --since 7d",
+      "Customers for whom it was raised in the last week, and still is",
+    ],
   ],
   async handler(context, { signal, severity, since: from, limit, cursor, csv }) {
     const { out } = context;

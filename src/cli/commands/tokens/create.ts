@@ -7,9 +7,9 @@ import { MEMBER_ROLES } from "../members/members.js";
 
 export default defineCommand({
   options: {
-    label: { type: "text", required: true, describe: "Its name, for people: what acts with it" },
-    role: { type: "text", choices: MEMBER_ROLES, describe: "The most that it may do; all that you may unless given" },
-    expiresInDays: { type: "integer", min: 1, max: 90, default: 90, describe: "How many days it works" },
+    label: { type: "text", required: true, describe: "Its name, for people, such as the pipeline that uses it" },
+    role: { type: "text", choices: MEMBER_ROLES, describe: "Its role at most; your own role unless given" },
+    expiresInDays: { type: "integer", min: 1, max: 90, default: 90, describe: "How many days it is valid" },
     ...yesOption,
   },
   examples: [["svc tokens create --label ci --role developer", "A token for a pipeline: SVC_ACCESS_TOKEN"]],
@@ -28,9 +28,9 @@ export default defineCommand({
       },
     });
     const { id, accessToken, expiresAt } = answer.data;
-    const told = `Created the token ${printable(label)}. Keep it in a safe place: it is not shown again.`;
+    const sentence = `Created the token ${printable(label)}. Keep it in a safe place: it is not shown again.`;
     const shown = () =>
-      fields(out, { Token: printable(accessToken), Id: printable(id), "Good until": out.at(expiresAt) }, told);
+      fields(out, { Token: printable(accessToken), Id: printable(id), "Valid until": out.at(expiresAt) }, sentence);
     out.secret(answer, shown, {
       what: `the token ${printable(id)} was created`,
       fix: `revoke it, \`svc tokens revoke ${printable(id)}\`, and create another`,

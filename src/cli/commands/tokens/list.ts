@@ -4,7 +4,7 @@ import { printList } from "../../output/table.js";
 
 export default defineCommand({
   options: pageOptions,
-  examples: [["svc tokens list", "The tokens of pipelines and scripts, and when each was used last"]],
+  examples: [["svc tokens list", "The tokens of pipelines and scripts, and when each was last used"]],
   async handler(context, { limit, cursor }) {
     const { out } = context;
     const ends = ({ revokedAt, expiresAt }: AccessToken) =>

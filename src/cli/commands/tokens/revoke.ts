@@ -7,7 +7,7 @@ import { printable } from "../../../words/text.js";
 export default defineCommand({
   args: { tokenId: "The token's id" },
   options: yesOption,
-  examples: [["svc tokens revoke tok_0123456789abcdef0123", "End a token at once, as when it leaked"]],
+  examples: [["svc tokens revoke tok_0123456789abcdef0123", "Revoke a token at once, for example when it leaked"]],
   async handler(context, { tokenId, yes }) {
     const { api, out } = context;
     const answer = await confirmAndRun(context, {
@@ -15,7 +15,7 @@ export default defineCommand({
       yes,
       of: "organization",
       seen: "`svc tokens list`",
-      question: (place) => `Revoke the token ${printable(tokenId)} of ${place}? It stops at once.`,
+      question: (place) => `Revoke the token ${printable(tokenId)} of ${place}? It stops working at once.`,
       request: (signal) =>
         api.delete<AccessToken>(`/organization/tokens/${pathPart(tokenId)}`, ["id", "label"], signal),
     });

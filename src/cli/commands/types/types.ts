@@ -7,7 +7,7 @@ import { failure, type UserError } from "../../core/errors.js";
 import { fromTemplate } from "../../core/package.js";
 import { printable, quoted, shellWord } from "../../../words/text.js";
 
-/** How each file with types begins; by it a file is known as one that may be replaced. */
+/** The beginning of every generated file, by which a file is recognized as replaceable. */
 const HEADER = "// Events and traits that the service takes";
 
 const NOT_STRICT = "\n// The model is not strict: what is not declared is taken as well, and counted as a violation.\n";
@@ -18,8 +18,8 @@ export default defineCommand({
     output: { type: "text", describe: "The file to write; only one that svc types wrote is replaced" },
   },
   examples: [
-    ["svc types --output src/svc-types.ts", "For code that sends events: what the active model takes, as TypeScript"],
-    ["svc types --env live", "That of live, on standard output"],
+    ["svc types --output src/svc-types.ts", "For code that sends events: what the active model accepts, as TypeScript"],
+    ["svc types --env live", "Those of live, on standard output"],
   ],
   async handler(context, { output }) {
     const { io, out, settings } = context;
@@ -29,7 +29,7 @@ export default defineCommand({
     const { activeVersion, getVersion } = await import("../config/stored-versions.js");
     const active = await activeVersion(context);
     if (active === null) {
-      const message = `nothing was deployed to ${environment} of project ${project} yet, so any event is taken`;
+      const message = `nothing was deployed to ${environment} of project ${project} yet, so any event is accepted`;
       const fix = `deploy a model first: \`svc deploy --env ${environment}\``;
       throw failure("NOTHING_DEPLOYED", message, fix);
     }
@@ -57,12 +57,12 @@ export default defineCommand({
     out.result({ document: { ...document, output: file, written: isNew } }, () =>
       isNew
         ? `Wrote the types of ${version}, active in ${environment} of ${project}, to ${file}.`
-        : `${file} has the types of ${version}, active in ${environment} of ${project}, already.`,
+        : `${file} already has the types of ${version}, active in ${environment} of ${project}.`,
     );
   },
 });
 
-/** What is in a file that `svc types` wrote; undefined where there is none. Refuses to replace any other. */
+/** The text of a file that `svc types` wrote; undefined if there is no file. @throws {UserError} FILE_EXISTS for any other file */
 async function writtenBefore(file: string): Promise<string | undefined> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -70,14 +70,14 @@ async function writtenBefore(file: string): Promise<string | undefined> {
     throw occupied(`${file} cannot be read (${code ?? message})`);
   });
   if (text === undefined || text.startsWith(HEADER)) return text;
-  throw occupied(`${file} is there already, and svc types did not write it`);
+  throw occupied(`${file} already exists, and svc types did not write it`);
 }
 
 function occupied(message: string): UserError {
-  return failure("FILE_EXISTS", message, "name another file by --output, or remove it");
+  return failure("FILE_EXISTS", message, "name another file with --output, or remove it");
 }
 
-/** TypeScript of what a model takes, for code that sends it. The same model gives the same text. */
+/** TypeScript types of the events and traits that a model declares, for code that sends them. Deterministic for a model. */
 export function typesOf({ events, traits, strictSchema }: Snapshot): string {
   const ofEvents = sorted(events).map(([name, { properties }]) => `${key(name)}: ${propertiesOf(properties)}`);
   const ofTraits = sorted(traits).map(([name, field]) => `${key(name)}?: ${typeOf(field)} | null`);
@@ -87,7 +87,7 @@ export function typesOf({ events, traits, strictSchema }: Snapshot): string {
 
 function propertiesOf(properties: Readonly<Record<string, Field>>): string {
   const fields = sorted(properties);
-  // Not {}, which anything fits.
+  // Not {}, to which anything is assignable.
   if (fields.length === 0) return "Record<string, never>";
   const shown = fields.map(([name, field]) => `${key(name)}${field.optional === true ? "?" : ""}: ${typeOf(field)}`);
   return `{ ${shown.join("; ")} }`;

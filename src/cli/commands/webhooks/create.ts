@@ -17,7 +17,7 @@ import {
 export default defineCommand({
   options: {
     ...projectOptions,
-    url: { type: "text", required: true, describe: "Where deliveries are posted to" },
+    url: { type: "text", required: true, describe: "The address that deliveries are posted to" },
     eventType: {
       type: "list",
       describe: "What to deliver, such as customer.activated or segment.*; may be given again; everything unless given",
@@ -30,11 +30,11 @@ export default defineCommand({
     ["svc webhooks create --url https://example.com/hook --event-type 'customer.*'", "Deliver changes of lifecycle"],
     [
       "svc webhooks create --url https://example.com/hook --include name,url,traits.plan",
-      "Tell the customer's name, page and plan, too",
+      "Also include the customer's name, page and plan",
     ],
     [
       "svc webhooks create --url https://hooks.slack.com/services/T0/B0/x --format slack --event-type 'signal.*'",
-      "Write to a channel of Slack",
+      "Post to a Slack channel",
     ],
   ],
   async handler(context, { url, eventType, include, format, yes, ...limits }) {
@@ -54,8 +54,8 @@ export default defineCommand({
     const { id, secret } = answer.data;
     noteUseless(out, answer.data);
     const facts = { ...settingsInWords(answer.data), Secret: printable(secret) };
-    const told = `Created the webhook ${printable(id)} in ${environment}. Keep its secret in a safe place: it is not shown again.`;
-    out.secret(answer, () => fields(out, facts, told), {
+    const sentence = `Created the webhook ${printable(id)} in ${environment}. Keep its secret in a safe place: it is not shown again.`;
+    out.secret(answer, () => fields(out, facts, sentence), {
       what: `the webhook ${printable(id)} was created with a secret`,
       fix: `give it another: \`svc webhooks rotate-secret ${shellWord(id)} --env ${environment} --project ${project}\``,
     });

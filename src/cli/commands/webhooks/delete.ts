@@ -4,14 +4,17 @@ import { confirmAndRun } from "../../output/change.js";
 import { formatNumber, printable } from "../../../words/text.js";
 import { getWebhook } from "./webhooks.js";
 
-/** The service counts no further. */
+/** The service counts pending deliveries up to this number. */
 const PENDING_MAX = 10_000;
 
 export default defineCommand({
   args: { webhookId: "The webhook's id" },
   options: { ...projectOptions, ...yesOption },
   examples: [
-    ["svc webhooks delete whk_0123456789abcdef0123", "End a webhook, with what waits and the log of its deliveries"],
+    [
+      "svc webhooks delete whk_0123456789abcdef0123",
+      "Delete a webhook, with its pending deliveries and its delivery log",
+    ],
   ],
   async handler(context, { webhookId, yes }) {
     const { api, out, settings } = context;
@@ -22,7 +25,7 @@ export default defineCommand({
       seen: `\`svc webhooks list --env ${environment}\``,
       question: async (place) => {
         const { url, pending } = await getWebhook(context, webhookId);
-        const waiting = `the ${formatNumber(pending)}${pending >= PENDING_MAX ? " or more" : ""} deliveries that wait and `;
+        const waiting = `${formatNumber(pending)}${pending >= PENDING_MAX ? " or more" : ""} pending deliveries and `;
         const what = `${pending === 0 ? "" : waiting}the log of its deliveries`;
         return `Delete the webhook to ${printable(url)} in ${place}, with ${what}?`;
       },

@@ -12,8 +12,8 @@ export default defineCommand({
     ...csvPageOptions,
   },
   examples: [
-    ["svc webhooks deliveries whk_0123456789abcdef0123", "Every delivery, the newest first"],
-    ["svc webhooks deliveries whk_0123456789abcdef0123 --status failed", "What was given up"],
+    ["svc webhooks deliveries whk_0123456789abcdef0123", "Every delivery, newest first"],
+    ["svc webhooks deliveries whk_0123456789abcdef0123 --status failed", "Deliveries that were given up"],
   ],
   async handler(context, { webhookId, status, type, customer, limit, cursor, csv }) {
     const { out } = context;
@@ -21,7 +21,7 @@ export default defineCommand({
     const paint = { pending: out.style.yellow, delivered: out.style.green, failed: out.style.red };
     const outcome = ({ lastAttempt: last }: Delivery) =>
       last === null ? "" : `${last.statusCode ?? last.error ?? "none"} in ${last.latencyMs} ms`;
-    // When it ended, or when the next attempt is due.
+    // When the delivery ended, or when its next attempt is due.
     const instant = ({ finishedAt, nextAttemptAt: due }: Delivery) =>
       finishedAt !== null ? out.at(finishedAt) : due === null ? "" : `due ${out.at(due)}`;
     const query = { status, type, customer, limit, cursor };

@@ -5,7 +5,7 @@ import { type LocalCode, UserError } from "../../core/errors.js";
 import { printable } from "../../../words/text.js";
 import { activeVersion, getVersion, type Version } from "../config/stored-versions.js";
 
-/** The types of what a model emits, as docs/webhooks.md lists them. */
+/** The emission types of a model, as docs/webhooks.md lists them. */
 export function emissionTypes({ lifecycle, journeys, segments, health, signals, rules }: Snapshot): Set<string> {
   const own = rules.flatMap(({ then }) => (then.kind === "emit" ? [then.type] : []));
   return new Set([
@@ -24,9 +24,9 @@ export function emissionTypes({ lifecycle, journeys, segments, health, signals, 
 }
 
 /**
- * Tells of each pattern that stands for nothing the active model emits, and of each trait to include that it does not declare: mostly they are
- * misspelt. Of a model that cannot be read nothing is told.
- * @throws {UserError} where the service does not say which model is active: it would not do what follows either
+ * Warns of patterns that match nothing the active model emits, and of traits to include that it does not declare: mostly they are misspelt.
+ * Without a readable model there are no warnings.
+ * @throws {UserError} if the active version cannot be requested: the change that follows would fail as well
  */
 export async function noteUnknown(
   context: Context,
@@ -55,13 +55,13 @@ export async function noteUnknown(
   }
 }
 
-/** What the names of traits to include begin with. */
+/** The prefix of traits to include. */
 const TRAIT = "traits.";
 
-/** What keeps a model from being read, and nothing else from being done. */
+/** Failures to read a model that do not prevent the change itself. */
 const UNREADABLE: readonly string[] = ["UNEXPECTED_ANSWER" satisfies LocalCode, "FORBIDDEN", "INTERNAL_ERROR"];
 
-/** Null where none is active, or it cannot be read. */
+/** The active version; null if there is none, or it cannot be read. */
 async function activeModel(context: Context): Promise<Version | null> {
   const version = await activeVersion(context);
   if (version === null) return null;
@@ -73,7 +73,7 @@ async function activeModel(context: Context): Promise<Version | null> {
   }
 }
 
-/** Of types of the same family, `customer.` say, only what follows is compared: they are alike by the family already. */
+/** The most similar type. Within a family, such as `customer.`, only the rest is compared, as the common prefix would make all similar. */
 function meantType(pattern: string, types: ReadonlySet<string>): string | undefined {
   const family = pattern.slice(0, pattern.indexOf(".") + 1);
   const alike = [...types].filter((type) => type.startsWith(family)).map((type) => type.slice(family.length));

@@ -5,7 +5,7 @@ import { formatInWords, includeInWords, limitsInWords, statusInWords } from "./w
 
 export default defineCommand({
   options: { ...projectOptions, ...csvPageOptions },
-  examples: [["svc webhooks list", "What is delivered, and where to"]],
+  examples: [["svc webhooks list", "What is delivered, and to where"]],
   async handler(context, { limit, cursor, csv }) {
     const { out } = context;
     const { green, red, yellow } = out.style;

@@ -13,22 +13,22 @@ const STATUSES = ["failed", "missing", "pending", "delivered"] as const;
 export default defineCommand({
   args: {
     webhookId: "The webhook's id",
-    deliveryId: { describe: "The one delivery to send again; otherwise --since says which", optional: true },
+    deliveryId: { describe: "The delivery to send again; otherwise --since selects deliveries", optional: true },
   },
   options: {
-    since: { type: "text", describe: "What was emitted since then: how long ago, such as 2h, or a date" },
-    until: { type: "text", describe: "What was emitted before that" },
+    since: { type: "text", describe: "Emissions since then: how long ago, such as 2h, or a date" },
+    until: { type: "text", describe: "Emissions before then" },
     status: { type: "list", describe: `With --since: ${STATUSES.join(", ")}; may be given again; failed unless given` },
-    cursor: { type: "text", describe: "With --since: go on where a run before failed" },
+    cursor: { type: "text", describe: "With --since: continue where an earlier run failed" },
     ...projectOptions,
     ...yesOption,
   },
   examples: [
     ["svc webhooks resend whk_0123456789abcdef0123 emi_0000000000000400", "One delivery"],
-    ["svc webhooks resend whk_0123456789abcdef0123 --since 2h", "What was given up of the last two hours"],
+    ["svc webhooks resend whk_0123456789abcdef0123 --since 2h", "Deliveries of the last two hours that were given up"],
     [
       "svc webhooks resend whk_0123456789abcdef0123 --since 2026-03-01 --status failed --status missing",
-      "Also what it never got, because it was disabled",
+      "Also emissions that it never got, because it was disabled",
     ],
   ],
   async handler(context, { webhookId, deliveryId, since, until, status, cursor, yes }) {
@@ -36,7 +36,7 @@ export default defineCommand({
     sinceOption("--until", until);
     checkWords("--status", status, STATUSES);
     if ((deliveryId === undefined) === (since === undefined)) {
-      const message = "say what to send again: either a delivery's id or --since";
+      const message = "give either a delivery's id or --since";
       throw new UsageError(message, "see `svc webhooks resend --help`");
     }
     if (deliveryId !== undefined && (until !== undefined || status.length > 0 || cursor !== undefined)) {
@@ -60,7 +60,7 @@ function inWords(since: string, until: string | undefined, status: readonly stri
   const statuses = status.length === 0 ? "failed" : [...new Set(status)].join(" or ");
   const instant = (text: string): string => (isDuration(text) ? `${text} ago` : printable(text));
   const end = until === undefined ? "" : ` and before ${instant(until)}`;
-  return `what was emitted since ${instant(since)}${end} and is ${statuses}`;
+  return `everything emitted since ${instant(since)}${end} that is ${statuses}`;
 }
 
 async function resendOne({ api, out, settings }: Context, webhookId: string, deliveryId: string): Promise<void> {
@@ -73,7 +73,7 @@ async function resendOne({ api, out, settings }: Context, webhookId: string, del
   out.result(answer, () => `Queued ${printable(id)} (${printable(type)}). ${lookAt(out, webhookId, environment)}`);
 }
 
-/** One request looks at some thousands only, so it is asked for the next ones until the span ends. */
+/** One request handles only some thousands of deliveries, so it is repeated until the span ends. */
 async function resendSpan(
   { api, out, settings }: Context,
   webhookId: string,
@@ -94,23 +94,23 @@ async function resendSpan(
     } while (cursor !== undefined);
   } catch (error) {
     if (cursor !== undefined) {
-      const far = plural(queued, "delivery", "deliveries");
-      // Without it what was queued already would be queued a second time.
+      const done = plural(queued, "delivery", "deliveries");
+      // Without the cursor, deliveries already queued would be queued a second time.
       out.note(
-        `Queued before that: ${far}. To go on from there, add --cursor ${shellWord(cursor)} to the same command.`,
+        `Already queued: ${done}. To continue from there, add --cursor ${shellWord(cursor)} to the same command.`,
       );
     }
     throw error;
   }
   out.result({ document: { queued } }, () =>
     queued === 0
-      ? "There is nothing of that to send again."
+      ? "There is nothing to send again."
       : `Queued ${plural(queued, "delivery", "deliveries")}. ${lookAt(out, webhookId, environment)}`,
   );
 }
 
 function lookAt(out: Out, webhookId: string, environment: string): string {
-  return `See what comes of it: ${out.typed(deliveriesOf(webhookId, environment))}`;
+  return `See the result: ${out.typed(deliveriesOf(webhookId, environment))}`;
 }
 
 function deliveriesOf(webhookId: string, environment: string): string {

@@ -9,7 +9,7 @@ import { getWebhook } from "./webhooks.js";
 export default defineCommand({
   args: { webhookId: "The webhook's id" },
   options: {
-    grace: { type: "text", describe: "How long the old secret signs too, 0m to 24h; 24h unless given" },
+    grace: { type: "text", describe: "How long the old secret also signs, 0m to 24h; 24h unless given" },
     ...projectOptions,
     ...yesOption,
   },
@@ -25,7 +25,7 @@ export default defineCommand({
       seen: `\`svc webhooks list --env ${environment}\``,
       question: async (place) => {
         const { url } = await getWebhook(context, webhookId);
-        const end = grace?.startsWith("0") ? "signs no more" : `signs too for ${grace ?? "24h"}`;
+        const end = grace?.startsWith("0") ? "stops signing" : `also signs for ${grace ?? "24h"}`;
         return `Give the webhook to ${printable(url)} in ${place} a new secret? The old one ${end}.`;
       },
       request: (signal) => api.post<RotatedWebhook>(path, { grace }, ["webhook", "secret"], signal),
@@ -35,10 +35,10 @@ export default defineCommand({
     const facts = {
       URL: printable(url),
       Secret: printable(secret),
-      "Old secret": until === null ? "signs no more" : `signs too until ${out.at(until)} (${out.ago(until)})`,
+      "Old secret": until === null ? "no longer signs" : `also signs until ${out.at(until)} (${out.ago(until)})`,
     };
-    const told = `Gave the webhook ${printable(id)} in ${environment} a new secret. Keep it in a safe place: it is not shown again.`;
-    out.secret(answer, () => fields(out, facts, told), {
+    const sentence = `Gave the webhook ${printable(id)} in ${environment} a new secret. Keep it in a safe place: it is not shown again.`;
+    out.secret(answer, () => fields(out, facts, sentence), {
       what: `the webhook ${printable(id)} has a new secret`,
       fix: `give it another: \`svc webhooks rotate-secret ${shellWord(id)} --env ${environment} --project ${project}\``,
     });

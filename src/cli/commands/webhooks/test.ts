@@ -11,8 +11,8 @@ export default defineCommand({
     ...projectOptions,
   },
   examples: [
-    ["svc webhooks test whk_0123456789abcdef0123", "Send one message and see what is answered; nothing is stored"],
-    ["svc webhooks test whk_0123456789abcdef0123 --json", "With the request, to check a signature against"],
+    ["svc webhooks test whk_0123456789abcdef0123", "Send one message and see the answer; nothing is stored"],
+    ["svc webhooks test whk_0123456789abcdef0123 --json", "With the request, for checking a signature"],
   ],
   async handler({ api, out }, { webhookId, type }) {
     const members = ["id", "delivered", "latencyMs", "request"] as const;
@@ -20,8 +20,8 @@ export default defineCommand({
     const { id, delivered, statusCode, latencyMs, error, response } = answer.data;
     const outcome = statusCode === null ? printable(error ?? "no answer") : String(statusCode);
     if (!delivered) {
-      const message = `the receiver did not take the message: ${outcome} after ${latencyMs} ms`;
-      const fix = "mend the receiver, or correct the webhook: `svc webhooks update <webhookId> --url <url>`";
+      const message = `the receiver did not accept the message: ${outcome} after ${latencyMs} ms`;
+      const fix = "repair the receiver, or correct the webhook: `svc webhooks update <webhookId> --url <url>`";
       const reason = response ? { reason: `It answered ${JSON.stringify(response)}` } : {};
       throw failure("NOT_DELIVERED", message, fix, undefined, { ...reason, value: answer.data });
     }

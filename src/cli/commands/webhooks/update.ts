@@ -20,21 +20,21 @@ import {
 export default defineCommand({
   args: { webhookId: "The webhook's id" },
   options: {
-    url: { type: "text", describe: "Where deliveries are posted to; what waits goes there, too" },
+    url: { type: "text", describe: "The address that deliveries are posted to, pending ones included" },
     eventType: {
       type: "list",
-      describe: "What to deliver, such as customer.activated or segment.*, instead of what was; may be given again",
+      describe: "What to deliver instead, such as customer.activated or segment.*; may be given again",
     },
     ...contentOptions,
     ...limitOptions,
-    disable: { type: "flag", describe: "Deliver nothing of what is emitted from now on; what waits goes on waiting" },
-    enable: { type: "flag", describe: "Deliver again, what waits first" },
+    disable: { type: "flag", describe: "Deliver no later emissions; pending deliveries keep waiting" },
+    enable: { type: "flag", describe: "Deliver again, pending deliveries first" },
     ...projectOptions,
     ...yesOption,
   },
   examples: [
     ["svc webhooks update whk_0123456789abcdef0123 --url https://example.com/hook", "Deliver to another address"],
-    ["svc webhooks update whk_0123456789abcdef0123 --max-per-second 50", "Spare the receiver"],
+    ["svc webhooks update whk_0123456789abcdef0123 --max-per-second 50", "Limit the load on the receiver"],
     ["svc webhooks update whk_0123456789abcdef0123 --disable", "Stop it for a while"],
   ],
   async handler(context, { webhookId, url, eventType, include, format, disable, enable, yes, ...limits }) {
@@ -64,8 +64,8 @@ export default defineCommand({
           .filter(([label, was]) => was !== after[label])
           .map(([label, was]) => `${label}: ${was} → ${after[label]}`);
         if (disable) lines.push("Disabled: nothing is delivered");
-        if (enable) lines.push("Enabled: what waits is delivered");
-        const what = (lines.length === 0 ? ["Nothing is different"] : lines).map((line) => `  ${line}`);
+        if (enable) lines.push("Enabled: pending deliveries are sent");
+        const what = (lines.length === 0 ? ["No difference"] : lines).map((line) => `  ${line}`);
         return [`Webhook ${printable(webhookId)} in ${place}`, ...what, "Change it?"].join("\n");
       },
       request: (signal) => api.patch<Webhook>(["webhooks", webhookId], changes, WEBHOOK_MEMBERS, signal),
@@ -73,7 +73,7 @@ export default defineCommand({
     const webhook = answer.data;
     if (Object.keys(content).length > 0) noteUseless(out, webhook);
     const facts = { ...settingsInWords(webhook), Status: statusInWords(out, webhook) };
-    const told = `Changed the webhook ${printable(webhook.id)} in ${environment}.`;
-    out.result(answer, () => fields(out, facts, told));
+    const sentence = `Changed the webhook ${printable(webhook.id)} in ${environment}.`;
+    out.result(answer, () => fields(out, facts, sentence));
   },
 });

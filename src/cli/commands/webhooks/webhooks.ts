@@ -16,7 +16,7 @@ type WebhookSettings = WebhookLimits &
 
 const NONE = "none";
 
-/** What deliveries tell, and how. */
+/** Options for the content and the format of deliveries. */
 export const contentOptions = {
   format: {
     type: "text",
@@ -26,11 +26,11 @@ export const contentOptions = {
   include: {
     type: "list",
     describe:
-      "What of the customer to tell besides: name, owner, renewal, url, facts, traits.<name>, with commas between; none for nothing",
+      "What else to include about the customer: name, owner, renewal, url, facts, traits.<name>, separated by commas; none for nothing",
   },
 } as const satisfies Options;
 
-/** The same as the service takes it; what was not given is absent. */
+/** The same as members of a request; options that were not given are absent. */
 export function readContent(given: {
   include: readonly string[];
   format: Webhook["format"] | undefined;
@@ -43,23 +43,26 @@ export function readContent(given: {
   };
 }
 
-/** Tells that a webhook includes what its format has no place for: it would, if the format was another one. */
+/** Warns if a webhook includes members that its format cannot show. */
 export function noteUseless(out: Out, { include = [], format = "json" }: Readonly<WebhookSettings>): void {
   if (include.length === 0 || format === "json") return;
   const names = printable(include.join(", "));
-  out.note(`warning: messages of the format ${format} tell nothing of ${names}: include has no effect on them`);
+  out.note(`warning: messages in the format ${format} do not contain ${names}: include has no effect on them`);
 }
 
-/** Options that spare a receiver. */
+/** Options that limit the load on a receiver. */
 export const limitOptions = {
-  maxEventAge: { type: "text", describe: "Leave out what happened longer ago, such as 7d; none for no limit" },
-  maxConcurrency: { type: "integer", min: 1, max: 100, describe: "Deliveries at once at most" },
-  maxPerSecond: { type: "text", describe: "Deliveries per second at most, 1 to 1000; none for no limit" },
+  maxEventAge: {
+    type: "text",
+    describe: "Leave out emissions that happened longer ago, such as 7d; none for no limit",
+  },
+  maxConcurrency: { type: "integer", min: 1, max: 100, describe: "Maximum of concurrent deliveries" },
+  maxPerSecond: { type: "text", describe: "Maximum of deliveries per second, 1 to 1000; none for no limit" },
 } as const satisfies Options;
 
 type Limits = Record<"maxEventAge" | "maxPerSecond", string | undefined> & { maxConcurrency: number | undefined };
 
-/** The limits as the service takes them; those that were not given are absent. @throws {UsageError} */
+/** The limits as members of a request; those that were not given are absent. @throws {UsageError} */
 export function readLimits({ maxEventAge, maxConcurrency, maxPerSecond }: Limits): Partial<WebhookLimits> {
   if (maxEventAge !== NONE) checkDurationOption("--max-event-age", maxEventAge, ", or none");
   const perSecond = /^\d{1,4}$/.test(maxPerSecond ?? "") ? Number(maxPerSecond) : 0;
@@ -74,7 +77,7 @@ export function readLimits({ maxEventAge, maxConcurrency, maxPerSecond }: Limits
   };
 }
 
-/** What a webhook is set to, label by label. */
+/** A webhook's settings by label. */
 export function settingsInWords(webhook: Readonly<WebhookSettings>): Record<string, string> {
   const { url, eventTypes, ...limits } = webhook;
   return {
@@ -86,12 +89,12 @@ export function settingsInWords(webhook: Readonly<WebhookSettings>): Record<stri
   };
 }
 
-/** What a delivery tells of the customer: `name, url`, `none`. */
+/** What a delivery includes about the customer: `name, url`, `none`. */
 export function includeInWords({ include = [] }: Readonly<Pick<WebhookSettings, "include">>): string {
   return include.join(", ") || NONE;
 }
 
-/** `json`, also where a service of before formats says nothing of it. */
+/** The format; `json` if the service is too old to know formats. */
 export function formatInWords({ format = "json" }: Readonly<Pick<WebhookSettings, "format">>): string {
   return format;
 }
@@ -105,14 +108,14 @@ export function limitsInWords({ maxEventAge, maxConcurrency, maxPerSecond }: Rea
   ].join(", ");
 }
 
-/** `enabled`, or since when or why it is not as it should be. */
+/** `enabled`, or since when it fails, or why it is disabled. */
 export function statusInWords(out: Out, { disabledAt, disabledReason, failingSince }: Webhook): string {
   if (disabledAt === null) return failingSince === null ? "enabled" : `failing since ${out.at(failingSince)}`;
   const reason = printable(disabledReason ?? "unknown");
   return /^disabled/i.test(reason) ? reason : `disabled: ${reason}`;
 }
 
-/** One webhook, with how many deliveries wait for it. */
+/** A webhook with the number of its pending deliveries. */
 export async function getWebhook({ api }: Context, webhookId: string): Promise<WebhookDetail> {
   return (await api.get<WebhookDetail>(["webhooks", webhookId], [...WEBHOOK_MEMBERS, "pending"])).data;
 }

@@ -4,10 +4,10 @@ import { plural } from "../../../../words/text.js";
 import { allOption, chosenOf, filterOptions, stepByStep } from "./step.js";
 
 export default defineCommand({
-  args: { quarantineId: { describe: "The one operation to discard", optional: true } },
+  args: { quarantineId: { describe: "The operation to discard", optional: true } },
   options: { ...projectOptions, ...allOption, ...filterOptions, ...yesOption },
   examples: [
-    ["svc events quarantine discard --all --event debug_ping", "What was never meant to be an event"],
+    ["svc events quarantine discard --all --event debug_ping", "Operations that were never meant to be events"],
     ["svc events quarantine discard qop_0000000000000400 --yes", "One of them, without being asked"],
   ],
   async handler(context, { quarantineId, all, event, code, yes }) {

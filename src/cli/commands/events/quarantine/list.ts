@@ -6,8 +6,8 @@ import { filterOptions } from "./step.js";
 export default defineCommand({
   options: { ...projectOptions, ...filterOptions, ...csvPageOptions },
   examples: [
-    ["svc events quarantine list --env live", "What violates the schema, the last accepted first"],
-    ["svc events quarantine list --event order_placed --code UNKNOWN_PROPERTY", "Of one event, for one reason"],
+    ["svc events quarantine list --env live", "Operations that violate the schema, newest first"],
+    ["svc events quarantine list --event order_placed --code UNKNOWN_PROPERTY", "Those of one event, for one reason"],
   ],
   async handler(context, { event, code, limit, cursor, csv }) {
     const { out } = context;
@@ -17,7 +17,7 @@ export default defineCommand({
       columns: [
         { title: "Accepted", value: ({ quarantinedAt }) => out.at(quarantinedAt), fixed: true },
         { title: "Customer", value: ({ customerId }) => customerId ?? "(none)" },
-        // Only traits will have no event's id; a call of the tracking API may lack the name.
+        // Only updates of traits have no event id; a call of the tracking API may lack the event's name.
         {
           title: "Event",
           value: ({ event, eventId }) => event ?? (eventId === null ? "(traits)" : "(no name)"),

@@ -4,7 +4,7 @@ import { plural } from "../../../../words/text.js";
 import { allOption, chosenOf, filterOptions, stepByStep } from "./step.js";
 
 export default defineCommand({
-  args: { quarantineId: { describe: "The one operation to release", optional: true } },
+  args: { quarantineId: { describe: "The operation to release", optional: true } },
   options: { ...projectOptions, ...allOption, ...filterOptions, ...yesOption },
   examples: [
     ["svc events quarantine release --all --yes", "All that the active version accepts, for example after a deploy"],
@@ -15,7 +15,7 @@ export default defineCommand({
     const { body, words } = chosenOf("release", { quarantineId, all, event, code });
     settings.credentials();
     const confirm = await confirmation(context, { action: "releasing operations", yes });
-    await confirm(`Release ${words} in ${settings.place}, as far as the active version accepts it?`);
+    await confirm(`Release ${words} in ${settings.place}, if the active version accepts it?`);
     const total = await stepByStep(context, "release", body, ["released", "kept", "expired"]);
     out.result({ document: total }, () =>
       [
@@ -24,7 +24,7 @@ export default defineCommand({
           : `Released ${plural(total.released, "operation")}; they wait for evaluation.`,
         total.kept === 0
           ? ""
-          : ` ${plural(total.kept, "operation violates", "operations violate")} the active version's schema, too; what does so stays.`,
+          : ` ${plural(total.kept, "operation still violates", "operations still violate")} the active version's schema and stay${total.kept === 1 ? "s" : ""} in quarantine.`,
         total.expired === 0
           ? ""
           : ` ${plural(total.expired, "operation is", "operations are")} too old and will be removed.`,

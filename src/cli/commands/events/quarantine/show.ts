@@ -14,17 +14,17 @@ export default defineCommand({
   ],
   async handler({ api, out, settings }, { quarantineId }) {
     const answer = await readList<Quarantined>(api, ["quarantine"], { id: quarantineId, limit: 1 });
-    const [found] = answer.data.data;
-    if (found === undefined) throw notInQuarantine(quarantineId, settings.environment);
+    const [quarantined] = answer.data.data;
+    if (quarantined === undefined) throw notInQuarantine(quarantineId, settings.environment);
     const [text = "{}"] = elementTexts(memberTexts(answer.text).get("data") ?? "[]");
     out.result({ text }, () =>
       fields(out, [
-        ["Id", found.quarantineId],
-        ["Accepted", out.at(found.quarantinedAt)],
-        ["Held against", found.configVersion ?? "no version"],
-        // As it is written, so that long numbers keep all their digits.
+        ["Id", quarantined.quarantineId],
+        ["Accepted", out.at(quarantined.quarantinedAt)],
+        ["Checked against", quarantined.configVersion ?? "no version"],
+        // From the answer's text, so that long numbers keep all their digits.
         ["Operation", printable(memberTexts(text).get("operation") ?? "")],
-        ...found.violations.map(({ code, path, message }) => [code, printable(`${path}: ${message}`)] as const),
+        ...quarantined.violations.map(({ code, path, message }) => [code, printable(`${path}: ${message}`)] as const),
       ]),
     );
   },

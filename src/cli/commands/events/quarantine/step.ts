@@ -3,14 +3,14 @@ import { failure, UsageError, type UserError } from "../../../core/errors.js";
 import { outcomeOf } from "../../../output/change.js";
 import { printable, shellWord } from "../../../../words/text.js";
 
-/** What of the quarantine a command is about. */
+/** Options that filter the operations in quarantine. */
 export const filterOptions = {
   event: { type: "text", describe: "Only events of this name" },
   code: { type: "text", describe: "Only those whose first violation has this code, such as UNKNOWN_EVENT" },
 } as const;
 
 export const allOption = {
-  all: { type: "flag", describe: "All that --event and --code leave, instead of one" },
+  all: { type: "flag", describe: "All operations that match --event and --code, instead of one" },
 } as const;
 
 type Verb = "release" | "discard";
@@ -22,18 +22,18 @@ interface Chosen {
   all: boolean;
 }
 
-/** What a request names, and the same in words. @throws {UsageError} unless it is either one operation or all */
+/** A request's selection, and the same in words. @throws {UsageError} unless it is either one operation or all */
 export function chosenOf(verb: Verb, { quarantineId, event, code, all }: Chosen) {
   if ((quarantineId !== undefined) === all || (!all && (event !== undefined || code !== undefined))) {
     const fix = `see \`svc events quarantine ${verb} --help\``;
-    throw new UsageError("say which: either an operation's id, or --all, of which --event and --code leave some", fix);
+    throw new UsageError("give either an operation's id, or --all, optionally with --event and --code", fix);
   }
   if (quarantineId !== undefined) return { body: { ids: [quarantineId] }, words: printable(quarantineId) };
   const filters = [event, code].filter((text) => text !== undefined).map(printable);
   return { body: { event, code }, words: ["all that is in quarantine", ...filters].join(", ") };
 }
 
-/** What is said of an operation that is not there. */
+/** The failure for an operation that is not in quarantine. */
 export function notInQuarantine(quarantineId: string, environment: string): UserError {
   return failure(
     "OPERATION_NOT_FOUND",
@@ -43,9 +43,9 @@ export function notInQuarantine(quarantineId: string, environment: string): User
 }
 
 /**
- * Asks for one step after the other, so that none takes long, and adds up what they answer.
+ * Sends one request after the other, so that none takes long, and adds up their counts.
  *
- * @throws {UserError} OPERATION_NOT_FOUND where one was named that is in none of the counts
+ * @throws {UserError} OPERATION_NOT_FOUND if a named operation is in none of the counts
  */
 export async function stepByStep<Key extends string>(
   { api, settings }: Context,

@@ -17,13 +17,13 @@ import {
   readPage,
 } from "../tool.js";
 
-const health = nullable(document("The overall score, the band that it lies in, and the score of a week ago."));
+const health = nullable(document("The overall score, its band, and the score a week ago."));
 
 const listCustomers = defineTool({
   name: "list_customers",
   title: "Find customers",
   description:
-    "Customers with their lifecycle state, health, segments and signals, filtered and sorted. For why one of them stands there, explain_customer.",
+    "Customers with their lifecycle state, health, segments and signals, filtered and sorted. For the reasons of one customer's state, use explain_customer.",
   effect: "reads",
   input: {
     lifecycle: optionalText("Only those in this lifecycle state."),
@@ -33,11 +33,11 @@ const listCustomers = defineTool({
     traits: Type.Optional(document('Only those with these traits, such as {"plan": "pro"}.')),
     search: optionalText("Only those whose id or traits contain this text."),
     inactive: optionalText("Only those without an event for this long, such as 14d."),
-    setAside: Type.Optional(Type.Boolean({ description: "Only those whose evaluation was given up." })),
+    setAside: Type.Optional(Type.Boolean({ description: "Only those that were set aside because evaluation failed." })),
     sort: Type.Optional(
-      Type.Enum(["customerId", "lastEvent", "health"], { description: "The lowest first; by id unless given." }),
+      Type.Enum(["customerId", "lastEvent", "health"], { description: "Lowest first; by id unless given." }),
     ),
-    reverse: Type.Optional(Type.Boolean({ description: "The highest first." })),
+    reverse: Type.Optional(Type.Boolean({ description: "Highest first." })),
     ...pageInput,
   },
   output: pageOutput({
@@ -48,7 +48,7 @@ const listCustomers = defineTool({
     segments: Type.Array(Type.String()),
     signals: Type.Array(Type.Object({ signal: Type.String(), severity: Type.String() })),
     lastEventAt: nullable(Type.String()),
-    setAside: nullable(document("When evaluation was given up, and why.")),
+    setAside: nullable(document("When it was set aside, and why.")),
   }),
   async run(call, { traits, inactive, ...query }) {
     const sanitizer = await call.sanitizer();
@@ -73,7 +73,7 @@ const explainCustomer = defineTool({
   name: "explain_customer",
   title: "Explain a customer",
   description:
-    "Where one customer stands and why: findings (what is or may be wrong), state, each condition that is consulted now with what is met and missing, the latest changes, events and runs of rules. Use it for questions such as why a customer is at risk, or not activated.",
+    "One customer's state and the reasons for it: findings (problems and possible problems), state, each condition that currently applies with what is met and missing, the latest changes, events and runs of rules. Use it for questions such as why a customer is at risk, or not activated.",
   effect: "reads",
   input: {
     customer: customerInput,
@@ -82,9 +82,9 @@ const explainCustomer = defineTool({
   less: "ask for one part: lifecycle, journeys, segments, health or signals",
   output: {
     customer: Type.String(),
-    findings: Type.Array(Type.String({ description: "What is or may be wrong, and what to do." })),
-    state: document("Where the customer stands now."),
-    backlog: document("What waits for evaluation."),
+    findings: Type.Array(Type.String({ description: "A problem or possible problem, and what to do." })),
+    state: document("The customer's present state."),
+    backlog: document("Operations that wait for evaluation."),
     why: document("The conditions of each part, with what is met and missing."),
     timeline: Type.Array(document("A change of the state; the newest last.")),
     events: Type.Array(document("An event; the newest last.")),
@@ -96,7 +96,7 @@ const explainCustomer = defineTool({
     const { why, ...sent } = sentCustomer(record, sanitizer, ANSWER_BYTES_MAX - 1024);
     const others = new Set<string>(part === undefined ? [] : PARTS.filter((one) => one !== part));
     const asked = Object.fromEntries(Object.entries(why).filter(([name]) => !others.has(name)));
-    // Named as it was asked for, which says nothing new.
+    // Named as in the call, which reveals nothing new.
     return { ...sent, customer, why: asked };
   },
 });
@@ -104,7 +104,7 @@ const explainCustomer = defineTool({
 const customerTimeline = defineTool({
   name: "customer_timeline",
   title: "A customer's timeline",
-  description: "Every change of one customer's state, with what caused it; the newest first unless oldestFirst.",
+  description: "Every change of one customer's state, with its cause; newest first unless oldestFirst.",
   effect: "reads",
   input: {
     customer: customerInput,
@@ -128,15 +128,15 @@ const customerTimeline = defineTool({
 
 export const customerTools = [listCustomers, explainCustomer, customerTimeline];
 
-/** A change: evaluates a customer again that was set aside. */
+/** A change: releases a customer that was set aside, to be evaluated again. */
 export const releaseCustomer = defineTool({
   name: "release_customer",
   title: "Release a customer",
   description:
-    "Evaluate a customer again that was set aside because its evaluation failed. Only once the cause is fixed; otherwise it is set aside again.",
+    "Evaluate again a customer that was set aside because its evaluation failed. Only once the cause is fixed; otherwise it is set aside again.",
   effect: "changes",
   input: { customer: customerInput },
-  output: { released: Type.Integer({ description: "1, or 0 where it was not set aside." }) },
+  output: { released: Type.Integer({ description: "1, or 0 if it was not set aside." }) },
   async run(call, { customer }) {
     const path = ["customers", call.customerId(customer), "release"];
     const { data } = await changed("explain_customer", () =>

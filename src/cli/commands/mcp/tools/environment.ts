@@ -20,13 +20,13 @@ const overview = defineTool({
   output: {
     configVersion: nullable(Type.String()),
     customers: Type.Integer(),
-    customersSetAside: Type.Integer({ description: "Those whose evaluation was given up." }),
-    events: document("Accepted, pending, and ahead of time."),
+    customersSetAside: Type.Integer({ description: "Those that were set aside because evaluation failed." }),
+    events: document("Accepted, pending, and dated in the future."),
     lifecycle: Type.Array(document("A state, how many customers are in it, and how many ever were.")),
     segments: Type.Array(document("A segment and how many members it has.")),
     webhooks: document("Deliveries by status."),
   },
-  less: "ask for one thing by list_customers or list_segment_members",
+  less: "ask for less with list_customers or list_segment_members",
   async run({ context: { api } }) {
     const { data } = await api.get<Overview>(["overview"], ["customers", "lifecycle", "segments"]);
     return pick(data, "configVersion", "customers", "customersSetAside", "events", "lifecycle", "segments", "webhooks");
@@ -49,9 +49,9 @@ const trends = defineTool({
     what: Type.String(),
     every: Type.String(),
     timeZone: Type.String(),
-    complete: Type.Boolean({ description: "False while what came before is still being counted." }),
+    complete: Type.Boolean({ description: "False while earlier data is still being counted." }),
     periods: Type.Array(Type.String({ description: "The first day of each." })),
-    series: Type.Array(document("What is counted, of what, and the values.")),
+    series: Type.Array(document("The metric, what it is counted for, and the values.")),
   },
   less: "ask for fewer or longer periods: from, to, every",
   async run({ context: { api } }, query) {
@@ -64,14 +64,12 @@ const listSegmentMembers = defineTool({
   name: "list_segment_members",
   title: "Members of a segment",
   description:
-    "Who is in a segment and since when; on the first page also its condition and what its members are like. The names of segments: overview. Whether and why one customer is in it: explain_customer.",
+    "Who is in a segment and since when; the first page also has its condition and statistics of its members. For the names of segments, use overview; for whether and why one customer is in it, explain_customer.",
   effect: "reads",
   input: { segment: text("The segment's id."), ...pageInput },
   output: {
     members: Type.Integer({ description: "How many there are." }),
-    condition: Type.Optional(
-      nullable(Type.String(), "Null where rules fill it, or the active version does not have it."),
-    ),
+    condition: Type.Optional(nullable(Type.String(), "Null if rules fill it, or the active version does not have it.")),
     statistics: Type.Optional(document("By lifecycle, health and last event.")),
     ...pageOutput({ customer: Type.String(), enteredAt: Type.String() }),
   },
@@ -96,7 +94,7 @@ const listSegmentMembers = defineTool({
 const listSignals = defineTool({
   name: "list_signals",
   title: "Raised signals",
-  description: "The signals that are raised now: which customers need somebody, the last raised first.",
+  description: "The signals that are currently raised, for customers that need attention; latest first.",
   effect: "reads",
   input: {
     signal: optionalText("Only this signal."),
@@ -127,10 +125,10 @@ const diagnose = defineTool({
   name: "diagnose",
   title: "Diagnose",
   description:
-    "What is wrong with configuration or data, the most severe first, and what to do about it; empty where all is well.",
+    "Problems of configuration or data, most severe first, and what to do about them; empty if there are none.",
   effect: "reads",
   input: {},
-  less: "run svc diagnose instead, which tells all of it",
+  less: "run svc diagnose instead, which shows everything",
   output: {
     problems: Type.Array(
       Type.Object({
@@ -139,7 +137,7 @@ const diagnose = defineTool({
         message: Type.String(),
         fix: Type.String(),
         count: Type.Integer(),
-        details: Type.Unknown({ description: "What helps to find it." }),
+        details: Type.Unknown({ description: "Details that help to find it." }),
       }),
     ),
   },
@@ -160,7 +158,7 @@ const diagnose = defineTool({
 /** Members of findings that hold instants, or names of the model or the service. */
 const PLAIN = /^(at|\w+At|code|\w*[vV]ersion|ruleId|webhookId|recomputeId)$/;
 
-/** What a finding has besides its words, as it may be sent. @param name of the member that holds it */
+/** A finding's details as they may be sent. @param name the member that contains the value */
 function sentDetails(sanitizer: Sanitizer, name: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => sentDetails(sanitizer, name, one));
   if (isObject(value)) {
@@ -169,7 +167,7 @@ function sentDetails(sanitizer: Sanitizer, name: string, value: unknown): unknow
   if (typeof value !== "string" || PLAIN.test(name)) return value;
   if (/customerId$/i.test(name)) return sanitizer.id("customer", value);
   if (/eventId$/i.test(name)) return sanitizer.id("event", value);
-  // What came in under a name that the model does not have.
+  // A received name that the model may not declare.
   if (/^(events?|path)$/.test(name)) return sanitizer.name(value);
   if (name === "url") return hostOf(value);
   return sanitizer.value(name, value);

@@ -21,21 +21,21 @@ import { problemOf } from "../answer.js";
 import type { Call } from "../session.js";
 import { changed, defineTool, document, optionalText, nullable } from "../tool.js";
 
-/** Said of each tool that does. */
+/** Part of the description of each tool that runs the model. */
 const RUNS = "It runs the TypeScript of the model on this machine, as svc validate does.";
 
 const validateModel = defineTool({
   name: "validate_model",
   title: "Validate the local model",
-  description: `Check the model in the project's folder: its types, and what svc finds wrong or doubtful, with file and line. Nothing is deployed. ${RUNS}`,
+  description: `Check the model in the project's folder: its types, and svc's errors and warnings, with file and line. Nothing is deployed. ${RUNS}`,
   effect: "runs",
   input: {},
-  less: "run svc validate instead, which tells all of it",
+  less: "run svc validate instead, which shows everything",
   output: {
     valid: Type.Boolean(),
-    summary: nullable(Type.String(), "What the model has; null where it is not valid."),
-    stateBytes: nullable(Type.Number(), "What a customer's state may take."),
-    problems: Type.Array(document("What is wrong, where, and what to do; warnings too.")),
+    summary: nullable(Type.String(), "The model's contents; null if it is not valid."),
+    stateBytes: nullable(Type.Number(), "The size that a customer's state can reach, in bytes."),
+    problems: Type.Array(document("What is wrong, where, and what to do; includes warnings.")),
   },
   async run({ context, signal }) {
     try {
@@ -56,10 +56,10 @@ const WAIT_MS = 40_000;
 const previewModel = defineTool({
   name: "preview_model",
   title: "Preview the local model",
-  description: `What the model in the project's folder would change among customers if it were deployed: who would enter or leave segments, move in the lifecycle, change health. It looks at a sample of customers; nothing is deployed or changed. Where it takes long, the answer has no impact yet: call it again with its previewId. ${RUNS}`,
+  description: `What the model in the project's folder would change among customers if it were deployed: who would enter or leave segments, move in the lifecycle, change health. It looks at a sample of customers; nothing is deployed or changed. If it takes long, the answer has no impact yet: call again with its previewId. ${RUNS}`,
   effect: "runs",
   input: {
-    previewId: optionalText("Of an earlier answer, to see what came of it; otherwise a new preview begins."),
+    previewId: optionalText("From an earlier answer, to get its result; otherwise a new preview begins."),
     sample: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -71,14 +71,14 @@ const previewModel = defineTool({
   less: "give a smaller sample",
   output: {
     previewId: Type.String(),
-    status: Type.String({ description: "completed, or how far it is." }),
-    comparedWith: nullable(Type.String(), "The active version; null where none is."),
+    status: Type.String({ description: "completed, or the present status." }),
+    comparedWith: nullable(Type.String(), "The active version; null if there is none."),
     evaluatedAt: Type.String(),
     progress: document("How many customers were looked at, of how many."),
     totals: document("How much changes."),
     refusedFor: nullable(
-      Type.Array(document("What is lost by a deploy, which is refused for it until a person forces it.")),
-      "Null of an earlier preview.",
+      Type.Array(document("What a deploy would lose; it is refused for that unless a person forces it.")),
+      "Null for an earlier preview.",
     ),
     impact: nullable(document("What changes, with some of the customers; null until the preview is completed.")),
   },
@@ -86,12 +86,12 @@ const previewModel = defineTool({
     const { context } = call;
     const sanitizer = await call.sanitizer();
     const begun = previewId === undefined ? await begin(call, sample) : { id: previewId, refusedFor: null };
-    const job = await ended(call, begun.id);
+    const job = await awaitPreview(call, begun.id);
     if (job.status === "dead_letter") {
       throw failure(
         "DEAD_LETTER",
         `the preview ${job.id} was given up`,
-        "mend the cause (see diagnose), then preview again",
+        "fix the cause (see diagnose), then preview again",
       );
     }
     const impact = new Impact();
@@ -113,7 +113,7 @@ const previewModel = defineTool({
   },
 });
 
-/** Begins a preview of the local model, and asks what a deploy of it is refused for. */
+/** Begins a preview of the local model, and asks for the warnings that would block its deploy. */
 async function begin({ context, signal }: Call, sample: number) {
   const { snapshot } = await compile(context, signal);
   const { warnings } = (await context.api.post<ConfigCheck>(["config-checks"], { snapshot }, ["warnings"])).data;
@@ -121,17 +121,17 @@ async function begin({ context, signal }: Call, sample: number) {
   return { id, refusedFor: asWarnings(warnings).map(problemOf) };
 }
 
-/** A preview once it has ended, or as far as it is after a while. */
-async function ended({ context: { api }, signal }: Call, id: string): Promise<RecomputeOrPreview> {
+/** A preview once it has ended, or its progress after WAIT_MS. */
+async function awaitPreview({ context: { api }, signal }: Call, id: string): Promise<RecomputeOrPreview> {
   const until = Date.now() + WAIT_MS;
-  for (let looks = 0; ; looks++) {
+  for (let polls = 0; ; polls++) {
     const { data } = await api.get<RecomputeOrPreview>(["previews", id], JOB_MEMBERS);
     if (["completed", "dead_letter"].includes(data.status) || Date.now() > until) return data;
-    await setTimeout(pauseAfter(looks), undefined, { signal });
+    await setTimeout(pauseAfter(polls), undefined, { signal });
   }
 }
 
-/** What a model changes as it may be sent: the customers that stand as examples are named as everywhere. */
+/** A model's impact as it may be sent: example customers are named by pseudonyms, as everywhere, unless ids are allowed. */
 function sentImpact(sanitizer: Sanitizer, { segments, health, emissions, ...impact }: ImpactDocument) {
   const customer = (id: string) => sanitizer.id("customer", id);
   const group = <G extends ImpactGroup>(one: G): G => ({ ...one, examples: one.examples.map(customer) });
@@ -155,16 +155,16 @@ function sentImpact(sanitizer: Sanitizer, { segments, health, emissions, ...impa
 
 export const modelTools = [validateModel, previewModel];
 
-/** A change, for test alone: deploys the local model. */
+/** A change, only offered for test: deploys the local model. */
 export const deployModel = defineTool({
   name: "deploy_model",
   title: "Deploy the local model to test",
-  description: `Deploy the model in the project's folder as a new version of the environment test. Preview it first. Warnings refuse it. Customers keep their state until something happens to them. ${RUNS}`,
+  description: `Deploy the model in the project's folder as a new version of the environment test. Preview it first. A model with warnings is refused. Customers keep their state until something happens to them. ${RUNS}`,
   effect: "changes",
   input: {},
   output: {
     version: Type.String(),
-    created: Type.Boolean({ description: "False where this model is active already." }),
+    created: Type.Boolean({ description: "False if this model is already active." }),
     hasCustomers: Type.Boolean(),
   },
   async run({ context, signal }) {

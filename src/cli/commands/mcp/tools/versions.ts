@@ -12,7 +12,7 @@ const versionInput = (description: string) => Type.String({ pattern: "^(latest|v
 const listVersions = defineTool({
   name: "list_versions",
   title: "Versions of the model",
-  description: "The deployed versions of the model, the newest first, and in which environments each is active.",
+  description: "The deployed versions of the model, newest first, and in which environments each is active.",
   effect: "reads",
   input: pageInput,
   output: pageOutput({
@@ -32,7 +32,7 @@ const showVersion = defineTool({
   description:
     "What a version of the model derives, part by part in words: lifecycle, journeys, segments, health, signals, rules, events and traits.",
   effect: "reads",
-  input: { version: Type.Optional(versionInput("Such as v3, or latest; the one that is active unless given.")) },
+  input: { version: Type.Optional(versionInput("Such as v3, or latest; the active one unless given.")) },
   less: "ask explain_customer about a customer, or compare_versions",
   output: { version: Type.String(), model: document("The model in words.") },
   async run({ context }, { version }) {

@@ -6,7 +6,7 @@ import { changed, defineTool, optionalText, nullable, pageInput, pageOutput, rea
 
 const webhookInput = text("The webhook's id, from list_webhooks.");
 
-/** All of an address that may be sent: the rest may hold a secret. */
+/** The only part of an address that may be sent: the rest may contain a secret. */
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : WITHHELD;
 }
@@ -14,7 +14,7 @@ export function hostOf(url: string): string {
 const listWebhooks = defineTool({
   name: "list_webhooks",
   title: "Webhooks",
-  description: "The endpoints that receive what is emitted, and whether they take it.",
+  description: "The endpoints that receive emissions, and whether their deliveries fail.",
   effect: "reads",
   input: pageInput,
   output: pageOutput({
@@ -35,7 +35,7 @@ const listWebhooks = defineTool({
 const listDeliveries = defineTool({
   name: "list_deliveries",
   title: "Deliveries of a webhook",
-  description: "What was delivered to a webhook, the newest first, and how the last attempt of each ended.",
+  description: "The deliveries to a webhook, newest first, and how the last attempt of each ended.",
   effect: "reads",
   input: {
     webhookId: webhookInput,
@@ -53,7 +53,7 @@ const listDeliveries = defineTool({
     emittedAt: Type.String(),
     nextAttemptAt: nullable(Type.String()),
     finishedAt: nullable(Type.String()),
-    statusCode: nullable(Type.Number(), "What the receiver answered last; null without an answer."),
+    statusCode: nullable(Type.Number(), "The receiver's last answer; null without an answer."),
     error: nullable(Type.String(), "Why there was no answer."),
   }),
   async run(call, { webhookId, customer, ...query }) {
@@ -76,8 +76,7 @@ export const webhookTools = [listWebhooks, listDeliveries];
 export const resendDelivery = defineTool({
   name: "resend_delivery",
   title: "Send a delivery again",
-  description:
-    "Queue one delivery again, as the receiver gets it from a webhook. Receivers that took it before get it a second time.",
+  description: "Queue one delivery again. A receiver that already accepted it gets it a second time.",
   effect: "changes",
   input: { webhookId: webhookInput, deliveryId: text("From list_deliveries.") },
   output: { deliveryId: Type.String(), type: Type.String() },
