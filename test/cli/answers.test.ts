@@ -15,7 +15,7 @@ const EXPIRED = json({ error: { code: "INVALID_SESSION", message: "The session h
 
 describe("a failure is one line that says what to do", () => {
   const UNEXPECTED = "not as this version of svc expects. ";
-  const CHECK = "Check that SVC_API_URL is the address of the service, and that svc is of the same version.";
+  const CHECK = "Check that SVC_API_URL is the address of the service, and that svc has the same version.";
   const error = (code: string, message: string, status: number) =>
     json({ error: { code, message, requestId: "r1" } }, status);
 
@@ -48,12 +48,12 @@ describe("a failure is one line that says what to do", () => {
     [
       "JSON of another shape, of a service that says the same version",
       json({ info: { title: "svc", version: version() } }),
-      `[UNEXPECTED_ANSWER]: <service> answered 200 with JSON of another shape, ${UNEXPECTED}The service and svc are both of version ${version()}: check what stands between them, such as a proxy.`,
+      `[UNEXPECTED_ANSWER]: <service> answered 200 with JSON of another shape, ${UNEXPECTED}The service and svc both have version ${version()}: check what is between them, such as a proxy.`,
     ],
     [
       "JSON of another shape, of a service that says another version",
       json({ info: { title: "svc", version: "0.0.9" } }),
-      `[UNEXPECTED_ANSWER]: <service> answered 200 with JSON of another shape, ${UNEXPECTED}The service is of version 0.0.9, svc of ${version()}: use the svc that came with the service.`,
+      `[UNEXPECTED_ANSWER]: <service> answered 200 with JSON of another shape, ${UNEXPECTED}The service has version 0.0.9, svc ${version()}: use the svc that came with the service.`,
     ],
     [
       "an operation that the service does not know",

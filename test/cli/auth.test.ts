@@ -112,7 +112,7 @@ describe.concurrent("signing in", () => {
       !   <service>/device?user_code=<code>
       !
       ! On another device, open <service>/device and type the code.
-      ! The code is good for 10 minutes. Ctrl+C stops waiting.
+      ! The code is valid for 10 minutes. Ctrl+C stops waiting.
       Signed in to <service> as owner@acme.example, organization acme (<org>), until 2026-06-12 12:00:00 +02:00 (in 90 days).
     `);
     expect((await stat(ada.home)).mode & 0o777).toBe(0o700);
@@ -139,7 +139,7 @@ describe.concurrent("signing in", () => {
 
     const opened = await run(ada, ["console", "--no-browser"]);
     expect(opened.stdout).toMatch(
-      /^<service>\/sign-in\?token=svc_link_[0-9a-f]{48}\n\nWhoever opens it is signed in as owner@acme\.example, once, until /,
+      /^<service>\/sign-in\?token=svc_link_[0-9a-f]{48}\n\nUntil .+, the first person who opens it is signed in as owner@acme\.example\.$/m,
     );
     expect(JSON.parse((await run(ada, ["console", "--no-browser", "--json"])).stdout)).toEqual({
       link: expect.stringContaining("/sign-in?token=svc_link_") as string,
@@ -150,14 +150,14 @@ describe.concurrent("signing in", () => {
       Signed out of <service>.
     `);
     expect(await run(ada, ["console", "--no-browser", "--directory", "."])).toMatchInlineSnapshot(`
-      ! That signs no browser in. Sign in there, or first here: \`svc auth login --directory .\`. Whoever has no password yet gets a link from the service's operator: \`svc-server users sign-in --email <address>\`.
+      ! This does not sign the browser in. Sign in there, or here first: \`svc auth login --directory .\`. If you have no password yet, ask the service's operator for a link: \`svc-server users sign-in --email <address>\`.
       <service>/console
     `);
     expect(await isGood(ada, session)).toBe(false);
     expect(await sessionOf(ada)).toBeUndefined();
     expect(await run(ada, ["whoami"])).toMatchInlineSnapshot(`
       exit 1
-      ! error [NOT_SIGNED_IN]: You are not signed in to <service>. Sign in: \`svc auth login\`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.
+      ! error [NOT_SIGNED_IN]: You are not signed in to <service>. Sign in: \`svc auth login\`; where that is not possible, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.
     `);
     expect(await run(ada, ["auth", "logout"])).toMatchInlineSnapshot(`
       There is no session at <service>.
@@ -176,7 +176,7 @@ describe.concurrent("signing in", () => {
       !   <service>/device?user_code=<code>
       !
       ! On another device, open <service>/device and type the code.
-      ! The code is good for 10 minutes. Ctrl+C stops waiting.
+      ! The code is valid for 10 minutes. Ctrl+C stops waiting.
       {"user":{"email":"owner@again.example"},"organization":{"id":"<org>","slug":"again","role":"owner"},"api":{"url":"<service>"},"expiresAt":"2026-06-12T10:00:00.000Z"}
     `);
     expect(await isGood(ada, ada.session)).toBe(false);

@@ -123,7 +123,7 @@ describe("over a file", () => {
 
   test("of two models is a comment for a pull request", async () => {
     expect(await backtest("--against", "before", "--markdown")).toMatchInlineSnapshot(`
-      ### Does \`local\` beside \`before\` foresee \`event:cancelled\`?
+      ### Do \`local\` and \`before\` predict \`event:cancelled\`?
 
       After 6.1 % of the samples the outcome came within 14d. In 74 of 100 pairs of a sample with the outcome and one without, the one with it had the lower score of \`local\` (95 %: 64 to 81); by chance it would be 50. In 72 of 100 pairs of a sample with the outcome and one without, the one with it had the lower score of \`before\` (95 %: 65 to 78); by chance it would be 50. The AUC of \`local\` less that of \`before\`, on the same samples: +0.018 (-0.038 to +0.074).
 
@@ -261,7 +261,7 @@ describe("over a file", () => {
     await cp(path.join(cwd, "before"), path.join(cwd, folder), { recursive: true });
     const told = await backtest("--events", file, "--against", folder);
     expect(told.stdout.split("\n", 1)).toEqual([
-      "A backtest over a`b\\u001b[2J|*.jsonl: local beside @b\\u001b[2J*; nothing was changed.",
+      "A backtest over a`b\\u001b[2J|*.jsonl: local and @b\\u001b[2J*; nothing was changed.",
     ]);
     expect(told.stdout).not.toContain("\u001b");
     const { stdout } = await backtest("--events", file, "--against", folder, "--markdown");
@@ -274,7 +274,7 @@ describe("over a file", () => {
     const lines = [...EVENTS, identify].map((line) => JSON.stringify(line));
     await writeFile(path.join(cwd, "unordered.jsonl"), lines.join("\n"));
     expect((await backtest("--events", "unordered.jsonl")).stderr).toMatch(
-      /^The lines of the file are not in order of time, and an identify takes effect at the latest event/,
+      /^The lines of the file are not in order of time\. An identify takes effect at the latest event/,
     );
     expect(await backtest("--events", "unordered.jsonl", "--present-traits")).toMatchObject({ code: 0, stderr: "" });
   });
@@ -356,7 +356,7 @@ describe("on a service", () => {
 
   test("a person is told which job and which models these are of", async () => {
     const { stdout } = await asked("--against", "v1", "--present-traits", "--sample", "1000");
-    expect(stdout).toMatch(/^Backtest bkt_[0-9a-f]+ in test of shop: v1 beside v1; nothing was changed\.\n/);
+    expect(stdout).toMatch(/^Backtest bkt_[0-9a-f]+ in test of shop: v1 and v1; nothing was changed\.\n/);
     expect(stdout).toContain("- The present traits are used at every instant");
   });
 
@@ -372,7 +372,7 @@ describe("on a service", () => {
 
   test("where nothing was deployed it says so", async () => {
     expect((await asked("--env", "live")).stderr).toBe(
-      "error [NOTHING_DEPLOYED]: Nothing was deployed to live of project shop yet, so there is no model to judge. Name one by --model or --version, or deploy it first: `svc deploy --env live --project shop`.\n",
+      "error [NOTHING_DEPLOYED]: Nothing was deployed to live of project shop yet, so there is no model to judge. Give one with --model or --version, or deploy it first: `svc deploy --env live --project shop`.\n",
     );
     expect((await asked("--against", "v9")).stderr).toContain("error [VERSION_NOT_FOUND]");
   });
@@ -442,10 +442,10 @@ describe("what cannot be answered", () => {
     [["--events", "events.jsonl", "--every", "x"], /--every: "x" is not a valid duration/],
     [["--events", "events.jsonl", "--to", "2026-09-01"], /--to: It is after 2026-04-01/],
     [["--events", "events.jsonl", "--from", "soon"], /--from is "soon"/],
-    [["--events", "events.jsonl", "--version", "v3"], /--version is of a service/],
+    [["--events", "events.jsonl", "--version", "v3"], /--version is for a service/],
     [["--events", "events.jsonl", "--project", "p", "--env", "live"], /--project and --env are of a service/],
-    [["--events", "events.jsonl", "--against", "v1"], /--against is "v1": a version is of a service/],
-    [["--project", "p", "--against", "../other"], /--against is "\.\.\/other".*a directory is judged by --model/],
+    [["--events", "events.jsonl", "--against", "v1"], /--against is "v1": versions are on a service/],
+    [["--project", "p", "--against", "../other"], /--against is "\.\.\/other".*use --model to judge a directory/],
     [["--events", "events.jsonl", "--job", "bkt_1"], /--outcome and --within and --events are of a new backtest/],
     [["--job", "bkt_1", "--present-traits"], /--outcome and --within and --present-traits are of a new backtest/],
     [["--version", "v3", "--model", "."], /--version and --model exclude each other/],

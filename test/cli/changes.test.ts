@@ -18,7 +18,7 @@ interface Change {
 
 const PLACE = "test of project shop at <service>";
 const KEY_NAME = "backend (svc_test_1a2b…, never used)";
-const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
+const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and differences are emitted";
 const ORGANIZATION = "organization acme at <service>";
 const KEYS = "svc keys list --env test --project shop";
 const WEBHOOK = "svc webhooks list --env test --project shop";
@@ -33,22 +33,22 @@ const CHANGES: Record<string, Change> = {
   },
   "members remove usr_1": {
     action: "Removing a member",
-    question: `Remove bob@example.com, developer, from ${ORGANIZATION}? Tokens that the member made for it stop at once.`,
+    question: `Remove bob@example.com, developer, from ${ORGANIZATION}? The member's tokens for it stop working at once.`,
     seen: "svc members list",
   },
   "members reset-password bob@example.com": {
-    action: "Making a link that sets a password",
-    question: `Make a link by which bob@example.com, of ${ORGANIZATION}, sets a new password? The link made before stops.`,
+    action: "Creating a link that sets a password",
+    question: `Create a link for bob@example.com, of ${ORGANIZATION}, to set a new password? Any previous link stops working.`,
     seen: "svc audit --action password_reset.created",
   },
   "invitations create bob@example.com --role viewer": {
     action: "Inviting a member",
-    question: `Invite bob@example.com as viewer to ${ORGANIZATION}? An open invitation of the address ends.`,
+    question: `Invite bob@example.com as viewer to ${ORGANIZATION}? This ends any open invitation of the address.`,
     seen: "svc invitations list",
   },
   "invitations revoke inv_1": {
     action: "Revoking an invitation",
-    question: `Revoke the invitation inv_1 to ${ORGANIZATION}? Its link stops at once.`,
+    question: `Revoke the invitation inv_1 to ${ORGANIZATION}? Its link stops working at once.`,
     seen: "svc invitations list",
   },
   "tokens create --label ci --role viewer": {
@@ -58,7 +58,7 @@ const CHANGES: Record<string, Change> = {
   },
   "tokens revoke tok_1": {
     action: "Revoking a token",
-    question: `Revoke the token tok_1 of ${ORGANIZATION}? It stops at once.`,
+    question: `Revoke the token tok_1 of ${ORGANIZATION}? It stops working at once.`,
     seen: "svc tokens list",
   },
   "projects create --name A --slug a": {
@@ -73,12 +73,12 @@ const CHANGES: Record<string, Change> = {
   },
   "keys rotate key_1": {
     action: "Rotating a key",
-    question: `Replace the key ${KEY_NAME} in ${PLACE}? The old one works for 24h more.`,
+    question: `Replace the key ${KEY_NAME} in ${PLACE}? The old one works for another 24h.`,
     seen: KEYS,
   },
   "keys revoke key_1": {
     action: "Revoking a key",
-    question: `Revoke the key ${KEY_NAME} in ${PLACE}? What is sent with it is refused from then on.`,
+    question: `Revoke the key ${KEY_NAME} in ${PLACE}? Requests with it are refused from then on.`,
     seen: KEYS,
   },
   "webhooks create --url https://a.example": {
@@ -88,17 +88,17 @@ const CHANGES: Record<string, Change> = {
   },
   "webhooks update whk_1 --enable": {
     action: "Changing a webhook",
-    question: `Webhook whk_1 in ${PLACE}\n  Enabled: what waits is delivered\nChange it?`,
+    question: `Webhook whk_1 in ${PLACE}\n  Enabled: pending deliveries are sent\nChange it?`,
     seen: WEBHOOK,
   },
   "webhooks rotate-secret whk_1 --grace 0m": {
     action: "Rotating a webhook's secret",
-    question: `Give the webhook to https://b.example in ${PLACE} a new secret? The old one signs no more.`,
+    question: `Give the webhook to https://b.example in ${PLACE} a new secret? The old one stops signing.`,
     seen: WEBHOOK,
   },
   "webhooks delete whk_1": {
     action: "Deleting a webhook",
-    question: `Delete the webhook to https://b.example in ${PLACE}, with the 7 deliveries that wait and the log of its deliveries?`,
+    question: `Delete the webhook to https://b.example in ${PLACE}, with 7 pending deliveries and the log of its deliveries?`,
     seen: WEBHOOK,
   },
   "webhooks resend whk_1 emi_1": {
@@ -108,7 +108,7 @@ const CHANGES: Record<string, Change> = {
   },
   "webhooks resend whk_1 --since 7d --until 1h --status failed --status missing": {
     action: "Sending again",
-    question: `Send again to https://b.example, in ${PLACE}: what was emitted since 7d ago and before 1h ago and is failed or missing?`,
+    question: `Send again to https://b.example, in ${PLACE}: everything emitted since 7d ago and before 1h ago that is failed or missing?`,
     seen: DELIVERIES,
   },
   "customers release --all": {
@@ -128,7 +128,7 @@ const CHANGES: Record<string, Change> = {
   },
   "config rollback --version v1": {
     action: "Rolling test back",
-    question: `Roll ${PLACE} back to v1, instead of v2? Nothing is recomputed by that.`,
+    question: `Roll ${PLACE} back to v1, instead of v2? This recomputes nothing.`,
     seen: "svc config activations --env test --project shop",
   },
   "recompute --customer globex": {
@@ -146,7 +146,7 @@ const BY_WORD: Record<string, Change & { word: string; yes: boolean }> = {
     action: "Erasing a customer",
     question: [
       `Erase the customer globex in ${PLACE}?`,
-      "All that is held about it goes: events, traits, state, logs, and what waits to be delivered. It cannot be undone.",
+      "Everything stored about it is deleted: events, traits, state, logs, and pending deliveries. This cannot be undone.",
       "To keep a copy, stop here: svc customers export globex --env test --output <file> --project shop",
     ].join("\n"),
     seen: "svc customers inspect globex --env test --project shop",
@@ -270,7 +270,7 @@ test.each(["members update usr_1 --role viewer", "members remove usr_1"])(
   async (line) => {
     const { url } = await cannedServer(json({ ...READ, user: { email: "bob@example.com" } }));
     expect((await run(line, { at: url, terminal: true, input: "n\n" })).stderr).toContain(
-      " This is you: what you take from yourself, only another owner can give you again. (y/N)",
+      " This is you: only another owner can give you back what you take from yourself. (y/N)",
     );
   },
 );

@@ -166,9 +166,9 @@ describe("svc config rollback", () => {
     const { code, stdout } = await run(rollback("v2", "--env", "live", "--yes"));
     expect({ code, stdout }).toMatchInlineSnapshot(`
       v2 is active in live of shop now, instead of v1 (<hash>).
-      Customers keep the state that they have until something happens to them, or they are recomputed:
-        svc recompute --all --env live --dry-run   what that would change
-        svc recompute --all --env live             do it
+      Customers keep their present state until something happens to them, or they are recomputed:
+        svc recompute --all --env live --dry-run   shows what that would change
+        svc recompute --all --env live             does it
     `);
     const json = await run(rollback("v1", "--yes", "--json"));
     expect(JSON.parse(json.stdout)).toMatchObject({ version: "v1", environment: "test", hasCustomers: false });
@@ -186,7 +186,7 @@ describe("svc config rollback", () => {
     expect(refused.stderr.split("\n").slice(-4)).toEqual([
       'warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.',
       "  segments[1]",
-      "error [CONFIG_WARNINGS]: This version would strand data: 1 warning. Go on despite them with --force.",
+      "error [CONFIG_WARNINGS]: This version would strand data: 1 warning. Proceed despite them with --force.",
       "",
     ]);
     const forced = await run(rollback("v1", "--env", "live", "--yes", "--force"));
@@ -208,7 +208,7 @@ describe("svc config rollback", () => {
     expect(seen.at(-1)?.body).toBe('{"expected":"v2"}');
     expect(stderr).toBe(
       "v1 is the same model as v2.\n\n" +
-        "error [VERSION_CONFLICT]: v3 is active in test, but v2 was expected. Somebody activated it meanwhile. Run the command again: it shows what is different from that one.\n",
+        "error [VERSION_CONFLICT]: v3 is active in test, but v2 was expected. Somebody activated it meanwhile. Run the command again: it compares with the version that is active now.\n",
     );
   });
 });
@@ -226,7 +226,7 @@ describe("svc config pull", () => {
     const cwd = await project({ ".kite/config.json": '{"project":"shop"}', "svc.config.ts": V1 });
     expect(await run(["config", "pull"], { cwd })).toMatchInlineSnapshot(`
       Wrote v3 of shop to .kite/pulled-config.json: 2 events, 3 lifecycle states, 2 segments (<hash>).
-      It is the compiled model, to read and to compare; svc reads it nowhere, and the sources are as they were.
+      It is the compiled model, for reading and comparing; svc never reads it, and the sources are unchanged.
     `);
     expect(await readdir(path.join(cwd, ".kite"))).toEqual(["config.json", "pulled-config.json"]);
     expect(await readFile(path.join(cwd, "svc.config.ts"), "utf8")).toBe(V1);
@@ -313,7 +313,7 @@ describe("svc deploy, where it would strand data,", () => {
       exit 1
       ! warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
       !   segments[1]
-      ! error [CONFIG_WARNINGS]: This version would strand data: 1 warning. Keep in the model what they name, or go on despite them with --force.
+      ! error [CONFIG_WARNINGS]: This version would strand data: 1 warning. Keep in the model what they name, or proceed despite them with --force.
     `);
     const { code, stdout, stderr } = await deploy("--json");
     expect({ code, stderr }).toEqual({ code: 1, stderr: "" });

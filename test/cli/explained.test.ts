@@ -44,7 +44,7 @@ const RUN = {
 
 test("earlier runs of a journey are listed; where nobody can tell why, that is said beside the result", async () => {
   expect(await canned(["journeys", "inspect", "cus_42", "review"], { "/journeys/review": RUN })).toMatchInlineSnapshot(`
-    ! Why it is so cannot be told for the moment: Too \\u001b[2Jmuch to do.
+    ! The explanation is not available at the moment: Too \\u001b[2Jmuch to do.
     review of cus_42 in test: active in run 3
 
     Started       2026-03-10 11:00:00 +01:00 (4 days ago)
@@ -78,7 +78,7 @@ test("a journey that did not start tells what it waits for", async () => {
 
     What it waits for
       As of v2, under which the state was computed; v3 is active now.
-      When conditions change by themselves is not known: too much history would have to be read.
+      When conditions will change by themselves is not known: too much history would have to be read.
       begins when
         unmet in segment "payers"
     "

@@ -102,7 +102,7 @@ test("a file that cannot be written stays, and what is said fits a file that is 
   const { code, stderr } = await svc(["validate", "--fix"], { cwd });
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /s\.ts could not be written \(ENAMETOOLONG\); it is as it was\. Make room, or let yourself write to it and to its folder\.\n$/,
+    /s\.ts could not be written \(ENAMETOOLONG\); it is unchanged\. Make room, or make it and its folder writable for you\.\n$/,
   );
   expect(await readFile(path.join(cwd, name), "utf8")).toBe(SEGMENTS);
 });

@@ -142,14 +142,14 @@ describe("what is refused leaves the directory as it was", () => {
   test("a directory that is not empty", async () => {
     const cwd = await folder();
     for (const name of ["a.txt", "b.txt", "c.txt", "d.txt"]) await writeFile(path.join(cwd, name), "");
-    const choose = "Choose an empty or a new directory by --directory.\n";
+    const choose = "Choose an empty or a new directory with --directory.\n";
     expect((await run(argv, { cwd })).stderr).toBe(
-      `error [DIRECTORY_NOT_EMPTY]: <cwd> is not empty: it holds a.txt, b.txt, c.txt, 1 more. ${choose}`,
+      `error [DIRECTORY_NOT_EMPTY]: <cwd> is not empty: it contains a.txt, b.txt, c.txt, 1 more. ${choose}`,
     );
     expect(await readdir(cwd)).toEqual(["a.txt", "b.txt", "c.txt", "d.txt"]);
     for (const file of ["a.txt", "a.txt/b"]) {
       expect((await run([...argv, "--directory", file], { cwd })).stderr).toBe(
-        `error [DIRECTORY_NOT_EMPTY]: <cwd>/${file} is no directory. ${choose}`,
+        `error [DIRECTORY_NOT_EMPTY]: <cwd>/${file} is not a directory. ${choose}`,
       );
     }
     expect((await service.ask("GET", "/projects/refused/overview")).status).toBe(404);
@@ -163,7 +163,7 @@ describe("what is refused leaves the directory as it was", () => {
     const cwd = await folder();
     await mkdir(path.join(cwd, `.svc-init-${process.ppid}`));
     expect((await run(argv, { cwd })).stderr).toBe(
-      `error [DIRECTORY_NOT_EMPTY]: Another svc init is under way in <cwd> (process ${process.ppid}). Wait for its end, or choose another --directory.\n`,
+      `error [DIRECTORY_NOT_EMPTY]: Another svc init is running in <cwd> (process ${process.ppid}). Wait until it ends, or choose another --directory.\n`,
     );
   });
 
@@ -191,13 +191,13 @@ describe("what is refused leaves the directory as it was", () => {
     const { code, stderr } = await run(["init", "--yes", "--slug", "acme"], { cwd, at: url });
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /\[FILE_NOT_WRITTEN\].*README\.md is there now.*Move them from <cwd>\/\.svc-init-\d+ to <cwd>/,
+      /\[FILE_NOT_WRITTEN\].*README\.md exists now.*Move them from <cwd>\/\.svc-init-\d+ to <cwd>/,
     );
     expect(await readFile(path.join(cwd, "README.md"), "utf8")).toBe("mine");
   });
 
   test.each([
-    [2, "[USAGE]: No slug can be made for this project. Add --slug.", ["--yes", "--name", "日本"]],
+    [2, "[USAGE]: There is no default slug for this project. Add --slug.", ["--yes", "--name", "日本"]],
     [
       1,
       "[CONFIRMATION_REQUIRED]: Creating a project needs a confirmation, and there is no terminal to ask on. Add --yes.",
@@ -302,7 +302,7 @@ test("Ctrl+C while the project is created leaves nothing here, and says how to s
     ...{ code: 1, killedBy: null, stdout: "", during: 1, after: [] },
     stderr:
       "error [OUTCOME_UNKNOWN]: Stopped before the service answered; it is not known whether this was carried out. See for yourself: `svc projects list`. " +
-      "Where shop is there, `svc init --existing --slug shop --directory a/b` writes its starter, and " +
-      "`svc keys create --name <name> --env test --project shop` makes a key; where not, run the command again.\n",
+      "If it lists shop, `svc init --existing --slug shop --directory a/b` writes its starter, and " +
+      "`svc keys create --name <name> --env test --project shop` creates a key; if not, run the command again.\n",
   });
 });

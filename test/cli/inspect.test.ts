@@ -87,7 +87,7 @@ test("a customer of whom little is known", async () => {
 
 test("what waits for a customer's evaluation is told after its state, and with the reason and the way out where it was set aside", async () => {
   expect(await read("customers inspect x", { ...CUSTOMER, pending: 3, ahead: 1, setAside: null })).toContain(
-    "\n\n3 operations waiting to be evaluated, 1 of them because their time has not come.\n",
+    "\n\n3 operations waiting to be evaluated, 1 of them dated in the future.\n",
   );
   const setAside = { at: "2026-03-14T09:00:00.000Z", error: "Error: no such thing" };
   const stdout = await read("customers inspect x", { ...CUSTOMER, pending: 1, ahead: 0, setAside });
@@ -104,9 +104,9 @@ test("what waits for a customer's evaluation is told after its state, and with t
 test("a customer at an instant is told as such, with what is missing of its history, and nothing waits", async () => {
   const then = { ...CUSTOMER, at: "2026-03-01T00:00:00.000Z", exactFrom: "2026-02-01T00:00:00.000Z" };
   const stdout = await read("customers inspect cus_42 --at 2026-03-01 --version v3", { ...then, pending: 3, ahead: 0 });
-  expect(stdout).toMatch(/^As of 2026-03-01 01:00:00 \+01:00, by a replay under v3 with the traits of today\.\n/);
+  expect(stdout).toMatch(/^As of 2026-03-01 01:00:00 \+01:00, by a replay under v3 with today's traits\.\n/);
   expect(stdout).toContain(
-    "\nEvents before 2026-02-01 01:00:00 +01:00 may have been removed: what they led to is missing.\n",
+    "\nEvents before 2026-02-01 01:00:00 +01:00 may have been removed: their effects are missing.\n",
   );
   expect(stdout).not.toContain("waiting");
 });
@@ -122,7 +122,7 @@ test("a timeline of an instant says under which version it is, and how much came
   const { url, seen } = await cannedServer(json(list));
   const command = "customers timeline cus_42 --at 2026-03-01 --version v2 --project shop";
   const { stdout, stderr } = await svc(command.split(" "), { at: url });
-  expect(stdout).toMatch(/^As of .*, by a replay under v2 with the traits of today\.\n\nAt .*\n2026-02-02 /);
+  expect(stdout).toMatch(/^As of .*, by a replay under v2 with today's traits\.\n\nAt .*\n2026-02-02 /);
   expect(stderr).toBe("1,200 earlier ones left out: add --limit, or name an earlier --at\n");
   expect(seen[0]!.url).toContain("&at=2026-03-01&version=v2");
 });
@@ -146,7 +146,7 @@ test("the overview counts what waits, and who is set aside", async () => {
     "Project    shop, test
     Model      none deployed yet
     Customers  4, 1,200 set aside (svc customers list --set-aside --project shop)
-    Events     5 accepted, 3 pending, 2 of them ahead of time
+    Events     5 accepted, 3 pending, 2 of them dated in the future
     Emissions  10
     Webhooks   7 delivered, 8 pending, 9 failed
     "

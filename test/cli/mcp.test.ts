@@ -79,7 +79,7 @@ describe("what is offered", () => {
       code: 2,
       stdout: "",
       stderr:
-        "error [USAGE]: The project's default environment is live, and an assistant gets that only if it is named. " +
+        "error [USAGE]: The project's default environment is live, but an assistant gets that only if it is given explicitly. " +
         "Add --env live, or --env test.\n",
     });
     const named = await (await assistantOf({ ...shop, directory: cwd }, ["--env", "test"])).call("overview");
@@ -89,7 +89,7 @@ describe("what is offered", () => {
   test("nothing where no language model is to be asked", async () => {
     const refused = await ended(start(["mcp"], { cwd: shop.directory, env: { ...shop.env, SVC_NO_AI: "1" } }));
     expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toContain("[AI_DISABLED]: What serves assistants is disabled by SVC_NO_AI.");
+    expect(refused.stderr).toContain("[AI_DISABLED]: Commands that serve assistants are disabled by SVC_NO_AI.");
   });
 });
 
@@ -378,7 +378,7 @@ describe("what goes wrong is told in words, and the server lives on", () => {
     [
       "list_segment_members",
       { segment: "\ud800" },
-      'INVALID_SETTING: "\\ud800" is no identifier: it holds half a character.',
+      'INVALID_SETTING: "\\ud800" is not an identifier: it contains half a character.',
     ],
     [
       "list_customers",

@@ -30,9 +30,9 @@ describe("svc invitations, members", () => {
     expect({ ...created, stdout: steady(created.stdout) }).toMatchInlineSnapshot(`
       Invited bob@example.com as developer. No mail was sent: pass the link on.
 
-      Link        https://svc.example.com/invitation?token=…
-      Id          …
-      Good until  <time>
+      Link         https://svc.example.com/invitation?token=…
+      Id           …
+      Valid until  <time>
     `);
     const open = await documentOf<{ data: { id: string; email: string }[] }>("invitations list");
     expect(open.data).toMatchObject([{ email: "bob@example.com", role: "developer" }]);
@@ -63,7 +63,7 @@ describe("svc invitations, members", () => {
     );
     expect(await run("members remove owner@bob.example --yes")).toMatchInlineSnapshot(`
       exit 1
-      ! error [MEMBER_NOT_FOUND]: The organization has no member owner@bob.example. See who there is: \`svc members list\`.
+      ! error [MEMBER_NOT_FOUND]: The organization has no member owner@bob.example. List the members: \`svc members list\`.
     `);
   });
 
@@ -77,16 +77,16 @@ describe("svc invitations, members", () => {
     const made = { id: "inv_1", email: "bob@example.com", link: "https://svc.example.com/", expiresAt: "2026-03-21Z" };
     const { url } = await cannedServer(json({ ...made, mailed: false, mailFailed: true }, 201));
     const { stdout } = await run("invitations create bob@example.com --role viewer --yes", { at: url });
-    expect(stdout).toContain("as viewer. The mail server did not take the mail: pass the link on.\n");
+    expect(stdout).toContain("as viewer. The mail server refused the mail: pass the link on.\n");
   });
 
   test("a link that sets a password is printed once", async () => {
     const { stdout } = await run("members reset-password owner@acme.example --yes");
     expect(steady(stdout)).toMatchInlineSnapshot(`
-      "Whoever opens this link sets the password, once.
+      "The first person who opens this link sets the password.
 
-      Link        https://svc.example.com/password?token=…
-      Good until  <time>
+      Link         https://svc.example.com/password?token=…
+      Valid until  <time>
       "
     `);
   });
@@ -140,11 +140,11 @@ describe("svc usage", () => {
   test("shows what is used of the plan; with --json each limit", async () => {
     expect(steady((await run("usage")).stdout)).toMatchInlineSnapshot(`
       "Plan                  standard
-      Events in <month>     0 (no limit), counted anew <when>
+      Events in <month>     0 (no limit), resets <when>
       Projects              0 of 100
       Members, invitations  1 of 1,000
       Tokens                1 of 200
-      Events are kept       for ever
+      Events are kept       forever
       Replaced histories    for 90 days, after a recompute
       Rate per key          50,000 operations a second, 100,000 at once
       "

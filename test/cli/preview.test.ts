@@ -289,7 +289,7 @@ test("one that is given up is told, and refused are a comment that is to be JSON
     .then((id) => worker.write(id, `status = 'dead_letter', finished_at = now(), error = '${error}'`));
   const [{ code, stdout, stderr }] = await Promise.all([preview(), giveUp]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toContain(`error [DEAD_LETTER]: ${error} Mend the cause, then preview the model again.\n`);
+  expect(stderr).toContain(`error [DEAD_LETTER]: ${error} Fix the cause, then preview the model again.\n`);
   const both = await preview(["--markdown", "--json"]);
   expect(both.code).toBe(2);
   expect(both.stdout).toContain("--markdown and --json exclude each other");

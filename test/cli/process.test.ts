@@ -52,8 +52,8 @@ test.each(["SIGINT", "SIGTERM"] as const)(
       stdout: "",
       stderr:
         "Queued rec_1. Ctrl+C stops waiting for it, and nothing else.\n" +
-        "error [STOPPED_WAITING]: Waiting was stopped; rec_1 goes on without you. " +
-        "See how far it is: svc recompute status rec_1 --env test --project p.\n",
+        "error [STOPPED_WAITING]: Waiting was stopped; rec_1 continues. " +
+        "See its progress: svc recompute status rec_1 --env test --project p.\n",
     });
   },
 );
@@ -78,8 +78,8 @@ test.each(["queued", "running"])(
       stdout: "",
       stderr:
         `${status === "queued" ? "Queued" : "Waiting for"} bkt_1. Ctrl+C stops waiting for it; it changes nothing.\n` +
-        "error [STOPPED_WAITING]: Waiting was stopped; bkt_1 goes on without you. " +
-        "See what comes of it: svc backtest --job bkt_1 --env live --project p.\n",
+        "error [STOPPED_WAITING]: Waiting was stopped; bkt_1 continues. " +
+        "See its result: svc backtest --job bkt_1 --env live --project p.\n",
     });
   },
 );

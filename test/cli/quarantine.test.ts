@@ -79,7 +79,7 @@ test.each(["release", "discard"])("to %s an operation that is not in quarantine 
 test("all that became valid is released in steps, and the rest discarded", async () => {
   expect((await deploy({ login: { properties: {} }, order: { properties: {} } })).status).toBe(201);
   expect((await quarantine("release", "--all", "--yes")).stdout).toBe(
-    "Released 620 operations; they wait for evaluation. 1 operation violates the active version's schema, too; what does so stays.\n",
+    "Released 620 operations; they wait for evaluation. 1 operation still violates the active version's schema and stays in quarantine.\n",
   );
   expect(JSON.parse((await quarantine("discard", "--all", "--yes", "--json")).stdout)).toEqual({ discarded: 1 });
   expect((await quarantine("discard", "--all", "--yes")).stdout).toBe("Nothing was discarded.\n");

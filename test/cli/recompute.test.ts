@@ -133,7 +133,7 @@ describe("svc recompute", () => {
   test("--no-wait returns once it is queued", async () => {
     expect(await recompute(["--all", "--yes", "--no-wait"])).toMatchObject({
       ...{ code: 0, stderr: "" },
-      stdout: "Queued rec_<id>. See how far it is: svc recompute status rec_<id> --env test --project <slug>\n",
+      stdout: "Queued rec_<id>. See its progress: svc recompute status rec_<id> --env test --project <slug>\n",
     });
     expect(await jobs()).toMatchObject([{ status: "queued", dry_run: false, customerId: null }]);
     const { raw } = await recompute(["--customer", "globex", "--dry-run", "--no-wait", "--json"]);
@@ -159,8 +159,8 @@ describe("svc recompute", () => {
     expect(code).toBe(0);
     expect(stderr).toBe(
       "Queued rec_<id>. Ctrl+C stops waiting for it, and nothing else.\n" +
-        "rec_<id> | it failed and is tried again at <instant>: It failed.\n" +
-        "rec_<id> | it failed and is tried again at <instant>: It failed once more.\n",
+        "rec_<id> | it failed and will be tried again at <instant>: It failed.\n" +
+        "rec_<id> | it failed and will be tried again at <instant>: It failed once more.\n",
     );
   });
 
@@ -172,7 +172,7 @@ describe("svc recompute", () => {
     expect(shown).toMatchObject({ code: 1, stdout: "" });
     expect(shown.stderr).toContain(
       `error [DEAD_LETTER]: The run failed: division by zero. ${told} ` +
-        "Mend the cause, then go on where it ended: svc recompute retry rec_<id> --env test --project <slug>.\n",
+        "Fix the cause, then resume where it ended: svc recompute retry rec_<id> --env test --project <slug>.\n",
     );
     const { stdout } = await recompute(["status", id]);
     expect(stdout.match(/svc recompute retry \S+.*/g)).toEqual([
@@ -246,14 +246,14 @@ describe("what takes over pins says which", () => {
     return id;
   };
   const WARNING =
-    "warning: customers will stand under v1 while v2 is active in test; " +
+    "warning: customers will have states under v1 while v2 is active in test; " +
     "for v2, queue a new dry run: svc recompute --all --dry-run --env test --project <slug>\n";
 
   test("a run from a dry run: version, instant, scope and dry run, with --yes before anything else", async () => {
     const dryRun = await queued("--all", "--dry-run");
     const { stderr } = await recompute(["--from", dryRun, "--no-wait", "--yes"]);
     expect(stderr).toBe(
-      "Recompute of all customers in test under v1, as of <instant>, as the dry run rec_<id> told.\n",
+      "Recompute of all customers in test under v1, as of <instant>, as in the dry run rec_<id>.\n",
     );
     const piped = await recompute(["--from", dryRun, "--no-wait"], { input: "test\n" });
     expect(piped).toMatchObject({ code: 0, stderr });
@@ -267,10 +267,10 @@ describe("what takes over pins says which", () => {
     const { code, stderr } = await recompute(["--from", dryRun, "--no-wait", ...argv]);
     expect(code).toBe(0);
     expect(stderr).toBe(
-      `Recompute of all customers in test under v1, as of <instant>, as the dry run rec_<id> told.\n${WARNING}`,
+      `Recompute of all customers in test under v1, as of <instant>, as in the dry run rec_<id>.\n${WARNING}`,
     );
     const again = await recompute(["--from", dryRun, "--dry-run", "--no-wait"]);
-    expect(again.stderr).toContain("warning: this tells of v1, but v2 is active in test now; for v2");
+    expect(again.stderr).toContain("warning: this uses v1, but v2 is active in test now; for v2");
   });
 
   test("a retry of all says what is done, and warns", async () => {
@@ -324,7 +324,7 @@ describe("svc recompute status, list and retry", () => {
     await service.db.sql`update svc.recomputes set requested_at = '2026-03-12T10:00:00Z'`;
     const { code, stdout } = await recompute(["list"]);
     expect({ code, stdout }).toMatchInlineSnapshot(`
-      Recompute                 Kind       Customer  Model  Status     Done  Changed  Asked for   By
+      Recompute                 Kind       Customer  Model  Status     Done  Changed  Requested   By
       rec_<id>  recompute  globex    v1     queued                 0  2 days ago  owner@acme.example
       rec_<id>  dry run    all       v1     completed   3/3        2  2 days ago  owner@acme.example
     `);

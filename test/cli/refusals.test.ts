@@ -8,7 +8,7 @@ import { svc } from "./support/run-svc.js";
 
 const SINCE = "Write how long ago, such as 7d, or a date such as 2026-03-01 or 2026-03-01T09:00:00Z.";
 const DURATION = "Give a whole number and a unit, such as 30m, 24h, 7d or 4w";
-const VERSIONS = "`svc config versions --project shop` shows what there is.";
+const VERSIONS = "`svc config versions --project shop` lists the versions.";
 
 /** Command lines that cannot be meant, by what is said of them; a plus stands for a space. */
 const MISTAKEN: Record<string, string> = {
@@ -19,11 +19,11 @@ const MISTAKEN: Record<string, string> = {
   "config promote --version 1": `--version is "1"; did you mean v1? Give a version such as v3; ${VERSIONS}`,
   "config promote": "Missing --version. See `svc config promote --help`.",
   "config promote --version v1 --env test":
-    "--env is test, and a version is promoted from there to live. Leave it out; what makes it active in test again is " +
+    "--env is test, but versions are promoted from test to live. Leave it out; to make it active in test again, use " +
     "`svc config rollback --version v1 --env test --project shop`.",
-  "customers release": "Say whom to release: either --customer <id> or --all. See `svc customers release --help`.",
+  "customers release": "Give either --customer <id> or --all. See `svc customers release --help`.",
   "customers release --all --customer c":
-    "Say whom to release: either --customer <id> or --all. See `svc customers release --help`.",
+    "Give either --customer <id> or --all. See `svc customers release --help`.",
   "deploy --sample 5": "--sample is for previews only. Add --preview, or leave it out.",
   "deploy --markdown": "--markdown is for previews only. Add --preview, or leave it out.",
   "deploy --preview --sample 0": '--sample is "0". Give a whole number from 1 to 1000000000.',
@@ -35,7 +35,7 @@ const MISTAKEN: Record<string, string> = {
     '--slug is "No Slug". Give 1 to 63 lower-case letters, digits and hyphens, not a hyphen first.',
   "init --name a\nb": '--name is "a\\nb". Give 1 to 256 characters, without line breaks and control characters.',
   "init --stack ruby": '--stack is "ruby". Give one of: node, python.',
-  "init --existing": "--existing needs --slug. Say which project it is.",
+  "init --existing": "--existing needs --slug. Give the project's slug.",
   "keys create": "Missing --name. See `svc keys create --help`.",
   "keys rotate key_1 --grace soon": `--grace is "soon". ${DURATION}.`,
   recompute: "Nothing to recompute is given. Give one of --customer <id>, --all and --from <dry run>.",
@@ -55,7 +55,7 @@ const MISTAKEN: Record<string, string> = {
   "webhooks deliveries whk_1 --status faild":
     '--status is "faild"; did you mean failed? Give one of: pending, delivered, failed.',
   "webhooks resend whk_1":
-    "Say what to send again: either a delivery's id or --since. See `svc webhooks resend --help`.",
+    "Give either a delivery's id or --since. See `svc webhooks resend --help`.",
   "webhooks resend whk_1 emi_1 --until 2h": "--until, --status and --cursor go with --since only. Leave them out.",
   "webhooks resend whk_1 --since yesterday": `--since is "yesterday". ${SINCE}`,
   "webhooks resend whk_1 --since 2h --status lost":
@@ -75,21 +75,21 @@ test.each(Object.entries(MISTAKEN))("before anything is asked of the service: sv
 
 /** What to do about what the service refuses, in the terms of the command line. */
 const FIXES: Record<string, string> = {
-  CUSTOMER_NOT_FOUND: "Check the id and --env; `svc customers list --project shop` shows whom there is.",
+  CUSTOMER_NOT_FOUND: "Check the id and --env; `svc customers list --project shop` lists the customers.",
   SEGMENT_NOT_FOUND: "Check the id and --env; `svc overview --project shop` shows the segments.",
   JOURNEY_NOT_FOUND: "Check the id; `svc customers inspect <customerId> --project shop` shows the customer's journeys.",
-  WEBHOOK_NOT_FOUND: "Check the id and --env; `svc webhooks list --project shop` shows what there is.",
+  WEBHOOK_NOT_FOUND: "Check the id and --env; `svc webhooks list --project shop` lists the webhooks.",
   WEBHOOK_DISABLED: "Enable it first: `svc webhooks update <webhookId> --enable --project shop`.",
   DELIVERY_NOT_FOUND:
-    "Check the ids and --env; `svc webhooks deliveries <webhookId> --project shop` shows what there is.",
-  KEY_NOT_FOUND: "Check the id and --env; `svc keys list --project shop` shows what there is.",
+    "Check the ids and --env; `svc webhooks deliveries <webhookId> --project shop` lists the deliveries.",
+  KEY_NOT_FOUND: "Check the id and --env; `svc keys list --project shop` lists the keys.",
   KEY_REVOKED: "Rotate the key that took its place (`svc keys list --project shop`), or create a new one.",
-  RECOMPUTE_NOT_FOUND: "Check the id and --env; `svc recompute list --project shop` shows what there is.",
-  RECOMPUTE_NOT_A_DRY_RUN: "Name a dry run, or say what to recompute by --customer or --all.",
-  BACKTEST_NOT_FOUND: "Check the id, which was printed when it was asked, and --env; or ask anew, without --job.",
+  RECOMPUTE_NOT_FOUND: "Check the id and --env; `svc recompute list --project shop` lists the recomputes.",
+  RECOMPUTE_NOT_A_DRY_RUN: "Give the id of a dry run, or select what to recompute with --customer or --all.",
+  BACKTEST_NOT_FOUND: "Check the id, which was printed when the backtest began, and --env; or begin a new one, without --job.",
   ALREADY_MEMBER: "Change the member's role instead: `svc members update <member> --role <role>`.",
-  INVITATION_NOT_FOUND: "Check the id; `svc invitations list` shows those that are open.",
-  VERSION_NOT_FOUND: "Check its name; `svc config versions --project shop` shows what there is.",
+  INVITATION_NOT_FOUND: "Check the id; `svc invitations list` lists those that are open.",
+  VERSION_NOT_FOUND: "Check its name; `svc config versions --project shop` lists the versions.",
   SLUG_TAKEN: "Choose another --slug.",
   INVALID_API_KEY: "Check SVC_API_KEY_TEST, SVC_API_KEY_LIVE or SVC_API_KEY: the key is unknown or revoked.",
   RATE_LIMIT_EXCEEDED: "Try again in a moment.",

@@ -33,7 +33,7 @@ const GIVE = "Give it another: `svc webhooks rotate-secret whk_1 --env test --pr
 const MADE = "the project acme was created with a key for test and one for live";
 const CREATE =
   "Create others, `svc keys create --name <name> --env test --project acme`, " +
-  "and revoke those of `svc keys list --env test --project acme`; so too in live.";
+  "and revoke those of `svc keys list --env test --project acme`; do the same in live.";
 const LOST: readonly (readonly [line: string, what: string, fix: string])[] = [
   [
     "keys create --name backend",

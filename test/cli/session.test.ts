@@ -41,7 +41,7 @@ describe("a file that is no good is told in one line", () => {
     ["sessions that are none", '{"sessions":[]}'],
   ])("that holds %s", async (_what, text) => {
     expect(await run(await home(text), ["whoami"])).toEqual(
-      invalid("<config>/session.json is not as svc wrote it. Sign in again: `svc auth login` writes it anew."),
+      invalid("<config>/session.json is not as svc wrote it. Sign in again: `svc auth login` rewrites it."),
     );
   });
 
@@ -53,7 +53,7 @@ describe("a file that is no good is told in one line", () => {
     const { url } = await authorizationServer();
     const directory = await home(sessions({ [url]: { ...SESSION, ...wrong } }));
     const told =
-      "The session for <service> in <config>/session.json is not as svc wrote it. Sign in again: `svc auth login` writes it anew.";
+      "The session for <service> in <config>/session.json is not as svc wrote it. Sign in again: `svc auth login` rewrites it.";
     for (const argv of [["whoami"], ["auth", "logout"]])
       expect(await run(directory, argv, { env: { SVC_API_URL: url } })).toEqual(invalid(told));
   });
@@ -62,7 +62,7 @@ describe("a file that is no good is told in one line", () => {
     const readable = await home(sessions({}), 0o640);
     expect(await run(readable, ["whoami"])).toEqual(
       invalid(
-        "<config>/session.json can be read by others, and holds a token. Run `chmod 600 <config>/session.json`; if others use this machine, make a new token by `svc auth login`.",
+        "<config>/session.json can be read by others, and contains a token. Run `chmod 600 <config>/session.json`; if others use this machine, get a new token: `svc auth login`.",
       ),
     );
     expect((await run(await home(sessions({}), 0o604), ["auth", "logout"])).code).toBe(1);
@@ -145,7 +145,7 @@ describe("each service has its own session", () => {
     const { url, seen } = await authorizationServer();
     const directory = await home(sessions({ [ELSEWHERE]: SESSION }));
     expect((await run(directory, ["whoami"], { env: { SVC_API_URL: url } })).stderr).toContain(
-      "You are not signed in to <service>, only to https://svc.example.com. Sign in: `svc auth login`; where nobody can,",
+      "You are not signed in to <service>, only to https://svc.example.com. Sign in: `svc auth login`; where that is not possible,",
     );
     expect(seen).toEqual([]);
   });
@@ -214,12 +214,12 @@ describe("signing out where the service cannot end the session", () => {
     const { directory, env } = await failing(refused("server_error", {}, 500));
     expect(await run(directory, ["auth", "logout"], { env })).toMatchInlineSnapshot(`
       exit 1
-      ! error [SIGN_OUT_FAILED]: The session could not be ended at <service> (It was refused: server_error), and is kept: its token stays good until 2026-04-01 02:00:00 +02:00. Try again in a moment, or remove it here all the same: \`svc auth logout --force\`.
+      ! error [SIGN_OUT_FAILED]: The session could not be ended at <service> (It was refused: server_error), and is kept: its token stays valid until 2026-04-01 02:00:00 +02:00. Try again in a moment, or remove it here anyway: \`svc auth logout --force\`.
     `);
     expect((await run(directory, ["whoami"], { env })).code).toBe(0);
   });
 
-  const KEPT = "its token stays good until 2026-04-01 02:00:00 +02:00";
+  const KEPT = "its token stays valid until 2026-04-01 02:00:00 +02:00";
   test.each([
     [
       "all the same with --force",

@@ -24,7 +24,7 @@ describe("without what a command needs it says what to set", () => {
       "no project",
       VERSIONS,
       SESSION,
-      '1 error [PROJECT_REQUIRED]: No project was named, neither by --project nor by "project" of .kite/config.json. Run the command in a project\'s directory, or add --project <slug>.',
+      '1 error [PROJECT_REQUIRED]: No project was given, neither by --project nor by "project" of .kite/config.json. Run the command in a project\'s directory, or add --project <slug>.',
     ],
     [
       "no ingestion key",
@@ -42,37 +42,37 @@ describe("without what a command needs it says what to set", () => {
       "a project that is no slug",
       [...VERSIONS, "--project", "shop\u001b[2J x"],
       SESSION,
-      '2 error [USAGE]: --project is no slug of a project: "shop\\u001b[2J x". Give 1 to 63 lower-case letters, digits and hyphens, not a hyphen first.',
+      '2 error [USAGE]: --project is not a valid project slug: "shop\\u001b[2J x". Give 1 to 63 lower-case letters, digits and hyphens, not a hyphen first.',
     ],
     [
       "an identifier that is no text",
       ["customers", "inspect", "\udc00", "--project", "shop"],
       SESSION,
-      '1 error [INVALID_SETTING]: "\\udc00" is no identifier: it holds half a character. Check it, and give the whole of it.',
+      '1 error [INVALID_SETTING]: "\\udc00" is not an identifier: it contains half a character. Check it, and give the whole of it.',
     ],
     [
       "an address that is none",
       ["whoami"],
       { ...SESSION, SVC_API_URL: "ftp://x" },
-      '1 error [INVALID_SETTING]: SVC_API_URL is no address of a service: "ftp://x". Write one such as http://127.0.0.1:4400.',
+      '1 error [INVALID_SETTING]: SVC_API_URL is not the address of a service: "ftp://x". Write one such as http://127.0.0.1:4400.',
     ],
     [
       "a token of two lines",
       ["whoami"],
       { ...SESSION, SVC_ACCESS_TOKEN: "a\nb" },
-      "1 error [INVALID_SETTING]: SVC_ACCESS_TOKEN holds a space, a line break or a character that no token has. Copy it again, as one word.",
+      "1 error [INVALID_SETTING]: SVC_ACCESS_TOKEN contains a space, a line break or a character that no token has. Copy it again, as one word.",
     ],
     [
       "a key of the other environment",
       SEND,
       { SVC_API_KEY: "svc_live_x" },
-      "1 error [INVALID_SETTING]: SVC_API_KEY is a key to live, but the environment is test. Set SVC_API_KEY_TEST, or add --env live.",
+      "1 error [INVALID_SETTING]: SVC_API_KEY is a key for live, but the environment is test. Set SVC_API_KEY_TEST, or add --env live.",
     ],
     [
       "a key of the other environment in a variable of this one",
       SEND,
       { SVC_API_KEY_TEST: "svc_live_x" },
-      "1 error [INVALID_SETTING]: SVC_API_KEY_TEST is a key to live, but the environment is test. Set SVC_API_KEY_TEST to a key to test; one to live belongs in SVC_API_KEY_LIVE, and is used with --env live.",
+      "1 error [INVALID_SETTING]: SVC_API_KEY_TEST is a key for live, but the environment is test. Set SVC_API_KEY_TEST to a key for test; one for live belongs in SVC_API_KEY_LIVE, and is used with --env live.",
     ],
   ])("%s", async (_what, argv, env, told) => {
     expect(await failure(await project({}), argv, env)).toBe(`${told}\n`);

@@ -47,7 +47,7 @@ describe("svc customers inspect", () => {
           [32m✓[39m sum of amount of "invoice_paid" within 90d at least 1000
             [2mit is 1200[22m
             [2mends by itself in 81 days (<time>)[22m
-        health: what it is made of is told by svc health explain globex
+        health: see svc health explain globex
         signal [36mescalation[39m: not raised
       "
     `);
@@ -205,9 +205,9 @@ describe("across customers", () => {
   test("svc overview --at and svc segments inspect --at tell where customers stood", async () => {
     expect(await stdoutOf(["overview", "--at", "2020-01-01"])).toMatchInlineSnapshot(`
       "Project    shop, test
-      At         <time>, as the record says now
+      At         <time>, according to the present records
       Customers  0
-      Health     nobody had a score
+      Health     no customer had a score
 
       Lifecycle  Customers  Share
       new                0
@@ -222,11 +222,11 @@ describe("across customers", () => {
       expansion           0
       "
     `);
-    expect(await stdoutOf(["segments", "inspect", "expansion", "--at", "2020-01-01"])).toBe("Nobody was in it.\n");
+    expect(await stdoutOf(["segments", "inspect", "expansion", "--at", "2020-01-01"])).toBe("It had no members.\n");
     expect(JSON.parse(await stdoutOf(["overview", "--at", "1m", "--json"]))).toMatchObject({ environment: "test" });
     expect((await shop.run(["overview", "--at", "2999-01-01"])).stderr).toContain("`at` lies ahead");
     const both = ["segments", "inspect", "expansion", "--at", "1m", "--customer", "globex"];
-    expect((await shop.run(both)).stderr).toContain("--at lists members");
+    expect((await shop.run(both)).stderr).toContain("--at lists past members");
   });
 
   test("svc trends tells how it developed up to now, as the overview says it is now", async () => {
@@ -282,9 +282,9 @@ describe("across customers", () => {
       Expired          0 (0 %)
       Median duration  6 days
 
-      Step            Completed  Stand here  Expired here  Median  Middle half
-      create_project   2 (67 %)           1             0   1 day  1 day to 1 day
-      invite_team      1 (33 %)           1             0  5 days  5 days to 5 days
+      Step            Completed  Now here  Expired here  Median  Middle half
+      create_project   2 (67 %)         1             0   1 day  1 day to 1 day
+      invite_team      1 (33 %)         1             0  5 days  5 days to 5 days
       "
     `);
     expect(JSON.parse(await stdoutOf(["journeys", "funnel", "onboarding", "--json"]))).toMatchObject({
@@ -392,7 +392,7 @@ test("svc keys lists, creates, rotates and revokes keys, each told by what someb
   const { stdout } = await keys("create", "--name", "ci", "--env", "live", "--json");
   expect(JSON.parse(stdout)).toMatchObject({ key: { id: "key_<id>", name: "ci" }, secret: "svc_live_<secret>" });
   expect(await shop.run(["keys", "rotate", await idOf("default")], { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
-    ! Replace the key default (svc_test_<secret>…, last used 12 hours ago) in test of project shop at <service>? The old one works for 24h more. (y/N) y
+    ! Replace the key default (svc_test_<secret>…, last used 12 hours ago) in test of project shop at <service>? The old one works for another 24h. (y/N) y
     Replaced the key default in test. Keep the new one in a safe place: it is not shown again.
 
     New key  svc_test_<secret>
@@ -426,7 +426,7 @@ test("lists fit eighty columns with whole ids, whatever has to go for them", asy
     expect(code).toBe(0);
     const shown = stripVTControlCharacters(stdout);
     expect(shown.split("\n").filter((line) => line.length > 80 || /^\w+…/.test(line))).toEqual([]);
-    if (argv[0] !== "customers") expect(shown).toContain("\nToo narrow for: ");
+    if (argv[0] !== "customers") expect(shown).toContain("\nThe terminal is too narrow for: ");
   }
 });
 
@@ -466,7 +466,7 @@ describe("svc customers export", () => {
     const cwd = await project({ "README.md": "" });
     const wrote = await exported("globex.json", { cwd });
     expect({ ...wrote, stdout: wrote.stdout.replace(/\d+ kB/, "<n> kB") }).toMatchInlineSnapshot(`
-      Wrote what is held about globex in test to globex.json (<n> kB).
+      Wrote what is stored about globex in test to globex.json (<n> kB).
     `);
     const file = path.join(cwd, "globex.json");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -486,7 +486,7 @@ describe("svc customers export", () => {
     const cwd = await project({ "globex.json": "mine" });
     expect(await exported("globex.json", { cwd, url: "http://127.0.0.1:1" })).toMatchInlineSnapshot(`
       exit 1
-      ! error [FILE_EXISTS]: <directory>/globex.json is there already. Name another file, or remove it.
+      ! error [FILE_EXISTS]: <directory>/globex.json already exists. Name another file, or remove it.
     `);
     expect(await readFile(path.join(cwd, "globex.json"), "utf8")).toBe("mine");
   });
@@ -500,7 +500,7 @@ describe("svc customers export", () => {
     expect(toOutput.stderr).toBe(toFile.stderr);
     expect(toOutput).toMatchInlineSnapshot(`
       exit 1
-      ! error [SERVICE_UNREACHABLE]: <other> broke the export off before its end. Try again.
+      ! error [SERVICE_UNREACHABLE]: The export from <other> broke off before its end. Try again.
       {"customerId" : "globex", "events":[ (no line end)
     `);
   });
@@ -511,7 +511,7 @@ describe("svc customers export", () => {
     const { stderr, ...rest } = await exported("globex.json", { cwd, url });
     expect(rest).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(
-      /^error \[UNEXPECTED_ANSWER\]: <other> answered 200 with something else than an export of that customer/,
+      /^error \[UNEXPECTED_ANSWER\]: <other> answered 200 with something other than an export of that customer/,
     );
     expect(await readdir(cwd)).toEqual(["README.md"]);
     expect(await exported(undefined, { url })).toEqual({ stderr, ...rest });
@@ -546,7 +546,7 @@ describe("svc customers erase", () => {
   test("the id typed, it is erased and what went is counted", async () => {
     const { code, stdout } = await shop.run(["customers", "erase", "initech"], { ...plain, input: "initech\n" });
     expect({ code, stdout }).toMatchInlineSnapshot(`
-      Erased the customer initech in test. Later events of the id begin a new customer.
+      Erased the customer initech in test. Later events with this id begin a new customer.
 
       Events             4
       Identifies         1
@@ -611,7 +611,7 @@ test("in a project without customers nothing is there yet, and what is deployed 
   const bare = (...argv: string[]) => shop.run([...argv, "--project", "bare"]);
   expect((await bare("deploy", "--yes")).code).toBe(0);
   expect(await bare("deploy", "--yes")).toMatchInlineSnapshot(
-    `v1 is active in test of bare already and is the same model; nothing was deployed.`,
+    `v1, which is already active in test of bare, is the same model; nothing was deployed.`,
   );
   expect(await bare("overview")).toMatchInlineSnapshot(`
     Project    bare, test
@@ -640,7 +640,7 @@ test("in a project without customers nothing is there yet, and what is deployed 
     Condition
       sum of amount of "invoice_paid" within 90d at least 1000
 
-    Nobody is in it.
+    It has no members.
   `);
   expect((await bare("webhooks", "create", "--url", "https://hooks.example.com/a", "--yes")).code).toBe(0);
   const [webhook] = await shop.db.sql<[{ id: string }]>`

@@ -86,7 +86,7 @@ test.each<[string, Script, string]>([
   [
     "where the service has no sign-in for programs",
     { begin: json({ error: { code: "NOT_FOUND", message: "There is no such path." } }, 404) },
-    `[UNEXPECTED_ANSWER]: <service> answered 404 ${NOT_AS_EXPECTED}Check that SVC_API_URL is the address of the service, and that svc is of the same version.`,
+    `[UNEXPECTED_ANSWER]: <service> answered 404 ${NOT_AS_EXPECTED}Check that SVC_API_URL is the address of the service, and that svc has the same version.`,
   ],
   [
     "where the service is of another version",
@@ -94,7 +94,7 @@ test.each<[string, Script, string]>([
       begin: json({ codes: [] }),
       other: ({ url }) => (url === "/openapi.json" ? json({ info: { title: "svc", version: "0.0.9" } }) : undefined),
     },
-    `[UNEXPECTED_ANSWER]: <service> answered 200 ${NOT_AS_EXPECTED}The service is of version 0.0.9, svc of <version>: use the svc that came with the service.`,
+    `[UNEXPECTED_ANSWER]: <service> answered 200 ${NOT_AS_EXPECTED}The service has version 0.0.9, svc <version>: use the svc that came with the service.`,
   ],
   [
     "where a proxy answers",
@@ -152,7 +152,7 @@ describe("the token", () => {
 
   test("that cannot be ended is told of", async () => {
     expect(await failure({ organizations: [], revoke: refused("server_error", {}, 500) })).toBe(
-      "The token that was made could not be revoked (It was refused: server_error): it stays good until it expires.\n" +
+      "The new token could not be revoked (It was refused: server_error): it stays valid until it expires.\n" +
         "error [ORGANIZATION_REQUIRED]: You are in no organization. Ask an owner of an organization to invite you, then sign in again.\n",
     );
   });
@@ -191,7 +191,7 @@ describe("of several organizations", () => {
 test("a token of SVC_ACCESS_TOKEN goes before the session, which is told", async () => {
   const env = { SVC_ACCESS_TOKEN: "svc_token_x", SVC_ORGANIZATION: "org_1" };
   expect((await login({}, [], { env })).stderr).toBe(
-    "SVC_ACCESS_TOKEN is set and goes before this session: unset it to work as who has signed in.\n",
+    "SVC_ACCESS_TOKEN is set and takes precedence over this session: unset it to work with the session.\n",
   );
 });
 

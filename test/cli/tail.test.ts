@@ -70,12 +70,12 @@ test("a connection that is lost is made again where it was: nothing is missed, a
   expect({ code, stdout }).toEqual({ code: 0, stdout: "2026-03-14 10:59:00 +01:00  cus_1  login\n".repeat(3) });
   expect(stderr).toMatchInlineSnapshot(`
     "Waiting for events in test of shop. Ctrl+C stops.
-    The connection to the service was lost; connecting again …
-    Connected again.
-    The connection to the service was lost; connecting again …
-    Connected again.
-    The connection to the service was lost; connecting again …
-    Connected again.
+    The connection to the service was lost; reconnecting …
+    Reconnected.
+    The connection to the service was lost; reconnecting …
+    Reconnected.
+    The connection to the service was lost; reconnecting …
+    Reconnected.
     "
   `);
 }, 20_000);
@@ -132,13 +132,13 @@ test("control characters of others and in what the service says do not reach the
     response.end();
   });
   const run = tail(url);
-  await run.says("connecting again");
+  await run.says("reconnecting");
   run.interrupt();
   const { stdout, stderr } = await run.result;
   expect(stdout).toBe('2026-03-14 10:59:00 +01:00  a\\u001b[2Jb  login  {"n":"\\u001b[2J"}\n');
   expect(stderr).toMatchInlineSnapshot(`
     "Waiting for events in test of shop. Ctrl+C stops.
-    Too \\u001b[2Jmuch\\u061c\\u200b\\u200e\\u200f\\u2060\\ufeff to do.; connecting again …
+    Too \\u001b[2Jmuch\\u061c\\u200b\\u200e\\u200f\\u2060\\ufeff to do.; reconnecting …
     "
   `);
 });
@@ -152,7 +152,7 @@ test("a service that was never there is not waited for, and something else than 
     response.end("<html></html>");
   });
   expect((await tail(url).result).stderr).toMatch(
-    /^error \[UNEXPECTED_ANSWER\]: <service> answered 200 with something else than text\/event-stream, not as .*\n$/,
+    /^error \[UNEXPECTED_ANSWER\]: <service> answered 200 with something other than text\/event-stream, not as .*\n$/,
   );
 });
 

@@ -106,9 +106,9 @@ test("a deploy to live says what it is at while that takes, and asks for the wor
     "Deploy 1 event, 1 segment to live of project shop at <service>?
     Type live to go on: live
     Deployed v2 to live of shop: 1 event, 1 segment (0123456789ab).
-    Customers keep the state that they have until something happens to them, or they are recomputed:
-      svc recompute --all --env live --dry-run   what that would change
-      svc recompute --all --env live             do it
+    Customers keep their present state until something happens to them, or they are recomputed:
+      svc recompute --all --env live --dry-run   shows what that would change
+      svc recompute --all --env live             does it
     exit 0"
   `);
   expect(changes()).toEqual(["/projects/shop/config-versions?env=live"]);

@@ -34,7 +34,7 @@ const run = async (argv: readonly string[], options: RunOptions = {}) =>
 test("there are none before a deploy, then those of what is active, on standard output and as JSON", async () => {
   expect(await run(["types", "--project", "shop"])).toMatchInlineSnapshot(`
     exit 1
-    ! error [NOTHING_DEPLOYED]: Nothing was deployed to test of project shop yet, so any event is taken. Deploy a model first: \`svc deploy --env test --project shop\`.
+    ! error [NOTHING_DEPLOYED]: Nothing was deployed to test of project shop yet, so any event is accepted. Deploy a model first: \`svc deploy --env test --project shop\`.
   `);
   const cwd = await project({ "svc.config.ts": MODEL, ".kite/config.json": '{"project":"shop"}' });
   expect((await run(["deploy", "--yes", "--force"], { cwd })).code).toBe(0);
@@ -67,7 +67,7 @@ test("a file is written whole, replaced where svc types wrote it, and no other i
     Wrote the types of v1, active in test of shop, to <cwd>/svc types.ts.
   `);
   expect(await run([...argv, "svc types.ts"], { cwd })).toMatchInlineSnapshot(`
-    <cwd>/svc types.ts has the types of v1, active in test of shop, already.
+    <cwd>/svc types.ts already has the types of v1, active in test of shop.
   `);
   const file = path.join(cwd, "svc types.ts");
   const text = await readFile(file, "utf8");
@@ -79,11 +79,11 @@ test("a file is written whole, replaced where svc types wrote it, and no other i
   expect(await readFile(file, "utf8")).toBe(text);
   expect(await run([...argv, "mine.ts"], { cwd })).toMatchInlineSnapshot(`
     exit 1
-    ! error [FILE_EXISTS]: <cwd>/mine.ts is there already, and svc types did not write it. Name another file by --output, or remove it.
+    ! error [FILE_EXISTS]: <cwd>/mine.ts already exists, and svc types did not write it. Name another file with --output, or remove it.
   `);
   expect(await run([...argv, "."], { cwd })).toMatchInlineSnapshot(`
     exit 1
-    ! error [FILE_EXISTS]: <cwd> cannot be read (EISDIR). Name another file by --output, or remove it.
+    ! error [FILE_EXISTS]: <cwd> cannot be read (EISDIR). Name another file with --output, or remove it.
   `);
   expect((await readdir(cwd)).sort()).toEqual(["mine.ts", "svc types.ts"]);
 });

@@ -19,42 +19,41 @@ describe("help", () => {
 
       Commands:
         svc whoami              Show the user, the organization and the API
-        svc console             Open the pages for people in a browser, signed in as here
-        svc init                Create a project, and a starter for it in an empty directory
+        svc console             Open the console in a browser, signed in as you are here
+        svc init                Create a project, and a starter model for it in an empty directory
         svc validate            Check the local model; deploys nothing
-        svc dev                 Run the local model in memory and try it with events; no database, no key
+        svc dev                 Run the local model in memory and try it with events; needs no database
+                                and no key
         svc deploy              Validate the local model and deploy it as a new version
-        svc backtest            Test on the past whether a model foresees an outcome; changes nothing
-        svc recompute           Read history again under the active model, or only tell what that would
-                                change
+        svc backtest            Test on past data whether a model predicts an outcome; changes nothing
+        svc recompute           Replay history under the active model, or only show what that would change
         svc types               Print TypeScript types of the active model's events and traits
         svc overview            Show the lifecycle's funnel, the segments' sizes and the totals
-        svc trends [what]       Show how an environment developed, by days, weeks or months
-        svc diagnose            Check configuration and data for common problems; finding some is no
-                                failure
+        svc trends [what]       Show how an environment developed, by day, week or month
+        svc diagnose            Check configuration and data for common problems; findings are no failure
         svc mcp                 Serve facts to an assistant, such as Claude Desktop or Cursor, which
-                                starts it
-        svc completion <shell>  Print a script that completes command lines in bash, zsh or fish
+                                starts this command
+        svc completion <shell>  Print a completion script for bash, zsh or fish
         svc audit               Show what was changed in the organization, and by whom
         svc usage               Show what the organization has used of its plan
-        svc ai                  Facts, and what a language model makes of them
-        svc auth                Who you are to the service
+        svc ai                  Facts, and a language model's explanation of them
+        svc auth                Signing in and out
         svc config              Versions of the deployed model
-        svc customers           Customers and what was derived of them
-        svc emissions           What evaluation had to tell
+        svc customers           Customers and their computed states
+        svc emissions           Changes and rule events that evaluation emitted
         svc events              Product events
         svc health              Health scores
         svc invitations         Invitations to the organization
         svc journeys            Customers' progress in journeys
         svc keys                Ingestion keys of an environment
         svc members             Members of the organization
-        svc organization        The organization itself
+        svc organization        The organization
         svc projects            Projects of the organization
-        svc rules               What rules did
+        svc rules               Runs of rules
         svc segments            Segments and their members
-        svc signals             Signals that are raised
+        svc signals             Raised signals
         svc tokens              Access tokens of the organization, for pipelines and scripts
-        svc webhooks            Endpoints that receive what customers' states emit
+        svc webhooks            Endpoints that receive emissions
 
       "
     `);
@@ -74,10 +73,10 @@ describe("help", () => {
 
       Options:
             --project   The project's slug; unless given, that of .kite/config.json               [string]
-            --customer  Instead of the members: whether this customer is one, and why             [string]
+            --customer  Instead of the members, show whether this customer is one, and why        [string]
             --at        As of an instant: a date, a date-time, or how long ago, such as 30d       [string]
             --limit     How many to show                                            [string] [default: 50]
-            --cursor    Go on where the page before ended                                         [string]
+            --cursor    Continue where the previous page ended                                    [string]
             --csv       Print all of the list as CSV, whatever --limit says                      [boolean]
 
       Shared options:
@@ -92,8 +91,8 @@ describe("help", () => {
             --no-ai      Disable the commands that ask a language model; so does SVC_NO_AI=1     [boolean]
 
       Examples:
-        svc segments inspect power_users                    What it asks for, what its members are like,
-                                                            who they are and since when
+        svc segments inspect power_users                    Its condition, statistics of its members, who
+                                                            they are and since when
         svc segments inspect power_users --customer cus_42  Why a customer is in it, or is not
         svc segments inspect power_users --at 30d           Who was in it thirty days ago, and since when
     `);

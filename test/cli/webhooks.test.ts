@@ -68,7 +68,7 @@ describe("svc webhooks create and list", () => {
       code: 0,
       stderr:
         "warning: v1, active in test, declares no trait plam; did you mean plan?\n" +
-        "warning: messages of the format slack tell nothing of traits.plam, traits.plan, name: include has no effect on them\n",
+        "warning: messages in the format slack do not contain traits.plam, traits.plan, name: include has no effect on them\n",
     });
     await shop.db.sql`delete from svc.webhooks where format = 'slack'`;
   });
@@ -139,7 +139,7 @@ describe("svc webhooks test", () => {
     await broken.close();
     expect({ ...shown, stderr: unmeasured(shown.stderr) }).toMatchInlineSnapshot(`
       exit 1
-      ! error [NOT_DELIVERED]: The receiver did not take the message: 500 after <n> ms. It answered "out of\\norder". Mend the receiver, or correct the webhook: \`svc webhooks update <webhookId> --url <url>\`.
+      ! error [NOT_DELIVERED]: The receiver did not accept the message: 500 after <n> ms. It answered "out of\\norder". Repair the receiver, or correct the webhook: \`svc webhooks update <webhookId> --url <url>\`.
     `);
     expect(document).toMatchObject({ code: 1, stderr: "" });
     expect(JSON.parse(document.stdout)).toMatchObject({
@@ -182,7 +182,7 @@ describe("svc webhooks update", () => {
   test("where nothing would be different it says so; what the service refuses is told", async () => {
     const same = ["webhooks", "update", id, "--max-per-second", "none"];
     expect((await shop.run(same, { ...plain, input: "n\n" })).stderr).toContain(
-      "\n  Nothing is different\nChange it? (y/N)",
+      "\n  No difference\nChange it? (y/N)",
     );
     expect(await webhooks("update", id, "--url", "ftp://example.com", "--yes")).toMatchInlineSnapshot(`
       exit 1
@@ -194,14 +194,14 @@ describe("svc webhooks update", () => {
 test("svc webhooks rotate-secret asks and prints the new secret once", async () => {
   const argv = ["webhooks", "rotate-secret", id, "--grace"];
   expect(await shop.run([...argv, "18h"], { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
-    ! Give the webhook to <receiver> in test of project shop at <service> a new secret? The old one signs too for 18h. (y/N) y
+    ! Give the webhook to <receiver> in test of project shop at <service> a new secret? The old one also signs for 18h. (y/N) y
     Gave the webhook whk_<id> in test a new secret. Keep it in a safe place: it is not shown again.
 
     URL         <receiver>
     Secret      whsec_<secret>
-    Old secret  signs too until <time> (in 5 hours)
+    Old secret  also signs until <time> (in 5 hours)
   `);
-  expect((await shop.run([...argv, "0m", "--yes"])).stdout).toContain("\nOld secret  signs no more\n");
+  expect((await shop.run([...argv, "0m", "--yes"])).stdout).toContain("\nOld secret  no longer signs\n");
   expect((await shop.run([...argv, "1h", "--yes", "--json"])).stdout).toContain('"secret":"whsec_<secret>"');
 });
 
@@ -223,10 +223,10 @@ describe("svc webhooks deliveries and resend", () => {
     const [newest] = await shop.db.sql<[{ id: string }]>`
       select svc.emission_id(max(emission_seq)) as id from svc.deliveries where webhook_id = ${id}`;
     expect((await webhooks("resend", id, newest.id, "--yes")).stdout).toMatch(
-      /^Queued emi_<id> \([\w.]+\)\. See what comes of it: svc webhooks deliveries whk_<id> --env test\n$/,
+      /^Queued emi_<id> \([\w.]+\)\. See the result: svc webhooks deliveries whk_<id> --env test\n$/,
     );
     expect(await webhooks("resend", id, "--since", "7d", "--yes")).toMatchInlineSnapshot(`
-      There is nothing of that to send again.
+      There is nothing to send again.
     `);
     await untilQuiet(shop.db);
     const all = await webhooks("resend", id, "--since", "7d", "--status", "delivered", "--yes", "--json");
@@ -244,7 +244,7 @@ describe("svc webhooks deliveries and resend", () => {
     const { code, stderr } = await shop.run(argv, { env: { SVC_API_URL: url } });
     expect({ code, stdout: "", stderr: stderr.replaceAll(url, "<other>") }).toMatchInlineSnapshot(`
       exit 1
-      ! Queued before that: 10 deliveries. To go on from there, add --cursor c to the same command.
+      ! Already queued: 10 deliveries. To continue from there, add --cursor c to the same command.
       ! error [OUTCOME_UNKNOWN]: <other> cannot be reached (connection closed); it is not known whether this was carried out. See for yourself: \`svc webhooks deliveries whk_<id> --env test\`.
     `);
     const { url: at, seen } = await cannedServer(json({ queued: 3, nextCursor: null }));

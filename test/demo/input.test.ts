@@ -90,7 +90,7 @@ describe("a data file", () => {
   });
 
   test("is refused where it is empty, missing, or one endless line", async () => {
-    await expect(openDataFile(await fileOf("\n\n"))).rejects.toThrow(/holds no operations/);
+    await expect(openDataFile(await fileOf("\n\n"))).rejects.toThrow(/contains no operations/);
     await expect(openDataFile(path.join(directory, "missing.jsonl"))).rejects.toThrow(/cannot read .*ENOENT/);
     await expect(openDataFile(directory)).rejects.toThrow(/cannot read .*EISDIR/);
     await expect(openDataFile(await fileOf(`{"customerId":"${"x".repeat(1_200_000)}`))).rejects.toThrow(

@@ -37,7 +37,7 @@ describe("the demo's options", () => {
     [["--customers", "many"], /--customers must be a whole number/],
     [["--days", "2.5"], /--days must be a whole number from 7/],
     [["--base", "soon"], /--base must be an instant/],
-    [["--base", "2027-01-01T00:00:00Z"], /must not lie ahead/],
+    [["--base", "2027-01-01T00:00:00Z"], /must not be in the future/],
   ])("refuse %j as a usage error", async (args, message) => {
     await expect(read(...args)).rejects.toMatchObject({
       name: "DemoFailure",

@@ -64,7 +64,7 @@ describe("the receiver", () => {
     await receiver.stop();
     receiver = await Receiver.start();
     expect(await deliver("emi_1", "customer.trial", {})).toBe(401);
-    expect([...receiver.tally.invalid.keys()]).toEqual(["came before the secret"]);
+    expect([...receiver.tally.invalid.keys()]).toEqual(["arrived before the secret"]);
   });
 });
 

@@ -34,7 +34,7 @@ describe("| `SVC_ACCESS_TOKEN` | headless CLI access token |; 5. Headless use ta
     expect(await whoami({ SVC_ORGANIZATION: fixture.owner.organizationId })).toEqual({
       code: 1,
       stdout: "",
-      stderr: `error [NOT_SIGNED_IN]: You are not signed in to ${fixture.service.url}. Sign in: \`svc auth login\`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.\n`,
+      stderr: `error [NOT_SIGNED_IN]: You are not signed in to ${fixture.service.url}. Sign in: \`svc auth login\`; where that is not possible, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.\n`,
     });
   });
 });
@@ -81,7 +81,7 @@ it("| `SVC_API_KEY` | fallback ingestion key for the selected environment |: one
   for (const environment of ["test", "live"] as const) {
     expect(await send({ SVC_API_KEY: fixture.keys[environment] }, "--env", environment)).toBe(environment);
   }
-  const other = "INVALID_SETTING: SVC_API_KEY is a key to live, but the environment is test";
+  const other = "INVALID_SETTING: SVC_API_KEY is a key for live, but the environment is test";
   expect(await send({ SVC_API_KEY: fixture.keys.live })).toBe(other);
 });
 

@@ -128,7 +128,7 @@ test("what is no model after three tries is refused, and the model of the answer
   expect(factsOf(1).diagnostics).toMatchObject([{ code: "DRAFT_MISSING" }]);
   expect(factsOf(2).diagnostics![0]).toMatchObject({ line: 2 });
   expect(stderr).toMatch(
-    /error \[DRAFT_REFUSED\]: The language model's draft is not a valid model: after 3 tries it has \d+ errors?\. Go on from the model above, or ask again\.\n$/,
+    /error \[DRAFT_REFUSED\]: The language model's draft is not a valid model: after 3 tries it has \d+ errors?\. Continue with the model above, or ask again\.\n$/,
   );
   expect(existsSync(marker)).toBe(false);
   expect(await readFile(output, "utf8")).toContain('event("project_created")');

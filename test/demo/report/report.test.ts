@@ -93,7 +93,7 @@ test("a report for a file is plain, aligned and complete", () => {
     type              delivered and verified
     customer.created                       1
     segment.entered                        2
-    in all                                 3
+    total                                  3
 
     One customer's story: harbor-labs
     plan pro, seats 12, addOns ["sso"]

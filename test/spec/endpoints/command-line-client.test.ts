@@ -125,7 +125,7 @@ describe("Shared options: `--json` (machine-readable output; command errors also
         code: "CUSTOMER_NOT_FOUND",
         message: 'There is no customer "nobody" in this environment.',
         reason: "A customer exists once its first operation has been evaluated.",
-        fix: "check the id and --env; `svc customers list` shows whom there is",
+        fix: "check the id and --env; `svc customers list` lists the customers",
         docs: "https://docs.example.com/api#CUSTOMER_NOT_FOUND",
       },
     ],
