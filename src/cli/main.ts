@@ -27,7 +27,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   );
 });
 
-// Nobody reads the notes any more, but the result may still be wanted.
+// Notes are no longer read, but the result may still be wanted.
 process.stderr.on("error", () => undefined);
 
 // Not process.exit: output still buffered for a pipe would be lost.

@@ -41,7 +41,10 @@ export function simulatedInput(options: HistoryOptions): Input {
   };
 }
 
-/** Streams a file's operations. Events without a key get one from their line number, so that the file can be sent again. Throws a DemoFailure that names a bad line. */
+/**
+ * Streams a file's operations. Events without a key get one from their line number, so that the file can be sent again. Throws a
+ * DemoFailure that names a bad line.
+ */
 export async function* readDataFile(file: string): AsyncGenerator<SentOperation> {
   for await (const { number, bytes } of readLines(file)) {
     // Blank lines are skipped.
@@ -68,7 +71,10 @@ function isTrackWithoutKey(given: unknown): given is object {
   return !("idempotencyKey" in given) && (given as { type?: unknown }).type !== "identify";
 }
 
-/** Reads the whole file before anything starts, so that a bad line is reported at once and the progress bar has a total; it is streamed again for sending. */
+/**
+ * Reads the whole file before anything starts, so that a bad line is reported at once and the progress bar has a total; it is streamed
+ * again for sending.
+ */
 export async function openDataFile(file: string): Promise<Input> {
   const keys = new Set<string>();
   const customers = new Set<string>();

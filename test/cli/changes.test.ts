@@ -254,7 +254,7 @@ describe("without a confirmation, nothing is changed", () => {
     }
     const cancelled = await tried(line, { terminal: true, input: "y\n" });
     expect(cancelled).toMatchObject({ code: 1, isChanged: false });
-    expect(cancelled.stderr).toContain(`${question}\nType ${word} to go on: `);
+    expect(cancelled.stderr).toContain(`${question}\nType ${word} to continue: `);
     for (const [more, terminal] of [
       ["", false],
       ["", true],

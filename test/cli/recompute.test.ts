@@ -252,9 +252,7 @@ describe("what takes over pins says which", () => {
   test("a run from a dry run: version, instant, scope and dry run, with --yes before anything else", async () => {
     const dryRun = await queued("--all", "--dry-run");
     const { stderr } = await recompute(["--from", dryRun, "--no-wait", "--yes"]);
-    expect(stderr).toBe(
-      "Recompute of all customers in test under v1, as of <instant>, as in the dry run rec_<id>.\n",
-    );
+    expect(stderr).toBe("Recompute of all customers in test under v1, as of <instant>, as in the dry run rec_<id>.\n");
     const piped = await recompute(["--from", dryRun, "--no-wait"], { input: "test\n" });
     expect(piped).toMatchObject({ code: 0, stderr });
     const one = await recompute(["--from", await queued("--customer", "globex", "--dry-run"), "--no-wait", "--yes"]);

@@ -22,8 +22,7 @@ const MISTAKEN: Record<string, string> = {
     "--env is test, but versions are promoted from test to live. Leave it out; to make it active in test again, use " +
     "`svc config rollback --version v1 --env test --project shop`.",
   "customers release": "Give either --customer <id> or --all. See `svc customers release --help`.",
-  "customers release --all --customer c":
-    "Give either --customer <id> or --all. See `svc customers release --help`.",
+  "customers release --all --customer c": "Give either --customer <id> or --all. See `svc customers release --help`.",
   "deploy --sample 5": "--sample is for previews only. Add --preview, or leave it out.",
   "deploy --markdown": "--markdown is for previews only. Add --preview, or leave it out.",
   "deploy --preview --sample 0": '--sample is "0". Give a whole number from 1 to 1000000000.',
@@ -54,8 +53,7 @@ const MISTAKEN: Record<string, string> = {
   "webhooks create --url u --max-concurrency 101": '--max-concurrency is "101". Give a whole number from 1 to 100.',
   "webhooks deliveries whk_1 --status faild":
     '--status is "faild"; did you mean failed? Give one of: pending, delivered, failed.',
-  "webhooks resend whk_1":
-    "Give either a delivery's id or --since. See `svc webhooks resend --help`.",
+  "webhooks resend whk_1": "Give either a delivery's id or --since. See `svc webhooks resend --help`.",
   "webhooks resend whk_1 emi_1 --until 2h": "--until, --status and --cursor go with --since only. Leave them out.",
   "webhooks resend whk_1 --since yesterday": `--since is "yesterday". ${SINCE}`,
   "webhooks resend whk_1 --since 2h --status lost":
@@ -86,7 +84,8 @@ const FIXES: Record<string, string> = {
   KEY_REVOKED: "Rotate the key that took its place (`svc keys list --project shop`), or create a new one.",
   RECOMPUTE_NOT_FOUND: "Check the id and --env; `svc recompute list --project shop` lists the recomputes.",
   RECOMPUTE_NOT_A_DRY_RUN: "Give the id of a dry run, or select what to recompute with --customer or --all.",
-  BACKTEST_NOT_FOUND: "Check the id, which was printed when the backtest began, and --env; or begin a new one, without --job.",
+  BACKTEST_NOT_FOUND:
+    "Check the id, which was printed when the backtest began, and --env; or begin a new one, without --job.",
   ALREADY_MEMBER: "Change the member's role instead: `svc members update <member> --role <role>`.",
   INVITATION_NOT_FOUND: "Check the id; `svc invitations list` lists those that are open.",
   VERSION_NOT_FOUND: "Check its name; `svc config versions --project shop` lists the versions.",

@@ -100,11 +100,11 @@ test("Ctrl+C at the question leaves all as it was, and the terminal usable", asy
 test("a deploy to live says what it is at while that takes, and asks for the word", async () => {
   await enter("svc deploy --env live");
   await terminal!.shows("Checking the model …");
-  await terminal!.shows("Type live to go on:");
+  await terminal!.shows("Type live to continue:");
   await reply("live");
   expect(await ended()).toMatchInlineSnapshot(`
     "Deploy 1 event, 1 segment to live of project shop at <service>?
-    Type live to go on: live
+    Type live to continue: live
     Deployed v2 to live of shop: 1 event, 1 segment (0123456789ab).
     Customers keep their present state until something happens to them, or they are recomputed:
       svc recompute --all --env live --dry-run   shows what that would change

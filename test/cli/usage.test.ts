@@ -77,7 +77,7 @@ describe("help", () => {
             --at        As of an instant: a date, a date-time, or how long ago, such as 30d       [string]
             --limit     How many to show                                            [string] [default: 50]
             --cursor    Continue where the previous page ended                                    [string]
-            --csv       Print all of the list as CSV, whatever --limit says                      [boolean]
+            --csv       Print the whole list as CSV, ignoring --limit                            [boolean]
 
       Shared options:
         -h, --help       Show help                                                               [boolean]

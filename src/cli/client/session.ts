@@ -21,7 +21,10 @@ type Entries = Readonly<Record<string, unknown>>;
 const SIGN_IN = "`svc auth login`";
 const WRITES_ANEW = `sign in again: ${SIGN_IN} rewrites it`;
 
-/** This user's sessions on this machine, one per service, in a file that only the user can read, outside of projects so that no token gets into version control. */
+/**
+ * This user's sessions on this machine, one per service, in a file that only the user can read, outside of projects so that no token gets
+ * into version control.
+ */
 export class SessionStore {
   readonly #directory: string | null;
 
@@ -87,7 +90,10 @@ export class SessionStore {
     return parse(this.#read() ?? "") ?? {};
   }
 
-  /** Writes entries that were read just before. No lock: two sign-ins within milliseconds are rarer than a killed one, whose lock would block all later ones. */
+  /**
+   * Writes entries that were read just before. No lock: two sign-ins within milliseconds are rarer than a killed one, whose lock would
+   * block all later ones.
+   */
   async #store(sessions: Entries): Promise<void> {
     // Renamed, so that concurrent readers find a complete file, the old one or the new one.
     await this.#write(`${JSON.stringify({ sessions }, null, 2)}\n`, (partial) => rename(partial, this.file));

@@ -106,20 +106,20 @@ export const pageOptions = {
 /** The same, for lists that can also be printed as comma-separated values. */
 export const csvPageOptions = {
   ...pageOptions,
-  csv: { type: "flag", describe: "Print all of the list as CSV, whatever --limit says" },
+  csv: { type: "flag", describe: "Print the whole list as CSV, ignoring --limit" },
 } as const satisfies Options;
 
 /** Options of lists that have an order. */
 export const reverseOption = {
-  reverse: { type: "flag", describe: "The other way round: the newest or highest first" },
+  reverse: { type: "flag", describe: "Reverse the order: newest or highest first" },
 } as const satisfies Options;
 
-/** For records that recomputes replace. */
+/** For lists of records that recomputes replace. */
 export const supersededOption = {
-  superseded: { type: "flag", describe: "Also what recomputes replaced, as far as it is kept" },
+  superseded: { type: "flag", describe: "Also show records that recomputes replaced, if they are still kept" },
 } as const satisfies Options;
 
-/** For commands that tell of the past. */
+/** For commands that show the past. */
 export const pastOption = {
   type: "text",
   describe: "As of an instant: a date, a date-time, or how long ago, such as 30d",

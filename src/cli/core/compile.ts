@@ -5,7 +5,10 @@ import { cancellable } from "../output/interruption.js";
 import { type ErrorDetails, failure, type UserError } from "./errors.js";
 import { printable } from "../../words/text.js";
 
-/** Compiles the project in the chosen directory, or in `directory`, and checks its types; the signal aborts both. @throws {UserError} CONFIG_INVALID with all problems */
+/**
+ * Compiles the project in the chosen directory, or in `directory`, and checks its types; the signal aborts both. @throws {UserError}
+ * CONFIG_INVALID with all problems
+ */
 export async function compile(context: Context, signal?: AbortSignal, directory = context.settings.directory) {
   // The compiler loads esbuild and more: commands that do not compile must not wait for it.
   const { compileProject } = await import("../../dsl-compiler/index.js");
@@ -40,7 +43,10 @@ export function printer({ out }: Context): (text: string) => void {
   return (text) => out.note(printedByModel(text));
 }
 
-/** The failure for a model whose warnings count as errors. @param stranded the service's warnings of data that the model would strand @param fixed what was already corrected */
+/**
+ * The failure for a model whose warnings count as errors. @param stranded the service's warnings of data that the model would strand @param
+ * fixed what was already corrected
+ */
 export function warningsBlock(
   warnings: readonly Diagnostic[],
   fix: string,

@@ -44,7 +44,10 @@ export interface Credentials {
   organizationFrom: "variable" | "file" | "session";
 }
 
-/** A command's target service, credentials, project and environment. Each is looked up lazily: a setting that a command does not need cannot fail it. */
+/**
+ * A command's target service, credentials, project and environment. Each is looked up lazily: a setting that a command does not need cannot
+ * fail it.
+ */
 export class Settings {
   readonly sessions: SessionStore;
   readonly #io: Io;

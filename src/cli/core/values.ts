@@ -8,7 +8,10 @@ export function optionName(key: string): string {
   return key.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
 }
 
-/** The values of arguments and options, from the parser's strings, booleans and lists. @throws {UsageError} for a value that an option does not take */
+/**
+ * The values of arguments and options, from the parser's strings, booleans and lists. @throws {UsageError} for a value that an option does
+ * not take
+ */
 export function readValues(command: AnyCommand, raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, positional] of Object.entries(command.args ?? {})) {

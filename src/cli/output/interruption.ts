@@ -47,7 +47,10 @@ export async function interruptible(run: (stop: AbortSignal) => Promise<void>): 
   }
 }
 
-/** Runs something that changes nothing unless it completes. A closed terminal also interrupts it. @throws {UserError} CANCELLED if it was interrupted */
+/**
+ * Runs something that changes nothing unless it completes. A closed terminal also interrupts it. @throws {UserError} CANCELLED if it was
+ * interrupted
+ */
 export async function cancellable<T>(run: (stop: AbortSignal) => Promise<T>): Promise<T> {
   const { signal, caused, release } = interruption(ALL_ENDINGS);
   try {

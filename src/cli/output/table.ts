@@ -101,7 +101,7 @@ function fit<Row>(columns: readonly Column<Row>[], widths: readonly number[], to
   return fitted;
 }
 
-/** A column that tells present records from superseded ones; none unless both are shown. */
+/** A column that distinguishes present records from superseded ones; none unless both are shown. */
 export function recordColumn<Row extends { superseded?: boolean }>(isShown: boolean): Column<Row>[] {
   if (!isShown) return [];
   return [

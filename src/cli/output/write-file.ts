@@ -98,7 +98,10 @@ export async function replaceUnchanged(file: string, before: string, after: stri
   return isUnchanged;
 }
 
-/** Writes a new file part by part, readable by its owner only; it appears once complete. @throws {UserError} FILE_EXISTS, FILE_NOT_WRITTEN; what parts throw */
+/**
+ * Writes a new file part by part, readable by its owner only; it appears once complete. @throws {UserError} FILE_EXISTS, FILE_NOT_WRITTEN;
+ * what parts throw
+ */
 export async function createFile(file: string, parts: Parts, signal?: AbortSignal): Promise<void> {
   await refuseExisting(file);
   const place = async (partial: string): Promise<void> => {

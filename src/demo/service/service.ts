@@ -46,7 +46,10 @@ const STOP_WITHIN_MS = 30_000;
 const RESTARTS_MAX = 5;
 const RESTART_AFTER_MS = 500;
 
-/** History counts as complete after this many seconds without more of it: few, to keep the demo short; more after a restart, as the downtime must not count. */
+/**
+ * History counts as complete after this many seconds without more of it: few, to keep the demo short; more after a restart, as the downtime
+ * must not count.
+ */
 const SETTLE_SECONDS = 10;
 const SETTLE_SECONDS_AFTER_RESTART = 30;
 
@@ -178,7 +181,10 @@ export class Service {
   }
 }
 
-/** The address in the line with which a child reports that it is ready (the pattern's first group). Later output is discarded, so that the pipe never fills up. */
+/**
+ * The address in the line with which a child reports that it is ready (the pattern's first group). Later output is discarded, so that the
+ * pipe never fills up.
+ */
 export function readyUrl(child: ChildProcess, readyLine: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`not ready within ${READY_WITHIN_MS / 1_000} s`)), READY_WITHIN_MS);

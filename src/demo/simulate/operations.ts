@@ -32,7 +32,10 @@ export class EventLog {
     if (at < this.end) this.#entries.push({ at, name: null, content: traits });
   }
 
-  /** The operations in chronological order. Idempotency keys are made of history, customer and position: sending the same history again duplicates nothing. */
+  /**
+   * The operations in chronological order. Idempotency keys are made of history, customer and position: sending the same history again
+   * duplicates nothing.
+   */
   operations(historyName: string): PlacedOperation[] {
     const { customerId } = this;
     const ordered = this.#entries.map((entry, index) => ({ ...entry, index }));

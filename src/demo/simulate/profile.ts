@@ -166,7 +166,10 @@ export function liveliness(profile: Profile, daysSinceSignUp: number): number {
   }
 }
 
-/** The incident, two days on which integrations and API fail: a Tuesday about three and a half weeks before the end, so that segments still show it, and the next day. */
+/**
+ * The incident, two days on which integrations and API fail: a Tuesday about three and a half weeks before the end, so that segments still
+ * show it, and the next day.
+ */
 export function planIncident(calendar: Calendar) {
   const first = calendar.tuesdayBefore(Math.min(24, Math.ceil(calendar.days / 3)));
   return {

@@ -195,7 +195,9 @@ test("what people alone read is to be sent, and read by no condition", () => {
   const unread = "Read page viewed in a condition, or remove it from the model: nothing reads it.";
   expect(planned("2026-01-01T00:00:00Z", [])).toEqual([unread]);
   expect(planned("2026-01-01T00:00:00Z", ["page viewed"])).toEqual([]);
-  expect(planned(null, ["page viewed"])).toEqual(["Send page viewed, or remove it from the model: it was never received."]);
+  expect(planned(null, ["page viewed"])).toEqual([
+    "Send page viewed, or remove it from the model: it was never received.",
+  ]);
 });
 
 test("an event of a name that all objects have is not declared by that", () => {

@@ -76,7 +76,10 @@ export function sanitizerFor({ settings }: Context, snapshot: Snapshot | null, a
 
 const LATE_MS = 86_400_000;
 
-/** Problems and possible problems of a customer and what to do, the most severe first. The sentences contain none of its values or identifiers: they may be sent. */
+/**
+ * Problems and possible problems of a customer and what to do, the most severe first. The sentences contain none of its values or
+ * identifiers: they may be sent.
+ */
 export function findingsOf({ state, backlog, explanation, snapshot, events, ruleRuns }: CustomerRecord): string[] {
   const { pending, ahead, setAside } = backlog;
   const { configVersion, activeVersion } = explanation;

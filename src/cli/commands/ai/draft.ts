@@ -95,7 +95,10 @@ const NO_DRAFT: Diagnostic = {
   fix: "answer with one ```ts block that is the whole file, with export default defineModel(…)",
 };
 
-/** Asks for a draft until its types are right, each time with the mistakes of the previous one. @throws {UserError} DRAFT_REFUSED after three tries; what asking throws */
+/**
+ * Asks for a draft until its types are right, each time with the mistakes of the previous one. @throws {UserError} DRAFT_REFUSED after
+ * three tries; what asking throws
+ */
 async function draftFor(
   context: Context,
   sent: Readonly<Record<string, unknown>>,
@@ -123,7 +126,10 @@ async function draftFor(
   }
 }
 
-/** The baseline, which is the model made from the answers alone, and a language model's draft. @param model the language model to ask; the operator's unless given */
+/**
+ * The baseline, which is the model made from the answers alone, and a language model's draft. @param model the language model to ask; the
+ * operator's unless given
+ */
 export function draftFacts(
   context: Context,
   { answers, baseline }: { answers: Readonly<Record<string, unknown>>; baseline: string },

@@ -101,7 +101,10 @@ const PARTS: Readonly<Record<ReadingPart, { name: string; weight: number }>> = {
   display: { name: "the display", weight: 1 },
 };
 
-/** What a backend engineer must do so that the model receives what it reads, as Markdown; the most important events first. Deterministic for a model. */
+/**
+ * What a backend engineer must do so that the model receives what it reads, as Markdown; the most important events first. Deterministic for
+ * a model.
+ */
 export function instrumentationPlan(snapshot: Snapshot, framework: Framework): string {
   const { language, client, handler, ending } = SETUPS[framework];
   const { events, traits } = snapshot;

@@ -44,7 +44,10 @@ export const QUESTIONS: readonly SuccessQuestion[] = [
 /** The answers given on the command line. */
 export type GivenAnswers = Readonly<{ [Option in SuccessOption]?: string | number | undefined }>;
 
-/** On a terminal and unless `yes`, asks for answers that were not given; otherwise takes the defaults. @throws {UsageError} for an invalid given answer; CANCELLED */
+/**
+ * On a terminal and unless `yes`, asks for answers that were not given; otherwise takes the defaults. @throws {UsageError} for an invalid
+ * given answer; CANCELLED
+ */
 export async function settleAnswers(
   context: Context,
   answersGiven: GivenAnswers,

@@ -56,7 +56,10 @@ export default defineCommand({
   },
 });
 
-/** Traits and their values as a JSON object. A value that is valid JSON is used literally, so that long numbers keep their digits; any other is a text. */
+/**
+ * Traits and their values as a JSON object. A value that is valid JSON is used literally, so that long numbers keep their digits; any other
+ * is a text.
+ */
 function traitsFilter(given: readonly string[]): string | undefined {
   if (given.length === 0) return undefined;
   return objectFromTexts(

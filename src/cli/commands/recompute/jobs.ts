@@ -41,7 +41,10 @@ export async function* differencesOf(
   }
 }
 
-/** The whole job as one JSON document, with every customer in `result.customers`. @param more further members of `result`, called after the last customer */
+/**
+ * The whole job as one JSON document, with every customer in `result.customers`. @param more further members of `result`, called after the
+ * last customer
+ */
 export async function* documentOf(
   job: RecomputeOrPreview,
   pages: AsyncIterable<DifferencePage>,

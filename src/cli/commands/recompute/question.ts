@@ -7,7 +7,10 @@ import { formatNumber, printable, shellWord } from "../../../words/text.js";
 
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and differences are emitted";
 
-/** Describes the recompute that repeats a dry run, and asks, unless it is a dry run again. Does nothing for an id that is no dry run: the service refuses it. */
+/**
+ * Describes the recompute that repeats a dry run, and asks, unless it is a dry run again. Does nothing for an id that is no dry run: the
+ * service refuses it.
+ */
 export async function confirmFrom(
   context: Context,
   dryRun: RecomputeOrPreview,
@@ -21,7 +24,10 @@ export async function confirmFrom(
   if (!again) await confirm(context, dryRun.customerId ?? null, { yes, pinned: ` ${pinned}` });
 }
 
-/** Describes the retry of a recompute, and asks as before the recompute itself. Does nothing for one that was not given up: the service refuses it. */
+/**
+ * Describes the retry of a recompute, and asks as before the recompute itself. Does nothing for one that was not given up: the service
+ * refuses it.
+ */
 export async function confirmRetry(context: Context, job: RecomputeOrPreview, yes: boolean): Promise<void> {
   if (job.status !== "dead_letter") return;
   const { customersDone: done, customersTotal: total } = job.progress;
