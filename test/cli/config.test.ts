@@ -262,7 +262,7 @@ describe("svc config pull", () => {
     const latest = { version: "v4", hash: "0".repeat(64), active: [], snapshot: { formatVersion: 2 } };
     const { url } = await cannedServer(json(latest));
     expect((await run(["config", "pull"], { at: url })).stderr).toBe(
-      "error [UNEXPECTED_ANSWER]: <service> holds a v4 that this version of svc cannot read: formatVersion: this version reads the format 1 only. Use the svc of the service's version.\n",
+      "error [UNEXPECTED_ANSWER]: <service> has a v4 that this version of svc cannot read: formatVersion: this version reads the format 1 only. Use the svc of the service's version.\n",
     );
     for (const argv of [["pull"], ["diff", "latest"]]) {
       expect((await run(["config", ...argv, "--project", "empty"])).stderr).toBe(
