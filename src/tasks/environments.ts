@@ -1,29 +1,28 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** After a part that took minutes, which few do. */
+/** Limits the rest after a part that took minutes, which is rare. */
 const REST_MS_MAX = 10_000;
 
-/** Does a part of some work in a transaction of its own, then rests as long as that took, ten seconds at most. */
+/** Does a part of the work, one short transaction, then rests as long as that took, ten seconds at most. */
 type Rested = <T>(part: () => Promise<T>) => Promise<T>;
 
 /**
- * Goes through environments with work that comes in short transactions, and rests after each as long as it took, so that it never has
- * more than half of one connection's time. Where it begins is drawn by lot, so that one environment with much to do does not keep the
- * others waiting for ever.
+ * Does work for each environment in short transactions, and rests after each as long as it took, so that it never takes more than half of
+ * one connection's time. It begins with a random environment, so that one with much to do does not keep the others waiting forever.
  *
- * @param signal ends it after the transaction at hand; what is left is for the next time
- * @param msMax after how many milliseconds the rest is left to the next time, too
- * @param work is told the environment, how to do a part, and whether there is time for another one
+ * @param signal ends it after the current transaction; the rest is left to the next run
+ * @param msMax time limit, after which the rest is left to the next run too
+ * @param work gets the environment, a function that does a part, and one that says whether to continue
  * @throws the first failure, after the other environments had their turn
  */
 export async function inEachEnvironment(
   ids: readonly number[],
   { signal, msMax }: { signal: AbortSignal; msMax: number },
-  work: (id: number, rested: Rested, goesOn: () => boolean) => Promise<void>,
+  work: (id: number, rested: Rested, shouldContinue: () => boolean) => Promise<void>,
 ): Promise<void> {
   const failures: unknown[] = [];
   const end = performance.now() + msMax;
-  const goesOn = () => !signal.aborted && performance.now() < end;
+  const shouldContinue = () => !signal.aborted && performance.now() < end;
   const rested: Rested = async (part) => {
     const began = performance.now();
     const answer = await part();
@@ -32,15 +31,15 @@ export async function inEachEnvironment(
   };
   const first = Math.floor(Math.random() * ids.length);
   for (const id of [...ids.slice(first), ...ids.slice(0, first)]) {
-    if (!goesOn()) break;
-    await work(id, rested, goesOn).catch((error: unknown) => failures.push(error));
+    if (!shouldContinue()) break;
+    await work(id, rested, shouldContinue).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];
 }
 
-/** Does a part again and again until one finds nothing, or `goesOn` says no; the sum of what they answered. */
-export async function untilNothing(part: () => Promise<number>, goesOn: () => boolean): Promise<number> {
+/** Repeats a part until it returns 0 or `shouldContinue` returns false; returns the sum. */
+export async function untilNothing(part: () => Promise<number>, shouldContinue: () => boolean): Promise<number> {
   let sum = 0;
-  for (let found = -1; found !== 0 && goesOn(); sum += found) found = await part();
+  for (let count = -1; count !== 0 && shouldContinue(); sum += count) count = await part();
   return sum;
 }

@@ -3,32 +3,32 @@ import { type AnswerOf, call } from "../db/api/call.js";
 import { environmentsToSweep } from "../db/api/evaluation.js";
 import { inEachEnvironment, untilNothing } from "./environments.js";
 
-/** Rows that one call removes: some ten milliseconds. */
+/** Rows that one call removes, in some ten milliseconds. */
 const SWEPT_ROWS = 1_000;
-/** Less than the time between two sweeps: one that goes on for longer would have the next one beside it. */
+/** Less than the time between two sweeps, so that they do not overlap. */
 const SWEEP_MS_MAX = 5 * 60_000;
 
 /**
- * Removes what is older than the plans keep it, and what recomputes left behind: environment by environment, in transactions of a few
+ * Removes what is past the retention of the plans, and what recomputes superseded: environment by environment, in transactions of a few
  * thousand rows.
  *
- * @param signal ends it after the transaction at hand; what is left is for the next time
- * @param options how many rows one call removes, and after how long it leaves the rest to the next sweep
+ * @param signal ends it after the current transaction; the rest is left to the next sweep
+ * @param options how many rows one call removes, and after how many milliseconds the rest is left to the next sweep
  * @returns how many rows were removed
  * @throws the first failure, after the other environments were swept
  */
 export async function sweepRetention(sql: Sql, signal: AbortSignal, { rows = SWEPT_ROWS, msMax = SWEEP_MS_MAX } = {}) {
   const swept = { operations: 0, keys: 0, quarantined: 0, logs: 0 };
-  await inEachEnvironment(await environmentsToSweep(sql), { signal, msMax }, async (id, rested, goesOn) => {
+  await inEachEnvironment(await environmentsToSweep(sql), { signal, msMax }, async (id, rested, shouldContinue) => {
     let answer: AnswerOf<"sweep_operations">;
     do {
       // The database remembers where the last call ended.
       answer = await rested(() => call(sql, "sweep_operations", id, null, rows));
       swept.operations += answer.removed;
-    } while (answer.through !== null && goesOn());
-    swept.keys += await untilNothing(() => rested(() => call(sql, "sweep_keys", id, rows)), goesOn);
-    swept.quarantined += await untilNothing(() => rested(() => call(sql, "sweep_quarantine", id, rows)), goesOn);
-    swept.logs += await untilNothing(() => rested(() => call(sql, "sweep_logs", id, rows)), goesOn);
+    } while (answer.through !== null && shouldContinue());
+    swept.keys += await untilNothing(() => rested(() => call(sql, "sweep_keys", id, rows)), shouldContinue);
+    swept.quarantined += await untilNothing(() => rested(() => call(sql, "sweep_quarantine", id, rows)), shouldContinue);
+    swept.logs += await untilNothing(() => rested(() => call(sql, "sweep_logs", id, rows)), shouldContinue);
   });
   return swept;
 }

@@ -1,7 +1,7 @@
 import type { CustomerColumns, EffectRows } from "../db/api/evaluation.js";
 import { causeId, type CustomerState, type Effect, heldUntil, journeyProgress } from "../engine/index.js";
 
-/** What columns of svc.customers tell of a state. */
+/** The columns of svc.customers for a state. */
 export function customerColumns(state: CustomerState): CustomerColumns {
   return {
     customerId: state.customerId,
@@ -17,7 +17,7 @@ export function customerColumns(state: CustomerState): CustomerColumns {
 
 type Row<Table extends keyof EffectRows> = EffectRows[Table][number];
 
-/** Rows of one customer of which a table holds the last only, by what tells them apart: several changes of one come down to that. */
+/** Rows of one customer of which a table keeps only the latest, by key: a later change replaces an earlier one. */
 export class LatestRows {
   readonly blocked = new Map<string, Row<"blocked">>();
   readonly journeys = new Map<string, Row<"journeys">>();
@@ -25,7 +25,7 @@ export class LatestRows {
   readonly signals = new Map<string, Row<"signals">>();
 }
 
-/** Adds what the effects of one evaluation of a customer come down to; to the logs with the customer's generation. */
+/** Adds the rows that the effects of one evaluation of a customer result in; those of the logs have the customer's generation. */
 export function addEffects(
   rows: EffectRows,
   customer: { customerId: string; generation: number },
@@ -41,8 +41,8 @@ export function addEffects(
 }
 
 /**
- * The same of an evaluation that comes in parts: what its end decides is gathered in `latest`; emissions may be left out. Members are named
- * one by one: spreading those that rows have in common took a tenth of an evaluation's time.
+ * As `addEffects`, for one part of an evaluation: rows that later parts may replace are gathered in `latest`; emissions are optional. Members
+ * are listed one by one, because spreading the common ones took a tenth of an evaluation's time.
  */
 export function sortEffects(
   rows: Omit<EffectRows, keyof LatestRows | "emissions"> & { emissions: EffectRows["emissions"] | null },

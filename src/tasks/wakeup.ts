@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Lets a loop sleep until somebody calls or time is up. A call while the loop is busy is not lost: its next sleep ends at once. */
+/** Lets a loop sleep until `call` or a timeout. A call while the loop is busy is not lost: its next sleep ends at once. */
 export class Wakeup {
   #call = new AbortController();
 
   call(): void {
-    // Each call of `abort` makes an error with a stack, even where nothing is left to abort; deliveries call for each answer.
+    // `abort` creates an error with a stack at each call, even if already aborted; the deliverer calls this for each answer.
     if (!this.#call.signal.aborted) this.#call.abort();
   }
 
@@ -15,7 +15,7 @@ export class Wakeup {
   }
 }
 
-/** Whether work is done in so many milliseconds; what was begun goes on. Throws what it throws by then. */
+/** Whether work ends within some milliseconds; afterwards it still continues. Throws what it throws within that time. */
 export async function isDoneWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   const timer = new AbortController();
   const late = delay(milliseconds, false, { signal: timer.signal }).catch(() => false);

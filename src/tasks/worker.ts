@@ -17,38 +17,38 @@ import { countTrends } from "./trends.js";
 
 export interface WorkerOptions {
   databaseUrl: string;
-  /** Act as svc_worker; false where the roles could not be created. */
+  /** Act as svc_worker; false if the roles could not be created. */
   useRoles: boolean;
   sql: Sql;
   settleSeconds: number;
-  /** How long attempts to deliver are kept. */
+  /** How many days attempts at deliveries are kept. */
   attemptDays: number;
   concurrency: number;
-  /** A recompute was asked for. */
+  /** Called when a recompute was requested. */
   onRecompute: () => void;
   logger: Logger;
-  /** Jobs, ticks and what was evaluated are counted here. */
+  /** Counts jobs, ticks and evaluated operations. */
   counters?: WorkerCounters;
-  /** The worker before this one, where that ended without stopping. */
+  /** The previous worker, if it ended without stopping properly. */
   formerWorkerId?: string | undefined;
-  /** Told the id of this one before it does anything. */
+  /** Called with the id of this worker before it does anything. */
   onIdentified?: (workerId: string) => void;
-  /** Told, once, when a tick has had no answer for `silenceMsMax`: the process had better be started again. */
+  /** Called when a tick has had no answer for `silenceMsMax`: the process should be restarted. */
   onStalled: (error: Error) => void;
-  /** Two minutes unless given. */
+  /** Default: two minutes. */
   silenceMsMax?: number;
 }
 
 export interface RunningWorker {
-  /** Finishes the chunks at hand, then resolves. */
+  /** Finishes the current chunks, then resolves. */
   stop(): Promise<void>;
 }
 
 const TICK_MS = 1_000;
-/** Longer than a database takes to fail over; a query that has no answer then has lost its connection without the driver knowing. */
+/** Longer than a database's failover; a query without an answer for this long has lost its connection unnoticed by the driver. */
 const SILENCE_MS_MAX = 120_000;
 
-/** Trends are counted every minute. What is over of sign-ins, webhooks and recomputes, and what is older than it is kept, is swept every ten minutes, by one of all workers. */
+/** One worker of all runs each of these: trends are counted every minute; each sweep of expired rows runs every ten minutes. */
 const CRONTAB = [
   "* * * * * count_trends ?jobKey=count_trends&max=3",
   "*/10 * * * * sweep_iam ?jobKey=sweep_iam&max=3",
@@ -57,10 +57,10 @@ const CRONTAB = [
   "8,18,28,38,48,58 * * * * sweep_retention ?jobKey=sweep_retention&max=3",
 ].join("\n");
 
-/** Rows of a kind that one call removes: tens of milliseconds. */
+/** Rows of a kind that one call removes, in tens of milliseconds. */
 const SWEPT_ROWS = 5_000;
 
-/** Results of recomputes that one call removes; they are wide. */
+/** Results of recomputes that one call removes; these rows are wide. */
 const SWEPT_RESULTS = 1_000;
 
 /** Starts the job runner and the tick of this process. */
@@ -68,9 +68,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { sql, logger, settleSeconds, counters } = options;
   const stopping = new AbortController();
   const isStopping = () => stopping.signal.aborted;
-  const goesOn = () => !isStopping();
+  const shouldContinue = () => !isStopping();
   const events: WorkerEvents = new EventEmitter();
-  // graphile-worker locks jobs in the name of its pool, so that is whose heartbeat the tick writes.
+  // graphile-worker locks jobs under the id of its pool, so the tick writes the heartbeat of that id.
   const poolId = new Promise<string>((resolve) => {
     events.once("pool:create", ({ workerPool }) => {
       options.onIdentified?.(workerPool.id);
@@ -85,13 +85,13 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     connectionString: withSession(options.databaseUrl, options.useRoles ? { role: "svc_worker" } : {}),
     max: options.concurrency + 2,
     application_name: "svc jobs",
-    // As those of the other pools, and for the same reason.
+    // For the same reason as in the other pools (db/connect.ts).
     maxLifetimeSeconds: 600,
   });
   const onLost = (error: Error) => logger.warn({ err: error }, "a connection of the job runner was lost");
   pool.on("error", onLost);
   pool.on("connect", (client) => client.on("error", onLost));
-  // Before jobs are taken: what it was evaluating may be what ended it.
+  // Before any job is taken: the customers that it was evaluating may have crashed it.
   if (options.formerWorkerId !== undefined) await call(sql, "bury_worker", options.formerWorkerId);
   const runner: Runner = await run({
     pgPool: pool,
@@ -108,17 +108,17 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         logger.debug({ rows }, "expired sign-ins, links and sessions were deleted");
       },
       sweep_webhooks: async () => {
-        const rows = await untilNothing(() => call(sql, "sweep_webhooks", options.attemptDays, SWEPT_ROWS), goesOn);
-        logger.debug({ rows }, "old attempts and what belonged to deleted webhooks were deleted");
+        const rows = await untilNothing(() => call(sql, "sweep_webhooks", options.attemptDays, SWEPT_ROWS), shouldContinue);
+        logger.debug({ rows }, "old attempts and the rows of deleted webhooks were deleted");
       },
       sweep_recomputes: async () => {
-        const rows = await untilNothing(() => call(sql, "sweep_recomputes", SWEPT_RESULTS), goesOn);
+        const rows = await untilNothing(() => call(sql, "sweep_recomputes", SWEPT_RESULTS), shouldContinue);
         logger.debug({ rows }, "expired results of recomputes were deleted");
       },
       sweep_retention: async () => {
         const swept = await sweepRetention(sql, stopping.signal);
-        const isSomething = Object.values(swept).some((rows) => rows > 0);
-        logger[isSomething ? "info" : "debug"](swept, "operations and logs past their retention were deleted");
+        const hasRemoved = Object.values(swept).some((rows) => rows > 0);
+        logger[hasRemoved ? "info" : "debug"](swept, "operations and logs past their retention were deleted");
       },
       count_trends: async () => {
         const rows = await countTrends(sql, stopping.signal);
@@ -144,7 +144,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   };
 }
 
-/** Ticks at once and then every second after the one before ended; a failing tick is logged and the next one tries again. */
+/** Ticks at once, and then a second after each tick has ended; a failure is logged, and the next tick tries again. */
 function startTicker(options: WorkerOptions, workerId: string): RunningWorker {
   const { sql, settleSeconds, logger, counters, onStalled, silenceMsMax = SILENCE_MS_MAX } = options;
   return repeat(TICK_MS, async () => {
@@ -153,14 +153,14 @@ function startTicker(options: WorkerOptions, workerId: string): RunningWorker {
     }, silenceMsMax);
     const begun = performance.now();
     await tick(sql, workerId, settleSeconds).catch((error: unknown) =>
-      logger.error({ err: error }, "the worker's tick failed (heartbeat, due timers); it is tried again in a second"),
+      logger.error({ err: error }, "the worker's tick failed (heartbeat, due timers); trying again in a second"),
     );
     counters?.observe(TICKS, (performance.now() - begun) / 1000);
     clearTimeout(stalled);
   });
 }
 
-/** Does something again and again, with a pause after each time, until it is stopped. */
+/** Repeats a step, with a pause after each, until it is stopped. */
 function repeat(pauseMs: number, step: () => Promise<void>): RunningWorker {
   const stopping = new AbortController();
   const loop = async () => {
@@ -178,7 +178,7 @@ function repeat(pauseMs: number, step: () => Promise<void>): RunningWorker {
   };
 }
 
-/** graphile-worker's messages as debug lines of ours; its warnings and errors keep their level. */
+/** Logs graphile-worker's messages: errors and warnings at their level, all others as debug. */
 function graphileLogger(logger: Logger): GraphileLogger {
   return new GraphileLogger(() => (level, message, meta) => {
     const name: string = level;
@@ -191,9 +191,9 @@ function graphileLogger(logger: Logger): GraphileLogger {
 type CounterFlushOptions = Required<Pick<WorkerOptions, "sql" | "counters" | "logger">> & { everyMs?: number };
 
 /**
- * Adds what a worker counts to the figures of the installation, again and again, and once more when it stops. What cannot be added is kept for
- * the next time. Where only the answer of the database was lost it is added twice: figures of ten seconds, which nobody is billed by. A process
- * that is killed takes as much with it.
+ * Adds a worker's counters to those of the installation periodically, and once more when it stops. What cannot be added is kept for the next
+ * time. If only the database's answer was lost, ten seconds' worth is counted twice; if the process is killed, as much is lost. Nothing is
+ * billed by these counters.
  */
 export function startCounterFlush({ sql, counters, logger, everyMs = 10_000 }: CounterFlushOptions): RunningWorker {
   const flush = async () => {
@@ -208,7 +208,7 @@ export function startCounterFlush({ sql, counters, logger, everyMs = 10_000 }: C
   return {
     async stop() {
       await flushes.stop();
-      // What was counted while the loop was at its last one.
+      // What was counted during the loop's last flush.
       await flush();
     },
   };

@@ -163,7 +163,7 @@ describe("traits", () => {
       values (${environmentId}, 1, '2026-01-01', 1e15)`;
     const { samples, report } = await run(environment);
     expect(segmentsOf(samples)[0]).toEqual([0, "pro"]);
-    expect(report.notes.at(-1)).toMatch(/accepted before 2026-01-01T00:00:00.000Z has been removed by retention/);
+    expect(report.notes.at(-1)).toMatch(/accepted before 2026-01-01T00:00:00.000Z have been removed by retention/);
   });
 });
 

@@ -17,24 +17,24 @@ import { AttemptRecorder } from "./recorder.js";
 import { isDoneWithin, Wakeup } from "../wakeup.js";
 
 export interface DelivererOptions {
-  /** Two connections are in use at most, and one more listens. */
+  /** Uses at most two connections, and one more to listen. */
   sql: Sql;
-  /** SVC_SECRET, which the signing secrets were sealed with. */
+  /** SVC_SECRET, with which the signing secrets are sealed. */
   secret: string;
-  /** SVC_WEBHOOK_ALLOW_PRIVATE: special addresses may be reached. */
+  /** SVC_WEBHOOK_ALLOW_PRIVATE: allows requests to private and other special addresses. */
   allowPrivate: boolean;
   logger: Logger;
-  /** Attempts are counted here. */
+  /** Counts attempts. */
   counters?: WorkerCounters;
-  /** Requests under way in this process at most. */
+  /** Maximum of concurrent requests of this process. */
   underWayMax?: number;
-  /** How long a receiver has to answer. */
+  /** Time limit for a receiver's answer. */
   timeoutMs?: number;
-  /** How often to look without having been called. */
+  /** Interval of polling when no notification arrives. */
   pollMs?: number;
-  /** How long `stop` waits for what is under way. */
+  /** How long `stop` waits for requests under way. */
   stopMs?: number;
-  /** How host names are resolved. */
+  /** Resolves host names. */
   resolve?: Resolve;
 }
 
@@ -42,17 +42,17 @@ const CHANNEL = "svc_deliveries";
 
 const DEFAULTS = { underWayMax: 1024, timeoutMs: ATTEMPT_TIMEOUT_MS, pollMs: 1_000, stopMs: 20_000 };
 
-/** How many deliveries are held for each request that may be under way: some wait, some are being recorded. */
+/** Deliveries held per concurrent request: some wait, some are being recorded. */
 const HELD_PER_REQUEST = 2;
-/** Claims ask for no less than this while there is room, so that they stay few. */
+/** While there is room, a claim asks for at least this many, so that claims stay few. */
 const CLAIM_MIN = 16;
-/** Claims that take longer are followed by a pause. */
+/** A claim that takes longer is followed by a pause. */
 const SLOW_CLAIM_MS = 100;
 const FAILED_CLAIM_WAIT_MS_MAX = 10_000;
 
 /**
- * Delivers webhooks: claims what is due, a little ahead of what may be under way, sends, records. No transaction is open during a request.
- * Woken by notifications, and by itself every second.
+ * Delivers webhooks: claims due deliveries, slightly more than it can send at once, sends them, and records the attempts. No transaction is
+ * open during a request. Wakes on notifications, and every second without one.
  */
 export class Deliverer {
   readonly #options: DelivererOptions & typeof DEFAULTS;
@@ -64,14 +64,14 @@ export class Deliverer {
   readonly #listening: Promise<ListenMeta | null>;
   readonly #loop: Promise<void>;
   readonly #queues: EndpointQueues;
-  /** Begun and not on record yet. */
+  /** Deliveries that were begun and are not recorded yet. */
   readonly #open = new Map<Promise<unknown>, HeldDelivery>();
-  /** There may be more than there was room for. */
-  #crowded = false;
+  /** The last claim was limited by room: more deliveries may be due. */
+  #mayHaveMore = false;
   #idleWaiters: (() => void)[] = [];
   #failedClaims = 0;
   #dropped = false;
-  #toldOfSealed = false;
+  #reportedSealed = false;
   #stopping: Promise<void> | null = null;
 
   constructor(options: DelivererOptions) {
@@ -81,7 +81,7 @@ export class Deliverer {
     this.#send = {
       agent: this.#agent,
       openSecret: secretOpener(sealingKey(secret)),
-      onSealed: (error) => this.#tellOfSealed(error),
+      onSealed: (error) => this.#reportSealed(error),
       userAgent: USER_AGENT,
       timeoutMs,
     };
@@ -95,7 +95,7 @@ export class Deliverer {
     this.#loop = this.#run();
   }
 
-  /** Resolves once nothing is due, and all that was sent is on record. Retries that are due later are not waited for. */
+  /** Resolves once nothing is due and all attempts are recorded. Does not wait for retries that are due later. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#stopping !== null) void this.#stopping.then(resolve);
@@ -106,32 +106,31 @@ export class Deliverer {
     });
   }
 
-  /** Takes nothing more, then waits for what is under way and its record; past `stopMs` it is dropped, to be delivered again. */
+  /** Claims nothing more and waits until requests under way are recorded; after `stopMs` the rest is dropped, to be delivered again. */
   stop(): Promise<void> {
     return (this.#stopping ??= this.#stop());
   }
 
   async #run(): Promise<void> {
     while (this.#stopping === null) {
-      // Who asked before this claim is told what it finds; who asks during it is told by the next.
+      // This claim answers those who called `idle` before it; the next one answers those who call during it.
       const waiters = this.#idleWaiters.splice(0);
       const rooms = this.#queues.rooms();
       const held = [...this.#queues.waiting(), ...this.#open.values()];
       const room = HELD_PER_REQUEST * this.#options.underWayMax - held.length;
-      // Half of it, so that webhooks which hang, however many, leave room for those that do not.
+      // Half of the room, so that hanging webhooks, however many, leave room for the others.
       const total = Math.min(room, Math.max(CLAIM_MIN, Math.ceil(room / 2)));
       const begun = performance.now();
       const claimed = total > 0 ? await this.#claim(held, rooms, total) : null;
-      // Whoever stops takes nothing more.
       if (this.#isStopping()) return;
-      this.#crowded = total <= 0 || claimed?.length === total;
-      this.#queues.add(claimed ?? [], rooms, this.#crowded);
+      this.#mayHaveMore = total <= 0 || claimed?.length === total;
+      this.#queues.add(claimed ?? [], rooms, this.#mayHaveMore);
       if (held.length === 0 && claimed?.length === 0) for (const resolve of waiters) resolve();
       else this.#idleWaiters.unshift(...waiters);
-      // A claim that took long is not followed by another at once, so that looking for work does not keep the database from it.
+      // Pause after a slow claim, so that looking for work does not overload the database.
       const took = performance.now() - begun;
       if (took > SLOW_CLAIM_MS) await delay(Math.min(took, this.#options.pollMs));
-      // Where fewer came than were asked for, no more is due, or its webhooks are full: a queue that runs low calls us.
+      // Fewer than asked for: nothing more is due, or the webhooks' queues are full, and a queue that runs low wakes this loop.
       const pauseMs = Math.min(this.#options.pollMs * 2 ** this.#failedClaims, FAILED_CLAIM_WAIT_MS_MAX);
       if (claimed?.length !== total) await this.#wakeup.sleep(pauseMs);
     }
@@ -141,7 +140,7 @@ export class Deliverer {
     return this.#stopping !== null;
   }
 
-  /** Null where the database cannot be asked; the next round tries again. */
+  /** Null if the claim failed; the next round tries again. */
   async #claim(held: readonly HeldDelivery[], rooms: readonly QueueRoom[], total: number) {
     try {
       const claimed = await claimDeliveries(this.#options.sql, this.#workerId, {
@@ -160,24 +159,24 @@ export class Deliverer {
     }
   }
 
-  /** Resolves once it is answered. The delivery stays held until that is on record. */
+  /** Resolves once the receiver has answered. The delivery is held until the attempt is recorded. */
   async #begin(delivery: ClaimedDelivery): Promise<{ accepted: boolean; recorded: Promise<void> }> {
     const answered = attemptDelivery(delivery, this.#send);
     const recorded = answered.then(async (result) => {
-      // An attempt that we broke off says nothing about its receiver.
+      // An attempt that we aborted says nothing about its receiver.
       if (!this.#dropped) {
         this.#options.counters?.count(ATTEMPTS, [outcomeOf(result)]);
         await this.#recorder.record(result);
       }
       this.#open.delete(recorded);
-      if (this.#crowded || this.#open.size === 0) this.#wakeup.call();
+      if (this.#mayHaveMore || this.#open.size === 0) this.#wakeup.call();
     });
     this.#open.set(recorded, delivery);
     const { statusCode } = await answered;
     return { accepted: isAccepted(statusCode), recorded };
   }
 
-  /** Notifications are hints: without them deliveries wait for the next poll, so a failure here is not fatal. */
+  /** Notifications only save time: without them deliveries wait for the next poll, so a failure here is not fatal. */
   async #listen(): Promise<ListenMeta | null> {
     const call = () => this.#wakeup.call();
     try {
@@ -191,20 +190,20 @@ export class Deliverer {
   async #unlisten(): Promise<void> {
     const listening = await this.#listening;
     await listening?.unlisten().catch((error: unknown) => {
-      this.#options.logger.debug({ err: error }, "the connection that listened for deliveries is gone");
+      this.#options.logger.debug({ err: error }, "the connection that listened for deliveries was lost");
     });
   }
 
   async #stop(): Promise<void> {
     this.#wakeup.call();
     const finish = async () => {
-      // `stop` has not returned yet when this begins; the loop must see it before it is waited for.
+      // `#stopping` is set only when this awaits, and only then does the loop end.
       await this.#loop;
       this.#queues.close();
       await Promise.all([...this.#open.keys(), this.#unlisten()]);
-      // Only saves the others the time until the leases run out.
+      // Optional: saves other workers the time until the leases expire.
       await call(this.#options.sql, "release_webhooks", this.#workerId).catch((error: unknown) => {
-        this.#options.logger.warn({ err: error }, "the leases of webhooks could not be released; they expire");
+        this.#options.logger.warn({ err: error }, "the leases of webhooks could not be released; they expire by themselves");
       });
     };
     if (await isDoneWithin(this.#options.stopMs, finish())) await this.#agent.close();
@@ -212,13 +211,13 @@ export class Deliverer {
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  /** Once: every attempt of every webhook from before would say it. */
-  #tellOfSealed(error: Error): void {
-    if (this.#toldOfSealed) return;
-    this.#toldOfSealed = true;
+  /** Only once, because every attempt of every such webhook fails in the same way. */
+  #reportSealed(error: Error): void {
+    if (this.#reportedSealed) return;
+    this.#reportedSealed = true;
     this.#options.logger.error(
       { err: error },
-      "secrets of webhooks were sealed with another SVC_SECRET, and nothing is delivered to these webhooks: start with that SVC_SECRET, or rotate their secrets (`svc webhooks rotate-secret`)",
+      "secrets of webhooks were sealed with another SVC_SECRET, so nothing can be delivered to these webhooks: start with that SVC_SECRET, or rotate their secrets (`svc webhooks rotate-secret`)",
     );
   }
 
@@ -226,7 +225,7 @@ export class Deliverer {
     this.#dropped = true;
     this.#queues.close();
     const deliveries = this.#open.size;
-    this.#options.logger.warn({ deliveries }, "stopped before all deliveries had finished; other workers repeat them");
+    this.#options.logger.warn({ deliveries }, "stopped before all deliveries had finished; other workers will repeat them");
     this.#recorder.abandon();
     await this.#agent.destroy();
   }

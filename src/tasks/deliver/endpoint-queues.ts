@@ -1,52 +1,52 @@
 import type { ClaimedDelivery, HeldDelivery, QueueRoom } from "../../db/api/webhooks.js";
 
 interface EndpointQueuesOptions {
-  /** Requests under way in this process at most. */
+  /** Maximum of concurrent requests of this process. */
   underWayMax: number;
-  /** Makes the request; resolves, with whether the receiver accepted it and when that is on record, once it is answered. Never rejects. */
+  /** Makes the request. Resolves once it is answered: `accepted` by the receiver or not; `recorded` resolves once it is recorded. Never rejects. */
   send(delivery: ClaimedDelivery): Promise<{ accepted: boolean; recorded: Promise<void> }>;
-  /** Called when a queue runs low of which the database may have more. */
+  /** Called when a queue runs low for which the database may have more. */
   onLow(): void;
 }
 
-/** Of the room that is left, this part may go to one webhook, so that those which hang, however many, leave room for the others. */
+/** One webhook gets at most this share of the free requests, so that hanging webhooks, however many, leave room for the others. */
 const SHARE = 1 / 8;
-/** Of all requests, this part may go to webhooks that are failing. */
+/** All failing webhooks together get at most this share of the requests. */
 const FAILING_SHARE = 1 / 2;
-/** Where nothing is known of a webhook, requests under way at first, and deliveries that are held. */
+/** For a webhook that this worker does not know yet: the initial limit of concurrent requests, and of deliveries held. */
 export const FIRST_WINDOW = 2;
-/** What a webhook accepts in so long may wait for it. */
+/** A webhook's queue holds as much as it accepts in this time. */
 const WAITING_MS = 100;
-/** What waited longer is given back, to be claimed again: its webhook may have been changed, disabled or deleted meanwhile. */
+/** A delivery that waited longer is given up, to be claimed again: its webhook may have been changed, disabled or deleted meanwhile. */
 const FRESH_MS = 2_000;
-/** How long it is remembered what an idle webhook keeps up with. */
+/** How long the measured capacity of an idle webhook is remembered. */
 const REMEMBERED_MS = 10_000;
-/** A pace makes up for delays up to this. */
+/** Pacing catches up on delays of at most this. */
 const CATCH_UP_MS = 50;
 
 /** The deliveries to one webhook that this worker holds. */
 class EndpointQueue {
   waiting: { delivery: ClaimedDelivery; claimedAt: number }[] = [];
   underWay = 0;
-  /** Answered and not on record yet. */
+  /** Requests that were answered and are not recorded yet. */
   unrecorded = 0;
   /** The latest attempt failed. */
   failing: boolean;
-  /** Requests that may be under way, as far as the webhook has shown that it keeps up. */
+  /** Limit of concurrent requests, which grows while the webhook keeps up. */
   window: number;
-  /** Requests it accepts per millisecond, lately; how many since that was last looked at, and when that was (ms, monotonic). */
+  /** Recently accepted requests per millisecond; the requests accepted since that was computed, and when it was (ms, monotonic). */
   rate = 0;
   accepted = 0;
   ratedAt: number;
   usedAt: number;
-  /** When the next request may begin, where the webhook has a limit per second (ms, monotonic). */
+  /** When the next request may begin, if the webhook has a limit per second (ms, monotonic). */
   paceAt = 0;
-  /** Runs until then. */
+  /** Fires at `paceAt`. */
   timer: NodeJS.Timeout | null = null;
-  /** The database may have more than the queue could hold. */
+  /** The database may have more deliveries than the queue had room for. */
   more = false;
 
-  /** @param settings of the webhook, as its latest delivery has them @param now (ms, monotonic) */
+  /** @param settings of the webhook, from its latest delivery @param now (ms, monotonic) */
   constructor(
     public settings: ClaimedDelivery,
     now: number,
@@ -59,11 +59,11 @@ class EndpointQueue {
 }
 
 /**
- * Holds claimed deliveries, a queue for each webhook, and begins their requests as fast as the limits of each allow, in turn. How much of a
- * webhook is held follows from how much it accepts, so that what waits for webhooks that hang takes no room from others.
+ * Holds claimed deliveries, a queue for each webhook, and begins their requests in turn, as fast as each webhook's limits allow. A queue's
+ * capacity follows from how much its webhook accepts, so that deliveries to hanging webhooks take no room from others.
  */
 export class EndpointQueues {
-  /** In the order in which their turn comes. */
+  /** By webhook, in the order of their turns. */
   readonly #queues = new Map<string, EndpointQueue>();
   #underWay = 0;
   #failingUnderWay = 0;
@@ -71,12 +71,12 @@ export class EndpointQueues {
 
   constructor(private readonly options: EndpointQueuesOptions) {}
 
-  /** Deliveries that wait for their request to begin. */
+  /** Deliveries whose request has not begun. */
   *waiting(): Iterable<HeldDelivery> {
     for (const { waiting } of this.#queues.values()) for (const { delivery } of waiting) yield delivery;
   }
 
-  /** How much more of each webhook that is known may be held; of others FIRST_WINDOW. To be asked before a claim. */
+  /** How many more deliveries each known webhook's queue can hold; other webhooks have room for FIRST_WINDOW. To be called before a claim. */
   rooms(): QueueRoom[] {
     const now = performance.now();
     this.#forget(now);
@@ -87,14 +87,14 @@ export class EndpointQueues {
     });
   }
 
-  /** How many more webhooks that are failing may be tried. */
+  /** How many more deliveries to failing webhooks may be held. */
   failingRoom(): number {
     let held = 0;
     for (const queue of this.#queues.values()) if (queue.failing) held += queue.underWay + queue.waiting.length;
     return Math.max(0, Math.floor(this.options.underWayMax * FAILING_SHARE) - held);
   }
 
-  /** Takes what was claimed for these rooms. `cut`: there was less room than that in all. */
+  /** Adds what was claimed for these rooms. `cut`: the claim was limited by the total room, so more may be due for any webhook. */
   add(claimed: readonly ClaimedDelivery[], rooms: readonly QueueRoom[], cut: boolean): void {
     const claimedAt = performance.now();
     const counts = new Map<string, number>();
@@ -105,7 +105,7 @@ export class EndpointQueues {
       queue.waiting.push({ delivery, claimedAt });
       counts.set(delivery.webhookId, (counts.get(delivery.webhookId) ?? 0) + 1);
     }
-    // A queue that was not given what it had room for has all that there is.
+    // A queue that got less than it had room for has all that is due.
     const asked = new Map([...counts.keys()].map((webhookId) => [webhookId, FIRST_WINDOW]));
     for (const { webhookId, room } of rooms) asked.set(webhookId, room);
     for (const [webhookId, room] of asked) {
@@ -115,7 +115,7 @@ export class EndpointQueues {
     this.#begin();
   }
 
-  /** Begins nothing more; what waits is given back. */
+  /** Begins nothing more and gives up what waits. */
   close(): void {
     this.#closed = true;
     for (const queue of this.#queues.values()) {
@@ -131,7 +131,7 @@ export class EndpointQueues {
     }
   }
 
-  /** One of each queue, again and again, until none may begin. */
+  /** Begins one request of each queue in turn until no queue may begin another. */
   #begin(): void {
     if (this.#closed) return;
     const now = performance.now();
@@ -139,7 +139,7 @@ export class EndpointQueues {
       dropStale(queue, now);
       if (!this.#mayBegin(queue)) continue;
       this.#beginOne(queue);
-      // To the end, where this loop comes by again.
+      // Moved to the end of the map, which this loop reaches again.
       this.#queues.delete(webhookId);
       this.#queues.set(webhookId, queue);
     }
@@ -198,7 +198,7 @@ export class EndpointQueues {
   }
 }
 
-/** Each request that is accepted lets one more be under way, up to the webhook's limit; one that is not halves them. */
+/** An accepted request widens the window by one, up to the webhook's limit; any other halves it. */
 function answered(queue: EndpointQueue, accepted: boolean): void {
   queue.usedAt = performance.now();
   queue.failing = !accepted;
@@ -208,7 +208,7 @@ function answered(queue: EndpointQueue, accepted: boolean): void {
   } else queue.window = Math.max(1, Math.floor(queue.window / 2));
 }
 
-/** A moving average over about WAITING_MS. */
+/** Updates the rate: a moving average over about WAITING_MS. */
 function rate(queue: EndpointQueue, now: number): void {
   const elapsed = now - queue.ratedAt;
   if (elapsed < WAITING_MS / 5) return;
@@ -219,7 +219,7 @@ function rate(queue: EndpointQueue, now: number): void {
 }
 
 function waitingMax({ failing, window, underWay, settings: { maxConcurrency }, rate }: EndpointQueue): number {
-  // One request at a time tells whether it has recovered.
+  // One request at a time shows whether the webhook has recovered.
   if (failing) return Math.max(0, 1 - underWay);
   return Math.max(Math.min(window, maxConcurrency) - underWay, Math.ceil(rate * WAITING_MS));
 }

@@ -5,14 +5,14 @@ import { recordAttempts, type AttemptResult } from "../../db/api/webhooks.js";
 import { isDataFault } from "../../db/sqlstate.js";
 
 const BATCH_MAX = 500;
-/** How long results gather after a call: one costs as much as dozens of results. */
+/** How long results are gathered after a call, which costs as much as dozens of results. */
 const GATHER_MS = 20;
-/** So many wait for no more. */
-const GATHERED = 100;
+/** With this many results the next call is made at once. */
+const GATHER_MAX = 100;
 const RETRY_MS = 100;
 const RETRY_MS_MAX = 5_000;
 
-/** What is said of an attempt whose texts the database refuses. */
+/** The recorded error of an attempt whose texts the database rejects. */
 const UNRECORDED = "the answer could not be recorded";
 
 interface Waiting {
@@ -21,8 +21,8 @@ interface Waiting {
 }
 
 /**
- * Writes attempts down. Those that come during a call, or soon after it, share the next one. A result is never dropped because the
- * database is away: the call is repeated until it succeeds, which does no harm where only its answer was lost.
+ * Records attempts in batches: those that arrive during a call, or soon after it, share the next one. No result is dropped because the
+ * database is unavailable: the call is repeated until it succeeds, which does no harm if only its answer was lost.
  */
 export class AttemptRecorder {
   readonly #abandoned = new AbortController();
@@ -34,7 +34,7 @@ export class AttemptRecorder {
     private readonly logger: Logger,
   ) {}
 
-  /** Resolves once the result is on record, or given up. Never rejects. */
+  /** Resolves once the result is recorded, or abandoned. Never rejects. */
   record(result: AttemptResult): Promise<void> {
     return new Promise((done) => {
       this.#waiting.push({ result, done });
@@ -42,7 +42,7 @@ export class AttemptRecorder {
     });
   }
 
-  /** Ends the repeating: what is not on record now is delivered again once the lease of its webhook has ended. */
+  /** Stops repeating: a delivery whose attempt is not recorded by now is made again once the lease of its webhook has ended. */
   abandon(): void {
     this.#abandoned.abort();
   }
@@ -53,7 +53,7 @@ export class AttemptRecorder {
       const batch = this.#waiting.splice(0, BATCH_MAX);
       await this.#write(batch.map(({ result }) => result));
       for (const { done } of batch) done();
-      if (this.#waiting.length < GATHERED) await delay(GATHER_MS);
+      if (this.#waiting.length < GATHER_MAX) await delay(GATHER_MS);
     }
     this.#writing = false;
   }
@@ -72,13 +72,13 @@ export class AttemptRecorder {
     }
   }
 
-  /** One result that the database refuses must not take others with it: halves are tried until it stands alone, then it without its texts. */
+  /** One rejected result must not block others: the batch is bisected until it stands alone, then it is recorded without its texts. */
   async #writeApart(results: AttemptResult[], err: unknown): Promise<void> {
     const [attempt, ...others] = results;
     if (attempt !== undefined && others.length === 0) {
-      // Without any record the delivery would stay due, and be made again and again.
+      // Without a record the delivery would stay due and be repeated forever.
       if (attempt.error !== UNRECORDED) return this.#write([{ ...attempt, error: UNRECORDED, response: null }]);
-      this.logger.error({ err, attempt }, "the database rejected an attempt at a delivery, which is made again");
+      this.logger.error({ err, attempt }, "the database rejected the record of an attempt at a delivery, so the delivery will be made again");
       return;
     }
     const middle = Math.ceil(results.length / 2);

@@ -18,47 +18,47 @@ export interface ChunkDependencies {
   models: Models;
   settleSeconds: number;
   logger: Logger;
-  /** What was evaluated is counted here. */
+  /** Counts evaluated operations and their delay. */
   counters?: WorkerCounters | undefined;
-  /** The instant to evaluate at (ms); the database's clock unless given. */
+  /** The instant to evaluate at (ms); by default the database's clock. */
   at?: number;
 }
 
 export interface ChunkOptions {
   limits: ChunkLimits;
-  /** The chunk is a trial: told who was taken before anything is done with them. Otherwise nobody is taken of a suspected environment. */
+  /** Makes the chunk a trial: called with the customers taken before anything is done with them. Without it a suspected environment is skipped. */
   onTaken?: (customerIds: string[]) => Promise<unknown>;
 }
 
-/** Of synchronous work, before whatever else the thread does gets its turn. */
-const TURN_MS = 10;
+/** Length of synchronous work before the thread yields to other tasks. */
+const SLICE_MS = 10;
 
-/** Of how many customers history is at hand at once, and memory rebuilt by one look at their histories. */
+/** For how many customers history is held at once, and condition memory is rebuilt by one query. */
 const WAITING_MAX = 50;
 const REBUILT_MAX = 20;
 
-/** What a chunk takes where nothing is known of its customers, and nobody else waits: it has the whole budget. */
+/** The limits of a chunk when nothing is known of its customers and no other environment waits: it has the whole budget. */
 export const CHUNK_LIMITS: ChunkLimits = { customers: 500, operations: 5_000 };
 
-/** A customer to evaluate, and what history was fetched for it. */
+/** A customer to evaluate, and the history that was fetched for it. */
 type Candidate = Pick<WaitingCustomer, "customer" | "state"> & Partial<Pick<WaitingCustomer, "history">>;
 
-/** One transaction: take customers, evaluate them as far as a budget goes, write everything back. */
+/** One transaction: takes customers, evaluates them as far as a budget allows, and writes everything back. */
 export class Chunk {
-  /** Who was taken; known also where the transaction failed. */
+  /** The customers taken; known even if the transaction failed. */
   customerIds: string[] = [];
-  /** How many of them had their turn before the budget was spent. */
+  /** How many of them were reached before the budget was spent. */
   reached = 0;
-  /** Whether anything was done with them. */
+  /** Whether their evaluation was begun. */
   isBegun = false;
-  /** Whether there is more to do, or may be. */
+  /** Whether there is, or may be, more to do. */
   leavesWork = false;
-  /** What is committed with the chunk, and when it was read, by the process's clock. */
+  /** What the chunk commits, and when its input was read by the process's clock. */
   #evaluated: { input: EvaluationInput; result: EvaluationResult; readAt: number } | null = null;
   readonly #failed = new Map<string, unknown>();
-  /** Whose evaluation needs history that is not at hand yet. */
+  /** Customers whose evaluation needs history that was not fetched yet. */
   #waiting: WaitingCustomer[] = [];
-  #turnBegan = performance.now();
+  #sliceBegan = performance.now();
 
   constructor(
     private readonly dependencies: ChunkDependencies,
@@ -66,7 +66,7 @@ export class Chunk {
     private readonly options: ChunkOptions,
   ) {}
 
-  /** Answers `busy` where two others evaluate the environment, `suspected` where it may be evaluated in a trial only. */
+  /** Returns `busy` if two others evaluate the environment, `suspected` if only a trial can evaluate it. */
   async run(): Promise<"done" | "busy" | "suspected"> {
     const { sql, settleSeconds, at } = this.dependencies;
     const { limits, onTaken } = this.options;
@@ -84,7 +84,7 @@ export class Chunk {
     return outcome;
   }
 
-  /** After the commit. Of two clocks only the database's tells when something was accepted; the process's tells how long the chunk took. */
+  /** After the commit. Acceptance is known by the database's clock; the process's clock only measures how long the chunk took. */
   #count(): void {
     const { counters } = this.dependencies;
     if (counters === undefined || this.#evaluated === null) return;
@@ -113,7 +113,7 @@ export class Chunk {
     const share = Math.min(1, this.options.limits.operations / CHUNK_LIMITS.operations);
     const budget = new WorkBudget(share, input.webhooks);
 
-    // Condition memory that another version left behind is rebuilt from retained events.
+    // Condition memory of another version is rebuilt from retained events.
     const outdated: CustomerInput[] = [];
     for (const customer of input.customers) {
       if (budget.isSpent) break;
@@ -135,13 +135,13 @@ export class Chunk {
       this.reached += group.length;
       budget.charge(performance.now() - beganAt);
     }
-    // One group to its end before the next, so that no more history is held; where the budget is spent the others come again.
+    // One group is finished before the next, to bound the history held; once the budget is spent, the others are left to a later chunk.
     while (this.#waiting.length > 0 && !(budget.isSpent && builder.result.customers.length > 0)) {
       for (let group = this.#waiting.splice(0, WAITING_MAX); group.length > 0;) {
-        const others = this.#waiting.length;
+        const remaining = this.#waiting.length;
         await fetchHistory(tx, this.environmentId, group);
         for (const one of group) await this.#attempt(one.customer, () => this.#add(builder, budget, one));
-        group = this.#waiting.splice(others);
+        group = this.#waiting.splice(remaining);
       }
     }
     this.leavesWork =
@@ -158,7 +158,7 @@ export class Chunk {
     this.#evaluated = { input, result, readAt };
   }
 
-  /** Evaluates a customer, from the state that it had before and with what history is at hand, or lets it wait for more of it. */
+  /** Evaluates a customer from its former state with the history fetched so far, or lets it wait for more history. */
   #add(builder: EvaluationBuilder, budget: WorkBudget, { customer, state, history }: Candidate): void {
     try {
       budget.spend((share) => builder.add(customer, state, share, history?.source));
@@ -168,16 +168,16 @@ export class Chunk {
     }
   }
 
-  /** The engine is pure: what it throws for a customer now, it would throw every time. So the customer is set aside at once. */
+  /** The engine is pure: an error for a customer would recur every time, so the customer is set aside at once. */
   async #attempt({ customerId }: CustomerInput, evaluate: () => void): Promise<void> {
     try {
       evaluate();
     } catch (error) {
       this.#failed.set(customerId, error);
     }
-    if (performance.now() - this.#turnBegan < TURN_MS) return;
+    if (performance.now() - this.#sliceBegan < SLICE_MS) return;
     await nextTurn();
-    this.#turnBegan = performance.now();
+    this.#sliceBegan = performance.now();
   }
 }
 

@@ -4,10 +4,10 @@ import { evaluate, eventIdOf, storedState, timersMayFire } from "../../engine/in
 import { addEffects, customerColumns } from "../rows.js";
 import { TrendChanges } from "./trend-changes.js";
 
-/** What the traits of one customer may take as JSON: they are read and written whole with each evaluation. */
+/** Maximum size of a customer's traits as JSON: each evaluation reads and writes all of them. */
 const TRAITS_BYTES_MAX = 1024 * 1024;
 
-/** Runs the engine for the customers of a chunk and collects what is to be written back, table by table. */
+/** Runs the engine for the customers of a chunk and collects the rows to write back, table by table. */
 export class EvaluationBuilder {
   readonly result: EvaluationResult = {
     transitions: [],
@@ -26,7 +26,7 @@ export class EvaluationBuilder {
   };
 
   readonly #changes = new TrendChanges(this.result.changes);
-  /** Whether a customer was not evaluated to the end of what there is to do. */
+  /** Whether a customer has more to evaluate. */
   leavesWork = false;
 
   constructor(
@@ -35,14 +35,14 @@ export class EvaluationBuilder {
   ) {}
 
   /**
-   * Evaluates one customer, as far as the budget goes; where the engine throws, or traits grow too large, nothing of it is in the result.
+   * Evaluates one customer, as far as the budget allows. If the engine throws, or traits grow too large, nothing is added to the result.
    *
-   * @throws {HistoryNeeded} where history is needed that is not at hand: call it again from the same state when it is
+   * @throws {HistoryNeeded} if it needs history that was not given: fetch that and call again with the same state
    */
   add(customer: CustomerInput, before: CustomerState, budget: Budget, history?: HistorySource): void {
     const operations = customer.operations.map(operationOf);
     const { now } = this.input;
-    // Operations that were not read come before what is due after them.
+    // Operations that were not read yet come before timers that are due after them.
     const fire = !customer.more && timersMayFire(before, operations, this.input);
     const { state, effects, deferred, taken, isDone } = evaluate(this.model, before, operations, {
       now,
@@ -53,7 +53,7 @@ export class EvaluationBuilder {
     });
     if (state.traits !== before.traits) boundTraits(before.traits, state.traits);
     if (!isDone || customer.more) this.leavesWork = true;
-    // What is over is asked for by the chunk; the rest stays in the inbox.
+    // Charges the effects; the chunk checks whether the budget is spent.
     budget(effects);
     const identifies = this.#addOperations(state, operations.slice(0, taken), deferred);
     const line = JSON.stringify(storedState(state));
@@ -74,20 +74,20 @@ export class EvaluationBuilder {
     const consumed = taken.filter((operation) => !later.has(operation.seq));
     this.result.consumed.push({ customerId, seqs: consumed.map((operation) => operation.seq) });
     for (const { seq, occurredAt, acceptedAt } of deferred) {
-      // A customer that was never evaluated is due at the acceptance, so the engine is to see the event then.
+      // A customer that was never evaluated is due at the event's acceptance, so the engine must see the event then.
       this.result.deferred.push({ customerId, seq, notBefore: evaluatedThrough === null ? acceptedAt : occurredAt });
     }
     return consumed.filter(({ kind }) => kind === "identify").map(({ seq }) => seq);
   }
 }
 
-/** Throws where traits have grown beyond their bound; those that were larger before may shrink. */
+/** Throws if traits have grown beyond their limit; larger ones from before may shrink or stay. */
 function boundTraits(before: CustomerState["traits"], after: CustomerState["traits"]): void {
   const bytesOf = (traits: CustomerState["traits"]) => Buffer.byteLength(JSON.stringify(traits));
   const bytes = bytesOf(after);
   if (bytes <= TRAITS_BYTES_MAX || bytes <= bytesOf(before)) return;
   throw new Error(
-    `the traits would take ${bytes} bytes, more than ${TRAITS_BYTES_MAX}: remove some by an identify with null, then release the customer`,
+    `the traits would take ${bytes} bytes, more than ${TRAITS_BYTES_MAX}: remove some with an identify that sets them to null, then release the customer`,
   );
 }
 

@@ -4,22 +4,22 @@ import type { CustomerState, HistoryEvent, HistoryRequest, Model } from "../../e
 import { MemoryRebuild } from "../../engine/index.js";
 import type { HistoryCache } from "../../evaluation/history.js";
 
-/** A customer whose evaluation needs history that is not at hand. */
+/** A customer whose evaluation needs history that was not fetched yet. */
 export interface WaitingCustomer {
   customer: CustomerInput;
-  /** From which it is evaluated again. */
+  /** The state to evaluate from again. */
   state: CustomerState;
   history: HistoryCache;
   request: HistoryRequest;
 }
 
-/** The answers of one call share so many events, so that memory is bounded; each holds some. */
+/** The answers of one call hold at most this many events together, to bound memory; each may hold PAGE_EVENTS_MIN. */
 const CALL_EVENTS_MAX = 5_000;
 const PAGE_EVENTS_MIN = 50;
 
 /**
- * Each of these customers with condition memory for a model, rebuilt from its evaluated events, of which no more are held than happened in a
- * millisecond. What fails for a customer is thrown by its `state`.
+ * Rebuilds each customer's condition memory for a model from its evaluated events. Holds only the events of one millisecond at a time. An
+ * error for a customer is thrown by its `state`.
  */
 export async function* rebuildMemories(
   tx: TransactionSql,
@@ -36,7 +36,7 @@ export async function* rebuildMemories(
     if (current?.customer.customerId !== row.customerId) {
       if (current) yield current;
       const customer = remaining.get(row.customerId);
-      if (!customer) throw new Error("the database answered the history of a customer that was not asked for");
+      if (!customer) throw new Error("the database returned the history of a customer that was not requested");
       remaining.delete(row.customerId);
       current = new Rebuilt(model, customer);
     }
@@ -46,7 +46,7 @@ export async function* rebuildMemories(
   for (const customer of remaining.values()) yield new Rebuilt(model, customer);
 }
 
-/** A customer whose condition memory is being rebuilt. The database orders by microseconds, the engine by milliseconds and acceptance. */
+/** Rebuilds one customer's condition memory. The database orders events by microseconds, the engine by milliseconds and acceptance. */
 class Rebuilt {
   #memory: MemoryRebuild | null = null;
   #millisecond: HistoryEvent[] = [];
@@ -62,7 +62,7 @@ class Rebuilt {
     this.#millisecond.push(event);
   }
 
-  /** The customer as it is to be evaluated. */
+  /** The state to evaluate from. */
   state(): CustomerState {
     this.#flush();
     if (this.#failure !== null) throw this.#failure.error;
@@ -82,12 +82,12 @@ class Rebuilt {
   }
 }
 
-/** Fetches what customers wait for, or the beginning of it, in one call. */
+/** Fetches the history that customers wait for, or its first page, in one call. */
 export async function fetchHistory(tx: TransactionSql, environmentId: number, waiting: readonly WaitingCustomer[]) {
-  const asked = waiting.map(({ customer: { customerId }, request }) => ({ customerId, request }));
-  const share = Math.floor(CALL_EVENTS_MAX / asked.length);
+  const requests = waiting.map(({ customer: { customerId }, request }) => ({ customerId, request }));
+  const share = Math.floor(CALL_EVENTS_MAX / requests.length);
   const wanted = Math.max(...waiting.map(({ history, request }) => history.pageSize(request)));
   const pageSize = Math.min(wanted, Math.max(PAGE_EVENTS_MIN, share));
-  const pages = await loadHistoryPages(tx, environmentId, asked, pageSize);
+  const pages = await loadHistoryPages(tx, environmentId, requests, pageSize);
   for (const [position, { history, request }] of waiting.entries()) history.add(request, pages[position]!);
 }

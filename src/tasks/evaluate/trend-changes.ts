@@ -4,17 +4,17 @@ import type { Effect, HealthScore } from "../../engine/index.js";
 /** In any time zone a day begins at a whole second. */
 const SECOND_MS = 1_000;
 
-/** What effects of evaluations come down to for the trends, counted by second. It is what the logs add up to (svc.logged_changes). */
+/** Counts the effects of evaluations for the trends, by second; equals what svc.logged_changes computes from the logs. */
 export class TrendChanges {
   readonly #counted = new Map<string, TrendChange>();
 
-  /** @param counted takes one for each measure, second, name and value */
+  /** @param counted receives one change for each measure, second, name and value */
   constructor(private readonly counted: TrendChange[]) {}
 
   /**
    * Adds the effects of one evaluation of a customer.
    *
-   * @param score what it had before
+   * @param score the customer's score before
    */
   add(score: HealthScore | null, effects: readonly Effect[]): void {
     let former: { overall: number | null; band: string | null } | null = score;
@@ -34,14 +34,14 @@ export class TrendChanges {
     }
   }
 
-  /** What is no score counts nothing. */
+  /** Without an overall score there is nothing to count. */
   #countScore(at: number, { overall, band }: { overall: number | null; band: string | null }, count: 1 | -1): void {
     if (overall === null || band === null) return;
     this.#count("health", at, band, "", count, overall);
     this.#count("score", at, "", String(Math.round(overall)), count, overall);
   }
 
-  /** @param score of at most two decimals, which are added as whole numbers */
+  /** @param score with at most two decimals; added as integers, so that sums are exact */
   #count(measure: TrendChange["measure"], at: number, name: string, value: string, count: 1 | -1, score = 0): void {
     const second = Math.floor(at / SECOND_MS) * SECOND_MS;
     const key = [measure, second, name, value].join("\n");

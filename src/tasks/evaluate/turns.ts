@@ -5,37 +5,37 @@ import { evaluateEnvironment, tryEvaluation, type EnvironmentOutcome } from "./e
 
 interface Job {
   environmentId: number;
-  /** An attempt at the job had no end, or failed. */
+  /** An earlier attempt at the job failed or never ended. */
   isRetry: boolean;
   addJob: AddJobFunction;
 }
 
-/** How long an environment has its turn; what is left goes behind the others. */
+/** The length of an environment's turn; remaining work is queued behind the other environments. */
 const TURN_MS = 300;
-/** A turn that lasts so long waits for a lock, or reads long histories: others than its customers do not wait for it. */
+/** A turn that takes longer waits for a lock or reads long histories: a second turn can evaluate other customers meanwhile. */
 const LONG_MS = 1_000;
-/** Chunks are smaller where others have their turns at the same time. */
+/** Smaller chunks while other environments have turns at the same time. */
 const SHARED_LIMITS = { customers: 100, operations: 1_000 };
-/** After those that have little to do, which come with priority 0. */
+/** Later than environments with little to do, whose jobs have priority 0. */
 const BACKLOG_PRIORITY = 10;
-/** After which an environment is looked at again that others are at. */
+/** Delay before another try at an environment that others evaluate. */
 const AGAIN_AFTER_MS = 100;
 
 /**
- * The turns of environments in this worker. One environment has one at a time, and a second one where the last one left work, or the present
- * one lasts long, and no other environment has a turn. Jobs that come meanwhile are dropped, because who has the turn looks again at its end;
- * where it fails, the tick does.
+ * The turns of environments in this worker. An environment has one turn at a time, and a second one if no other environment has a turn and
+ * the last turn left work or the current one takes long. Jobs that arrive meanwhile are dropped, because the current turn checks again
+ * before it ends; if it fails, the tick requests an evaluation.
  */
 export class EvaluationTurns {
-  /** By environment: when its turns that are under way began (ms, monotonic). */
+  /** By environment: when its current turns began (ms, monotonic). */
   readonly #underWay = new Map<number, number[]>();
   readonly #lookAgain = new Set<number>();
   /** Environments whose last turn left work. */
   readonly #backlogs = new Set<number>();
-  /** Environments for which a job is added in a moment. */
+  /** Environments for which a job is about to be added. */
   readonly #postponed = new Set<number>();
 
-  /** @param options.workerId under which this worker's heartbeats and locks are known */
+  /** @param options.workerId the id of this worker's heartbeats and locks */
   constructor(
     private readonly dependencies: ChunkDependencies,
     private readonly options: { workerId: string; isStopping: () => boolean },
@@ -66,18 +66,18 @@ export class EvaluationTurns {
       const isAlone = this.#underWay.size === 0;
       const next = { priority: BACKLOG_PRIORITY };
       await addJob("evaluate", { environmentId }, next);
-      // A second turn beside the first: while one waits for the database, the other evaluates. One of them waits in the queue at most.
+      // A second turn in parallel: while one waits for the database, the other evaluates. At most one of these is queued.
       if (isAlone) await addJob("evaluate", { environmentId }, { ...next, jobKey: `second turn of ${environmentId}` });
     } else if (outcome !== "busy") this.#backlogs.delete(environmentId);
     if (outcome === "paused") await addJob("evaluate", { environmentId });
-    // Who is at it may have looked before the last of what is there came.
+    // The others may have read the inbox before the latest operations arrived.
     if (outcome === "busy") this.#postpone(environmentId, addJob);
   }
 
   /**
-   * Adds the job when it is due, rather than one that is due later: nobody is notified when a job becomes due, and until one of the workers
-   * polls, it would keep others from being added (svc.request_evaluation). Where the process ends before that, the tick of another finds
-   * what waits.
+   * Adds the job after a delay, rather than at once a job with a later due time: workers are not notified when a job becomes due, and until
+   * one of them polls, it would keep other jobs from being added (svc.request_evaluation). If the process ends before, another worker's tick
+   * finds what waits.
    */
   #postpone(environmentId: number, addJob: AddJobFunction): void {
     if (this.#postponed.has(environmentId)) return;
@@ -87,7 +87,7 @@ export class EvaluationTurns {
       if (this.options.isStopping()) return;
       const { logger } = this.dependencies;
       addJob("evaluate", { environmentId }).catch((err: unknown) => {
-        logger.warn({ err, environmentId }, "an evaluation could not be asked for; the next tick does it");
+        logger.warn({ err, environmentId }, "an evaluation could not be requested; the next tick will do it");
       });
     }, AGAIN_AFTER_MS);
   }
@@ -101,18 +101,18 @@ export class EvaluationTurns {
 
   async #turn(environmentId: number): Promise<EnvironmentOutcome> {
     const endsAt = performance.now() + TURN_MS;
-    const goesOn = () => performance.now() < endsAt && !this.options.isStopping();
+    const shouldContinue = () => performance.now() < endsAt && !this.options.isStopping();
     for (;;) {
       this.#lookAgain.delete(environmentId);
       const limits = this.#underWay.size === 1 ? CHUNK_LIMITS : SHARED_LIMITS;
-      const outcome = await evaluateEnvironment({ ...this.dependencies, limits }, environmentId, goesOn);
+      const outcome = await evaluateEnvironment({ ...this.dependencies, limits }, environmentId, shouldContinue);
       if (outcome === "suspected") return this.#try(environmentId);
-      const hasLookedAtAll = outcome === "idle" || outcome === "busy";
-      if (!hasLookedAtAll || !this.#lookAgain.has(environmentId)) return outcome;
+      const hasSeenAll = outcome === "idle" || outcome === "busy";
+      if (!hasSeenAll || !this.#lookAgain.has(environmentId)) return outcome;
     }
   }
 
-  /** One trial at a time: what is tried beside another could be what fails that. */
+  /** One trial at a time: a parallel one could cause the other's failure. */
   async #try(environmentId: number): Promise<EnvironmentOutcome> {
     if (this.#underWay.get(environmentId)?.length !== 1) return "idle";
     const isTried = await tryEvaluation(this.dependencies, environmentId, this.options.workerId);

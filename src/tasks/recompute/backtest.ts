@@ -21,20 +21,20 @@ import { type Found, record, type ResultSink } from "./sinks.js";
 /** How many customers' samples are read at once for the report. */
 const PAGE_CUSTOMERS = 25;
 
-/** One of the models of a backtest. */
+/** A model that a backtest evaluates. */
 interface JudgedModel {
-  /** As the report calls it. */
+  /** Its name in the report. */
   name: string;
   snapshot: Snapshot;
   model: Model;
 }
 
-/** A backtest as a worker does it: first each customer's samples are recorded, then the report is made of what is recorded. */
+/** Runs a backtest: first each customer's samples are recorded, then the report is made from the records. */
 export class Backtest implements ResultSink<BacktestCustomer, Found> {
   readonly #models: readonly Model[];
   readonly #limits: ReturnType<typeof limitsFor>;
 
-  /** @param touch keeps the job, while a long history is gone through and while the report is made */
+  /** @param touch renews the lease of the job during a long history and while the report is made */
   constructor(
     private readonly connections: { session: Sql; sql: Sql },
     private readonly job: RecomputeJob,
@@ -46,7 +46,7 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
     this.#limits = limitsFor(this.#models);
   }
 
-  /** All customers that are left, chunk by chunk, each as JSON: `BacktestCustomer`. */
+  /** All remaining customers, chunk by chunk, each as JSON: `BacktestCustomer`. */
   chunks(): AsyncGenerator<string[]> {
     return inChunks(this.job.lastCustomerId, (afterCustomerId, customers) =>
       readBacktestChunk(this.connections.sql, this.job, { ...this.#limits, afterCustomerId, customers }),
@@ -56,7 +56,7 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
   async prepare(customer: BacktestCustomer): Promise<Found> {
     const { customerId } = customer;
     const samples = customer.isEvaluated ? await this.#samplesOf(customer) : null;
-    // Whoever was not known at any of the instants has none.
+    // A customer that was not known at any of the instants has no samples.
     if (samples === null || samples.said[0]!.length === 0)
       return { customerId, bytes: 0, counts: noCounts(), json: null };
     const json = JSON.stringify({ customerId, weight: 0, difference: samples });
@@ -68,21 +68,21 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
   }
 
   /**
-   * The report of what is recorded, which is gone through page by page in one snapshot, so that it is the same each time.
+   * The report, from records that are read page by page in one database snapshot, so that each pass over them sees the same.
    *
-   * @param goesOn asked before each page: false ends it
+   * @param shouldContinue called before each page; false ends the report
    */
-  async report(goesOn: () => boolean): Promise<BacktestReport | null> {
+  async report(shouldContinue: () => boolean): Promise<BacktestReport | null> {
     const facts = this.judged.map(({ name, snapshot }) => modelReport(name, snapshot));
     try {
       const made = await onSnapshot(this.connections.sql, (tx) =>
-        makeReport(this.question, facts, () => this.#recorded(tx, goesOn)),
+        makeReport(this.question, facts, () => this.#recorded(tx, shouldContinue)),
       );
       const { keptFrom } = this.job;
       if (keptFrom !== null) {
         const at = new Date(keptFrom).toISOString();
         made.notes.push(
-          `What was accepted before ${at} has been removed by retention: what the model would have made of it is missing.`,
+          `Operations accepted before ${at} have been removed by retention: what the model would have made of them is missing.`,
         );
       }
       return made;
@@ -104,7 +104,7 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
     }
   }
 
-  /** Goes through a history that is too long for once. */
+  /** Samples a history that is too long to be held at once. */
   async #inParts(tx: TransactionSql, customer: BacktestCustomer): Promise<CustomerSamples> {
     const { environmentId } = this.job;
     const { propertyEvents, each, bytesEach } = this.#limits;
@@ -124,10 +124,10 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
     return sampler.samples;
   }
 
-  async *#recorded(tx: TransactionSql, goesOn: () => boolean): AsyncGenerator<CustomerSamples> {
+  async *#recorded(tx: TransactionSql, shouldContinue: () => boolean): AsyncGenerator<CustomerSamples> {
     let cursor: string | null = null;
     do {
-      if (!goesOn()) throw new Stopped();
+      if (!shouldContinue()) throw new Stopped();
       await this.touch();
       const page: { data: CustomerSamples[]; nextCursor: string | null } = await call(
         tx,
@@ -142,10 +142,10 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
   }
 }
 
-/** Ends a report that is not to go on. */
+/** Ends a report when `shouldContinue` returns false. */
 class Stopped extends Error {}
 
-/** Reads what a backtest asks, and of which models. @param touch as of `Backtest` */
+/** Loads a backtest's question and models. @param touch see `Backtest` */
 export async function openBacktest(
   { session, sql, models }: { session: Sql; sql: Sql; models: Models },
   job: RecomputeJob,

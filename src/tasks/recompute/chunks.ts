@@ -1,11 +1,11 @@
 import type { Model } from "../../engine/index.js";
 
-/** What one chunk holds: about so much text, and of customers. The numbers bound memory, whatever customers come. */
+/** Limits of one chunk: approximate length of its JSON, customers, bytes of their data. They bound memory, whatever the customers are like. */
 const CHUNK = { length: 1024 * 1024, customersFirst: 10, customersMax: 500, bytes: 16 * 1024 * 1024 };
-/** Events of a customer that are gone through at once, and how many runs of rules they may cause, of which each has its explanation. */
+/** Limits of what is replayed of a customer at once: events, the runs of rules that they may cause (each with an explanation), and bytes. */
 const EACH = { max: 2_000, min: 50, runs: 20_000, bytes: 512 * 1024 };
 
-/** What is read of customers that go through these models. */
+/** What to read of customers that are replayed under these models. */
 export function limitsFor(models: readonly Model[]) {
   const rules = models.reduce((sum, model) => sum + model.rules.length, 0);
   return {
@@ -17,10 +17,10 @@ export function limitsFor(models: readonly Model[]) {
 }
 
 /**
- * All customers after one of them, chunk by chunk, each as JSON; while one chunk is worked on the next two are read, one after the other.
- * Whoever takes them parses them when their turn comes: the connection reads on meanwhile.
+ * All customers after `afterCustomerId`, chunk by chunk, each as JSON. While one chunk is processed, the next two are read, one after the
+ * other. The consumer parses each customer when it processes it, while the connection reads ahead.
  *
- * @param readChunk reads so many customers after one of them at most
+ * @param readChunk reads at most `customers` customers after a given one
  */
 export async function* inChunks(
   afterCustomerId: string | null,
@@ -33,22 +33,22 @@ export async function* inChunks(
     if (last === undefined) return [];
     const length = chunk.reduce((sum, text) => sum + text.length, 0);
     const share = Math.ceil((chunk.length * CHUNK.length) / length);
-    // Where fewer came than were asked for, there are no more, or their bytes are the limit.
+    // At most twice what was read: a chunk that is smaller than requested is the last one, or limited by bytes.
     customers = Math.min(share, 2 * chunk.length, CHUNK.customersMax);
     return readChunk((JSON.parse(last) as { customerId: string }).customerId, customers);
   };
   const ahead: Promise<string[]>[] = [];
-  const readOn = (reading: Promise<string[]>): void => {
+  const readAhead = (reading: Promise<string[]>): void => {
     ahead.push(reading);
-    // Whoever ends before it is awaited does not leave a failure that nobody hears of.
+    // Avoid an unhandled rejection when the consumer stops early.
     reading.catch(() => undefined);
   };
-  readOn(readChunk(afterCustomerId, customers));
-  readOn(after(ahead[0]!));
+  readAhead(readChunk(afterCustomerId, customers));
+  readAhead(after(ahead[0]!));
   for (;;) {
     const chunk = await ahead.shift()!;
     if (chunk.length === 0) return;
-    readOn(after(ahead[0]!));
+    readAhead(after(ahead[0]!));
     yield chunk;
   }
 }

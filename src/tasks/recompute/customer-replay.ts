@@ -15,8 +15,8 @@ import { WorkBudget } from "../../evaluation/work-budget.js";
 type Row<Table extends keyof EffectRows> = EffectRows[Table][number];
 
 /**
- * What the replay of one customer leaves in the tables, gathered part by part. Of the logs there is what was added since `takeLogs`;
- * the rest is bounded by the model, but for the runs of journeys.
+ * The rows that the replay of one customer results in, gathered part by part. It holds the logs' rows since the last `takeLogs`; the number
+ * of other rows is bounded by the model, except for the runs of journeys.
  */
 class RebuiltRows {
   #logs: Pick<EffectRows, "transitions" | "ruleExecutions"> = { transitions: [], ruleExecutions: [] };
@@ -31,7 +31,7 @@ class RebuiltRows {
 
   add(effects: readonly Effect[]): void {
     const { customerId, generation } = this;
-    // What a replay emits is history; see `corrections`.
+    // A replay's emissions are in the past, so they are not written; see `corrections`.
     const rows = { ...this.#logs, healthScores: [] as Row<"healthScores">[], emissions: null };
     sortEffects(rows, this.#latest, { customerId, generation }, effects);
     this.#health = rows.healthScores.at(-1) ?? this.#health;
@@ -44,14 +44,14 @@ class RebuiltRows {
     return logs;
   }
 
-  /** All runs of journeys; those of one in order. */
+  /** All runs of journeys, sorted by journey and run. */
   journeySpans(): JourneySpan[] {
     return [...this.#latest.journeys.values()].sort((a, b) =>
       a.journey === b.journey ? a.run - b.run : a.journey < b.journey ? -1 : 1,
     );
   }
 
-  /** The rows of all tables but the logs; of health one record, of the present score. Null where a table has none. */
+  /** The rows of all tables except the logs, null for a table without rows; of health one row, the current score. */
   tables(): { [Table in keyof LatestRows | "healthScores"]: EffectRows[Table] | null } {
     const { blocked, journeys, memberships, signals } = this.#latest;
     return {
@@ -64,12 +64,11 @@ class RebuiltRows {
   }
 }
 
-/** Rows, or null where there are none. */
 export function nullIfEmpty<T>(rows: T[]): T[] | null {
   return rows.length === 0 ? null : rows;
 }
 
-/** Replays go on beside evaluation. */
+/** Share of the work budget: replays run in parallel with evaluation. */
 const SHARE = 0.25;
 
 /** The replay of one customer under one model, part by part. */
@@ -86,11 +85,11 @@ export class CustomerReplay {
   }
 
   /**
-   * Goes on with the next events, as far as a budget goes.
+   * Replays the next events, as far as a budget allows.
    *
-   * @param through with the last of them: the final instant
-   * @returns how many of the events were taken, and whether that is all there was to do
-   * @throws {HistoryNeeded} where earlier events are needed that are not at hand; nothing has changed then
+   * @param through given with the last events: the final instant
+   * @returns how many of the events were taken, and whether nothing is left to do
+   * @throws {HistoryNeeded} if earlier events are needed that `history` has not; nothing has changed then
    */
   part(events: readonly TrackedEvent[], through: number | null, history?: HistorySource) {
     const { state, effects, taken, isDone } = new WorkBudget(SHARE).spend((budget) =>
@@ -107,7 +106,7 @@ export class CustomerReplay {
     return { taken, isDone };
   }
 
-  /** Where the replay stands. */
+  /** The state that the replay has reached. */
   get state(): CustomerState {
     if (this.#state === null) throw new Error("the replay has not begun");
     return this.#state;

@@ -10,15 +10,15 @@ import { compare, type Compared, ExecutionsAdded, LIST_MAX } from "./difference.
 type Logs = Pick<EffectRows, "transitions" | "ruleExecutions">;
 type Emission = Extract<Effect, { kind: "emission" }>;
 
-/** The models of a job: the one that is replayed, and of a preview the active one beside it. */
+/** The models of a job: the one that is replayed, and for a preview the active one to compare with. */
 export interface JobModels {
   replayed: Model;
   active: Model | null;
 }
 
 /**
- * One customer's part of a job. What is found is compared with what is stored and logged; of a preview, with what the replay under the
- * active model comes to, so that it shows what the model changes and nothing else.
+ * One customer's part of a job. The result is compared with what is stored and logged; the result of a preview is compared with a replay
+ * under the active model, so that it shows only what the model changes.
  */
 export class CustomerRun {
   readonly customer: RecomputeCustomer;
@@ -39,24 +39,24 @@ export class CustomerRun {
     this.#active = models.active && new CustomerReplay(models.active, input, 0);
   }
 
-  /** Whether the log of the rules is what the runs of the replay are compared with. */
+  /** Whether the replay's runs of rules are compared with the log, rather than with the active model's. */
   get readsLog(): boolean {
     return this.#active === null;
   }
 
-  /** Goes through the whole history at once; false where that is too much for once, and this run of no more use. */
-  whole(events: readonly TrackedEvent[], executions: readonly ExecutionKey[]): boolean {
+  /** Replays the whole history at once; false if that is too much for one budget, and this object cannot be used any more. */
+  replayAll(events: readonly TrackedEvent[], executions: readonly ExecutionKey[]): boolean {
     if (!this.#replay.part(events, this.#through).isDone) return false;
     if (this.#active !== null && !this.#active.part(events, this.#through).isDone) return false;
-    if (this.readsLog) this.#added.present(executions);
+    if (this.readsLog) this.#added.addLogged(executions);
     return true;
   }
 
   /**
-   * Goes on with the next events of a long history.
+   * Replays the next events of a long history.
    *
-   * @param past has the events that were gone through, where the engine asks for them: those of the replay, and of the active model's
-   * @param onLogs takes, again and again, the replay's rows for the logs, and the instant before which all of its runs of rules are known
+   * @param past fetches events that were already replayed when the engine asks for them, for each of the two replays
+   * @param onLogs called repeatedly with the replay's rows for the logs, and the instant before which all of its runs of rules are known
    */
   async part(
     events: readonly TrackedEvent[],
@@ -65,7 +65,7 @@ export class CustomerRun {
     onLogs: (logs: Logs, knownBefore: number) => Promise<void>,
   ): Promise<void> {
     const through = isLast ? this.#through : null;
-    const goThrough = async (replay: CustomerReplay, seen: PastEvents, onSlice: () => Promise<void>): Promise<void> => {
+    const advance = async (replay: CustomerReplay, seen: PastEvents, onSlice: () => Promise<void>): Promise<void> => {
       for (let left = events; ;) {
         const { taken, isDone } = await seen.during((source) => replay.part(left, through, source));
         seen.passed(left.slice(0, taken));
@@ -75,11 +75,11 @@ export class CustomerRun {
       }
     };
     const active = this.#active;
-    // The runs of two replays are compared where both have come.
-    await goThrough(this.#replay, past.replayed, () =>
+    // The runs of two replays are compared as far as both have come.
+    await advance(this.#replay, past.replayed, () =>
       onLogs(this.#takeLogs(), active === null ? (this.#replay.state.evaluatedThrough ?? -Infinity) : -Infinity),
     );
-    if (active !== null) await goThrough(active, past.active, () => onLogs(this.#takeLogs(), -Infinity));
+    if (active !== null) await advance(active, past.active, () => onLogs(this.#takeLogs(), -Infinity));
     await onLogs(this.#takeLogs(), isLast ? Infinity : events.at(-1)!.occurredAt);
   }
 
@@ -87,12 +87,12 @@ export class CustomerRun {
     return this.#added;
   }
 
-  /** What the job finds of the customer. */
+  /** The difference that the replay makes to the customer. */
   compared(): Compared {
     return this.#finish().compared;
   }
 
-  /** What is to be written of the customer, but for the logs' rows that `part` handed over. */
+  /** What to write for the customer, except the logs' rows that `part` passed to `onLogs`. */
   applied(): AppliedCustomer {
     const { logs, emissions, compared } = this.#finish();
     return {
@@ -118,30 +118,30 @@ export class CustomerRun {
 
   #takeLogs(): Logs {
     const logs = this.#replay.rows.takeLogs();
-    this.#added.predict(logs.ruleExecutions);
+    this.#added.addReplayed(logs.ruleExecutions);
     if (this.#active !== null) {
       const { ruleExecutions } = this.#active.rows.takeLogs();
-      this.#added.present(ruleExecutions.map(({ rule, result, triggeredBy, at }) => [rule, result, triggeredBy, at]));
+      this.#added.addLogged(ruleExecutions.map(({ rule, result, triggeredBy, at }) => [rule, result, triggeredBy, at]));
     }
     return logs;
   }
 
-  /** Expirations at their instants, then corrections at the pinned one. */
+  /** Expirations that were not emitted yet, at their instants; then corrections at the pinned instant. */
   #emissions(before: CustomerState): Emission[] {
     const { recomputeId: jobId, pinnedAt: at } = this.#job;
-    const told = new Map<string, number[]>();
-    const tell = (journey: string, instant: number): void => {
-      const instants = told.get(journey);
-      if (instants === undefined) told.set(journey, [instant]);
+    const emitted = new Map<string, number[]>();
+    const add = (journey: string, instant: number): void => {
+      const instants = emitted.get(journey);
+      if (instants === undefined) emitted.set(journey, [instant]);
       else instants.push(instant);
     };
-    for (const [journey, instant] of this.customer.told ?? []) tell(journey, instant);
+    for (const [journey, instant] of this.customer.told ?? []) add(journey, instant);
     for (const { journey, expiredAt } of this.#active?.rows.journeySpans() ?? []) {
-      if (expiredAt !== null) tell(journey, expiredAt);
+      if (expiredAt !== null) add(journey, expiredAt);
     }
-    for (const instants of told.values()) instants.sort((a, b) => a - b);
+    for (const instants of emitted.values()) instants.sort((a, b) => a - b);
     return [
-      ...untoldExpirations(this.#replay.rows.journeySpans(), told, jobId),
+      ...untoldExpirations(this.#replay.rows.journeySpans(), emitted, jobId),
       ...corrections(before, this.#replay.state, { at, jobId }),
     ].filter((effect): effect is Emission => effect.kind === "emission");
   }

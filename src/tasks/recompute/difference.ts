@@ -11,54 +11,54 @@ import {
 type Execution = EffectRows["ruleExecutions"][number];
 
 /**
- * The runs of rules that a log would gain: those of a replay that the log has not, at the same instant, for the same trigger and with the
- * same result. Both come in order of their instants, and only what lies past the settled instant is held; of what is gained only the
- * first runs are kept, the others counted.
+ * The runs of rules that a replay adds to a log: those that the log does not have at the same instant, for the same trigger and with the
+ * same result. Both are added in order of their instants, and only runs past the settled instant are held. The first `keepMax` added runs
+ * are kept, the others only counted.
  */
 export class ExecutionsAdded {
   readonly kept: Execution[] = [];
   count = 0;
-  /** How many runs of the log the replay has not. */
+  /** How many runs of the log the replay does not have. */
   removed = 0;
-  #present: ExecutionKey[] = [];
-  #predicted: Execution[] = [];
+  #logged: ExecutionKey[] = [];
+  #replayed: Execution[] = [];
 
   constructor(private readonly keepMax: number) {}
 
   /** Runs that the log has. */
-  present(runs: readonly ExecutionKey[]): void {
-    for (const run of runs) this.#present.push(run);
+  addLogged(runs: readonly ExecutionKey[]): void {
+    for (const run of runs) this.#logged.push(run);
   }
 
   /** Runs of the replay. */
-  predict(runs: readonly Execution[]): void {
-    for (const run of runs) this.#predicted.push(run);
+  addReplayed(runs: readonly Execution[]): void {
+    for (const run of runs) this.#replayed.push(run);
   }
 
-  /** Compares what came with instants before one; no more of those may come. */
+  /** Compares the runs before an instant, of which all must have been added. */
   settle(before: number): void {
-    const had = new Map<string, number>();
-    const present = this.#present.findIndex(([, , , at]) => at >= before);
-    for (const key of this.#present.splice(0, present < 0 ? this.#present.length : present)) {
+    const unmatched = new Map<string, number>();
+    const logged = this.#logged.findIndex(([, , , at]) => at >= before);
+    for (const key of this.#logged.splice(0, logged < 0 ? this.#logged.length : logged)) {
       const name = key.join("\n");
-      had.set(name, (had.get(name) ?? 0) + 1);
+      unmatched.set(name, (unmatched.get(name) ?? 0) + 1);
     }
-    const predicted = this.#predicted.findIndex(({ at }) => at >= before);
-    for (const run of this.#predicted.splice(0, predicted < 0 ? this.#predicted.length : predicted)) {
+    const replayed = this.#replayed.findIndex(({ at }) => at >= before);
+    for (const run of this.#replayed.splice(0, replayed < 0 ? this.#replayed.length : replayed)) {
       const name = [run.rule, run.result, run.triggeredBy, run.at].join("\n");
-      const left = had.get(name) ?? 0;
-      if (left > 0) {
-        had.set(name, left - 1);
+      const count = unmatched.get(name) ?? 0;
+      if (count > 0) {
+        unmatched.set(name, count - 1);
         continue;
       }
       this.count++;
       if (this.kept.length < this.keepMax) this.kept.push(run);
     }
-    for (const left of had.values()) this.removed += left;
+    for (const count of unmatched.values()) this.removed += count;
   }
 }
 
-/** Lists of a customer's difference are cut at this length. */
+/** Lists of a customer's difference are truncated at this length. */
 export const LIST_MAX = 1_000;
 
 /** What a recompute changes of one customer, as the API shows it (src/http/admin/recomputes.ts says what each member means). */
@@ -67,8 +67,8 @@ export type Difference = NonNullable<Compared["difference"]>;
 export type Compared = ReturnType<typeof compare>;
 
 /**
- * Compares a customer before and after, at one instant. There is no difference where nothing differs, no rule runs and nothing is emitted; the
- * weight says how telling it is.
+ * Compares a customer's states before and after, at one instant. The difference is null if the states are equal, no runs of rules are added and
+ * nothing is emitted; the weight says how significant it is.
  */
 export function compare(
   before: CustomerState,

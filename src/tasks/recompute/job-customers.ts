@@ -7,12 +7,12 @@ import { inChunks, limitsFor } from "./chunks.js";
 import { CustomerRun, type JobModels } from "./customer-run.js";
 import { replayLong } from "./long-customer.js";
 
-/** Somebody else has the job by now. */
+/** Another worker has taken the job over. */
 export class TakenOver extends Error {
   override readonly name = "TakenOver";
 }
 
-/** What failed, and for whom. */
+/** A customer that cannot be replayed or written; names the customer. */
 export class CustomerFailed extends Error {
   override readonly name = "CustomerFailed";
 
@@ -21,25 +21,24 @@ export class CustomerFailed extends Error {
   }
 }
 
-/** What failed while a customer was worked on, unless that is not the customer's failure. */
+/** An error during work on a customer as `CustomerFailed`, unless the customer is not the cause. */
 export function customerFailure(customerId: string, error: unknown): Error {
   if (error instanceof CustomerFailed || error instanceof TakenOver) return error;
   return error instanceof Error && isAway(error) ? error : new CustomerFailed(customerId, error);
 }
 
-/** What was thrown, in words. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Whether the server refused what was made of a customer: not that it, or a node, is gone, or that another worker has the job. */
+/** Whether the server rejected the data of a customer; false if it or a node is gone, or another worker has the job. */
 export function isOfCustomer(error: unknown): boolean {
   return isOfServer(error) && !isTakenOver(error) && !isShutdown(error) && !isAway(error);
 }
 
 type OnLogs = Parameters<typeof replayLong>[4];
 
-/** The customers of a job: reading them, and replaying each. */
+/** Reads and replays the customers of a job. */
 export class JobCustomers {
   readonly #limits: ReturnType<typeof limitsFor>;
 
@@ -51,7 +50,7 @@ export class JobCustomers {
     this.#limits = limitsFor([models.replayed, ...(models.active === null ? [] : [models.active])]);
   }
 
-  /** All customers that are left, chunk by chunk, each as JSON: `RecomputeCustomer`. */
+  /** All remaining customers, chunk by chunk, each as JSON: `RecomputeCustomer`. */
   chunks(): AsyncGenerator<string[]> {
     return inChunks(this.job.lastCustomerId, (afterCustomerId, customers) =>
       readRecomputeChunk(this.sql, this.job, { ...this.#limits, afterCustomerId, customers }),
@@ -59,29 +58,29 @@ export class JobCustomers {
   }
 
   /**
-   * The replay of a customer whose history is at hand; null where nothing of it was ever evaluated, `long` where it is not to be gone through
+   * Replays a customer with the history that was read; null if it was never evaluated, `long` if its history is too long to be replayed
    * at once.
    *
    * @throws {CustomerFailed}
    */
-  whole(customer: RecomputeCustomer): CustomerRun | null | "long" {
+  replayAtOnce(customer: RecomputeCustomer): CustomerRun | null | "long" {
     if (customer.state === null) return null;
     if (customer.moreEvents || customer.moreExecutions) return "long";
     try {
       const run = new CustomerRun(this.job, this.models, customer);
-      return run.whole(eventsOf(customer.events), customer.executions ?? []) ? run : "long";
+      return run.replayAll(eventsOf(customer.events), customer.executions ?? []) ? run : "long";
     } catch (error) {
       throw new CustomerFailed(customer.customerId, error);
     }
   }
 
   /**
-   * The replay of a customer that is read now, however long its history is; null where there is nothing to replay.
+   * Reads a customer anew and replays it, however long its history is; null if there is nothing to replay.
    *
-   * @param onLogs takes the logs' rows of a long history, part by part
+   * @param onLogs receives the logs' rows of a long history, part by part
    * @throws {CustomerFailed}
    */
-  async anew(tx: TransactionSql, customerId: string, onLogs: OnLogs): Promise<CustomerRun | null> {
+  async readAndReplay(tx: TransactionSql, customerId: string, onLogs: OnLogs): Promise<CustomerRun | null> {
     const [text] = await readRecomputeChunk(
       tx,
       { ...this.job, customerId },
@@ -89,8 +88,8 @@ export class JobCustomers {
     );
     if (text === undefined) return null;
     const customer = JSON.parse(text) as RecomputeCustomer;
-    const whole = this.whole(customer);
-    if (whole !== "long") return whole;
+    const result = this.replayAtOnce(customer);
+    if (result !== "long") return result;
     try {
       const run = new CustomerRun(this.job, this.models, customer);
       await replayLong(tx, this.job, run, this.#limits, onLogs);
@@ -100,8 +99,8 @@ export class JobCustomers {
     }
   }
 
-  /** The same on a snapshot, which can write nothing. */
+  /** As `readAndReplay`, in a read-only transaction with one snapshot. */
   onSnapshot(customerId: string, onLogs: OnLogs): Promise<CustomerRun | null> {
-    return onSnapshot(this.sql, (tx) => this.anew(tx, customerId, onLogs));
+    return onSnapshot(this.sql, (tx) => this.readAndReplay(tx, customerId, onLogs));
   }
 }

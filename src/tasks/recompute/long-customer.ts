@@ -7,13 +7,13 @@ import { PastEvents } from "../../evaluation/past-events.js";
 import { BEGINNING, inParts } from "../../evaluation/replayed-events.js";
 import type { CustomerRun } from "./customer-run.js";
 
-/** Runs in the log that are read at once. */
+/** Runs of rules that are read from the log at once. */
 const PAGE_RUNS = 2_000;
 
-/** Which events are read, and how many make a part: a few milliseconds, so that whatever else the process does goes on. */
+/** Which events are read, and how many make a part: a few milliseconds of work, so that the process's other tasks continue. */
 type LongOptions = Pick<ChunkRequest, "propertyEvents" | "each" | "bytesEach">;
 
-/** Goes through a history that is too long to be held at once. @param onLogs takes the rows of the logs after each part */
+/** Replays a history that is too long to be held at once. @param onLogs receives the logs' rows after each part */
 export async function replayLong(
   tx: TransactionSql,
   job: RecomputeJob,
@@ -23,7 +23,7 @@ export async function replayLong(
 ): Promise<void> {
   const customer = [job.environmentId, run.customer.customerId] as const;
   const past = { replayed: pastEventsOf(tx, ...customer), active: pastEventsOf(tx, ...customer) };
-  const log = new PresentLog(tx, job, run);
+  const log = new RuleLog(tx, job, run);
   const readPage = (after: PageEnd) =>
     call(tx, "read_recompute_events", ...customer, after, propertyEvents, each, bytesEach);
   for await (const { events, isLast } of inParts(readPage)) {
@@ -35,7 +35,7 @@ export async function replayLong(
   }
 }
 
-/** The events of a customer that was gone through, read where the engine asks for them. */
+/** A customer's events that were already replayed, read when the engine asks for them. */
 export function pastEventsOf(tx: TransactionSql, environmentId: number, customerId: string): PastEvents {
   return new PastEvents(async (request, pageSize) => {
     const [page] = await loadHistoryPages(tx, environmentId, [{ customerId, request }], pageSize);
@@ -43,10 +43,10 @@ export function pastEventsOf(tx: TransactionSql, environmentId: number, customer
   });
 }
 
-/** The log that the runs of a replay are compared with, read as far as the replay has come. */
-class PresentLog {
+/** The log of rules that a replay is compared with, read as far as the replay has come. */
+class RuleLog {
   #end = BEGINNING;
-  /** Before this instant all of it is read; Infinity where there is none to read. */
+  /** All runs before this instant are read; Infinity if there is nothing to read. */
   #through: number;
 
   constructor(
@@ -73,6 +73,6 @@ class PresentLog {
     const runs = page.runs ?? [];
     this.#end = page;
     this.#through = runs.length < PAGE_RUNS ? Infinity : runs.at(-1)![3];
-    this.run.executions.present(runs);
+    this.run.executions.addLogged(runs);
   }
 }

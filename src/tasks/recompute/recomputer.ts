@@ -11,9 +11,9 @@ import { runJob } from "./run-job.js";
 export interface RecomputerOptions {
   /** For reading. */
   sql: Sql;
-  /** Opens the connection on which a job is held and written: one connection, never closed for being idle while it is asked each second. */
+  /** Opens the connection that holds and writes a job: a single one, queried each second and so never closed for being idle. */
   openSession: () => Sql;
-  /** Failures in a row without getting further after which a job is given up. */
+  /** A job is given up after this many failures in a row without progress. */
   attemptsMax: number;
   /** The pause after a first failure; it doubles with each. */
   pauseMs?: number;
@@ -22,12 +22,12 @@ export interface RecomputerOptions {
 
 export type Recomputer = ReturnType<typeof startRecomputer>;
 
-/** Jobs at once in this process: one that runs for an hour does not keep other projects waiting. */
+/** Concurrent jobs of this process: one that runs for an hour does not keep other projects waiting. */
 const JOBS = 2;
 const LOOK_MS = 1_000;
 const PAUSE_MS = 1_000;
 
-/** Runs recomputes, dry runs, previews and backtests, wherever one waits. */
+/** Runs waiting recomputes, dry runs, previews and backtests. */
 export function startRecomputer(options: RecomputerOptions) {
   let stopping = false;
   const models = new Models();
@@ -35,9 +35,9 @@ export function startRecomputer(options: RecomputerOptions) {
   const done = slots.map((slot) => slot.work());
   const wake = () => slots.forEach(({ wakeup }) => wakeup.call());
   return {
-    /** Looks for a job now, rather than when a second is over. */
+    /** Looks for a job now, instead of at the next poll. */
     wake,
-    /** Finishes the chunks at hand, then resolves; others go on with the jobs. */
+    /** Finishes the current chunks, then resolves; other workers continue the jobs. */
     async stop() {
       stopping = true;
       wake();
@@ -46,7 +46,7 @@ export function startRecomputer(options: RecomputerOptions) {
   };
 }
 
-/** One job at a time, on a connection of its own. */
+/** Runs one job at a time, on its own connection. */
 class Slot {
   readonly wakeup = new Wakeup();
   #session: Sql;
@@ -54,14 +54,14 @@ class Slot {
   constructor(
     private readonly options: RecomputerOptions,
     private readonly models: Models,
-    private readonly goesOn: () => boolean,
+    private readonly shouldContinue: () => boolean,
   ) {
     this.#session = options.openSession();
   }
 
   async work(): Promise<void> {
     const { attemptsMax, logger } = this.options;
-    while (this.goesOn()) {
+    while (this.shouldContinue()) {
       const job = await call(this.#session, "claim_job", attemptsMax).catch(async (error: unknown) => {
         logger.error({ err: error }, "recomputes could not be claimed; trying again");
         if (isReadOnly(error)) await this.#renewSession();
@@ -73,7 +73,7 @@ class Slot {
     await this.#session.end({ timeout: 5 });
   }
 
-  /** Nothing is held. */
+  /** To be called while no job is held. */
   async #renewSession(): Promise<void> {
     await this.#session.end({ timeout: 5 });
     this.#session = this.options.openSession();
@@ -85,14 +85,14 @@ class Slot {
     const fields = { recomputeId, environmentId, attempt, kind };
     logger.info(fields, "a recompute begins");
     try {
-      const isDone = await runJob({ session: this.#session, sql, models: this.models }, job, this.goesOn);
-      logger.info(fields, isDone ? "a recompute is completed" : "a recompute waits for another worker");
+      const isDone = await runJob({ session: this.#session, sql, models: this.models }, job, this.shouldContinue);
+      logger.info(fields, isDone ? "a recompute was completed" : "a recompute waits for another worker");
     } catch (error) {
       if (error instanceof TakenOver || isTakenOver(error)) {
         logger.warn(fields, "a recompute was taken over by another worker");
       } else await this.#fail(job, fields, error);
     }
-    // Where the connection was lost, so was what it held.
+    // A lost connection has released the job already.
     await call(this.#session, "leave_recompute", job).catch((error: unknown) => {
       logger.warn({ ...fields, err: error }, "a recompute could not be released");
     });
@@ -107,11 +107,11 @@ class Slot {
       logger.warn({ recomputeId: job.recomputeId, err: failure }, "the failure of a recompute could not be recorded");
       return null;
     });
-    // The job's error names the customer; the log names none.
+    // The job's error names the customer; the log must not.
     const err: unknown = error instanceof CustomerFailed ? error.cause : error;
     const fields = { ...about, err };
     if (status === "dead_letter")
       logger.error(fields, "a recompute failed and was given up: see `svc recompute status`");
-    else logger.warn(fields, "a recompute failed, and is tried again");
+    else logger.warn(fields, "a recompute failed, and will be tried again");
   }
 }

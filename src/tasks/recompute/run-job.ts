@@ -9,36 +9,36 @@ import { JobCustomers, TakenOver } from "./job-customers.js";
 import { type Prepared, RecordSink, type ResultSink, WriteSink } from "./sinks.js";
 
 export interface RunDependencies {
-  /** The connection that holds the job. Everything is written on it. */
+  /** The connection that holds the job; used for all writes. */
   session: Sql;
   /** For reading. */
   sql: Sql;
   models: Models;
 }
 
-/** What is written at once, so that memory is bounded: differences and logs may be longer than what they are made of. */
+/** Limit of what is written at once, to bound memory: differences and logs may be larger than the history they result from. */
 const WRITE_BYTES = 4 * 1024 * 1024;
-/** What was gone through is written after so long: who stops, or asks how far it is, does not wait for a chunk of long histories. */
-const HAND_MS = 1_000;
-/** While nothing is written: how often the job is touched. */
+/** Results are written at least this often, so that neither a stop nor the job's progress waits for a chunk of long histories. */
+const FLUSH_MS = 1_000;
+/** How often the job is touched while nothing is written. */
 const TOUCH_MS = 5_000;
-/** Of synchronous work, before whatever else the process does gets its turn. */
-const TURN_MS = 10;
+/** Length of synchronous work before the process yields to other tasks. */
+const SLICE_MS = 10;
 
 /**
- * Does an attempt at a job, from where the attempt before ended, and answers whether it came to the end.
+ * Makes an attempt at a job, from where the previous attempt ended; returns whether the job is done.
  *
- * @param goesOn asked whenever something is written
- * @throws {TakenOver} where another worker has it by now
- * @throws {CustomerFailed} where a customer cannot be replayed or written; those before it are written
+ * @param shouldContinue called at each write; false ends the attempt
+ * @throws {TakenOver} if another worker has taken the job over
+ * @throws {CustomerFailed} if a customer cannot be replayed or written; those before it are written
  */
-export async function runJob(dependencies: RunDependencies, job: RecomputeJob, goesOn: () => boolean) {
+export async function runJob(dependencies: RunDependencies, job: RecomputeJob, shouldContinue: () => boolean) {
   const { session, sql } = dependencies;
   const lease = new Lease(session, job);
   if (job.kind === "backtest") {
-    const backtest = await openBacktest(dependencies, job, () => lease.touchInTime());
-    const isSampled = await pass(backtest.chunks(), backtest, lease, goesOn);
-    const report = isSampled ? await backtest.report(goesOn) : null;
+    const backtest = await openBacktest(dependencies, job, () => lease.touchIfDue());
+    const isSampled = await pass(backtest.chunks(), backtest, lease, shouldContinue);
+    const report = isSampled ? await backtest.report(shouldContinue) : null;
     if (report !== null) await call(session, "finish_backtest", job, report);
     return report !== null;
   }
@@ -46,46 +46,46 @@ export async function runJob(dependencies: RunDependencies, job: RecomputeJob, g
   const sink: ResultSink =
     job.kind === "recompute"
       ? new WriteSink(session, job, customers)
-      : new RecordSink(session, job, customers, () => lease.touchInTime());
-  const isDone = await pass(customers.chunks(), sink, lease, goesOn);
+      : new RecordSink(session, job, customers, () => lease.touchIfDue());
+  const isDone = await pass(customers.chunks(), sink, lease, shouldContinue);
   if (isDone) await call(session, "finish_recompute", job);
   return isDone;
 }
 
-/** While some customers are written, the next ones are gone through and those after them read. */
+/** Processes all chunks as a pipeline: while some customers are written, the next are replayed and the ones after those are read. */
 async function pass<Customer>(
   chunks: AsyncIterable<string[]>,
   sink: ResultSink<Customer>,
   lease: Lease,
-  goesOn: () => boolean,
+  shouldContinue: () => boolean,
 ): Promise<boolean> {
   let prepared: Prepared[] = [];
   let bytes = 0;
-  let handedAt = performance.now();
+  let flushedAt = performance.now();
   let writing = Promise.resolve();
-  /** Answers whether to go on. */
-  const hand = async (): Promise<boolean> => {
+  /** Starts writing what is prepared, once the write before has ended; returns whether to continue. */
+  const flush = async (): Promise<boolean> => {
     await writing;
     writing = sink.write(prepared).then(() => lease.touch());
-    // Whoever ends before it is awaited does not leave a failure that nobody hears of.
+    // Avoid an unhandled rejection if this pass fails before it is awaited.
     writing.catch(() => undefined);
     prepared = [];
     bytes = 0;
-    handedAt = performance.now();
-    return goesOn();
+    flushedAt = performance.now();
+    return shouldContinue();
   };
-  let turnBegan = performance.now();
+  let sliceBegan = performance.now();
   for await (const chunk of chunks) {
     for (const [index, text] of chunk.entries()) {
-      if (performance.now() - turnBegan > TURN_MS) {
+      if (performance.now() - sliceBegan > SLICE_MS) {
         await nextTurn();
-        turnBegan = performance.now();
+        sliceBegan = performance.now();
       }
       const one = await sink.prepare(JSON.parse(text) as Customer);
       prepared.push(one);
       bytes += one.bytes;
-      const isDue = index === chunk.length - 1 || bytes > WRITE_BYTES || performance.now() - handedAt > HAND_MS;
-      if (isDue && !(await hand())) {
+      const isDue = index === chunk.length - 1 || bytes > WRITE_BYTES || performance.now() - flushedAt > FLUSH_MS;
+      if (isDue && !(await flush())) {
         await writing;
         return false;
       }
@@ -95,7 +95,7 @@ async function pass<Customer>(
   return true;
 }
 
-/** That the attempt still is the job's present one. */
+/** Proof that this attempt still owns the job. */
 class Lease {
   #touchedAt = performance.now();
 
@@ -104,15 +104,15 @@ class Lease {
     private readonly job: RecomputeJob,
   ) {}
 
-  /** @throws {TakenOver} where another worker has the job by now */
+  /** @throws {TakenOver} if another worker has taken the job over */
   async touch(): Promise<void> {
     this.#touchedAt = performance.now();
     const done = await call(this.session, "touch_recompute", this.job);
     if (done === null) throw new TakenOver("another worker has the job");
   }
 
-  /** The same, if it is a while ago. */
-  async touchInTime(): Promise<void> {
+  /** Touches the job if the last touch is more than TOUCH_MS ago. */
+  async touchIfDue(): Promise<void> {
     if (performance.now() - this.#touchedAt > TOUCH_MS) await this.touch();
   }
 }

@@ -6,25 +6,25 @@ import { inTransaction } from "../../db/transaction.js";
 import { addCounts } from "./difference.js";
 import { CustomerFailed, isOfCustomer, type JobCustomers } from "./job-customers.js";
 
-/** What is to be written of a customer. */
+/** A customer's results, ready to be written. */
 export interface Prepared {
   customerId: string;
-  /** About how much memory it takes. */
+  /** Approximate size in memory. */
   bytes: number;
 }
 
-/** Where the finds of a job go. */
+/** Destination of a job's results. */
 export interface ResultSink<Customer = RecomputeCustomer, P extends Prepared = Prepared> {
-  /** Goes through a customer. */
+  /** Computes a customer's results. */
   prepare(customer: Customer): P | Promise<P>;
   /** Writes customers, in order. */
   write(customers: readonly P[]): Promise<void>;
 }
 
-/** What is to be recorded of a customer. */
+/** A customer's results to be recorded. */
 export interface Found extends Prepared {
   counts: ResultCounts;
-  /** `{customerId, weight, difference}`; null where there is nothing. */
+  /** `{customerId, weight, difference}`; null if there is no difference. */
   json: string | null;
 }
 
@@ -37,9 +37,9 @@ export async function record(session: Sql, job: RecomputeJob, customers: readonl
   await call(session, "record_recompute_chunk", job, last, customers.length, differences, counts);
 }
 
-/** Writes down what a dry run or a preview finds, and nothing else. */
+/** Records the results of a dry run or a preview, and writes nothing else. */
 export class RecordSink implements ResultSink<RecomputeCustomer, Found> {
-  /** @param onPart is called while a long history is gone through */
+  /** @param onPart called after each part of a long history */
   constructor(
     private readonly session: Sql,
     private readonly job: RecomputeJob,
@@ -49,8 +49,8 @@ export class RecordSink implements ResultSink<RecomputeCustomer, Found> {
 
   async prepare(customer: RecomputeCustomer): Promise<Found> {
     const { customerId } = customer;
-    const whole = this.customers.whole(customer);
-    const run = whole === "long" ? await this.customers.onSnapshot(customerId, this.onPart) : whole;
+    const result = this.customers.replayAtOnce(customer);
+    const run = result === "long" ? await this.customers.onSnapshot(customerId, this.onPart) : result;
     if (run === null) return { customerId, bytes: 0, counts: noCounts(), json: null };
     const { counts, difference, weight } = run.compared();
     const json = difference === null ? null : JSON.stringify({ customerId, weight, difference });
@@ -68,12 +68,12 @@ interface Ready extends Prepared {
   json: string;
 }
 
-/** A long customer is replayed when it is written; one that failed says so when those before it are written. */
+/** A customer with a long history is replayed when it is written; an error is thrown once the customers before are written. */
 type Writable = Ready | (Prepared & { kind: "long" }) | (Prepared & { kind: "failed"; error: unknown });
 
-/** Writes what a recompute finds: each customer in a transaction of its own. */
+/** Writes the results of a recompute, each customer in a separate transaction. */
 export class WriteSink implements ResultSink<RecomputeCustomer, Writable> {
-  /** How many customers of the job are written. */
+  /** How many customers of the job are written, by all attempts. */
   #done: number;
 
   constructor(
@@ -87,7 +87,7 @@ export class WriteSink implements ResultSink<RecomputeCustomer, Writable> {
   prepare(customer: RecomputeCustomer): Writable {
     const { customerId } = customer;
     try {
-      const run = this.customers.whole(customer);
+      const run = this.customers.replayAtOnce(customer);
       if (run === "long") return { customerId, bytes: 0, kind: "long" };
       const json = JSON.stringify(run?.applied() ?? { customerId });
       return { customerId, bytes: json.length, kind: "ready", json };
@@ -109,12 +109,12 @@ export class WriteSink implements ResultSink<RecomputeCustomer, Writable> {
       for (let one = customers[from]; one?.kind === "ready"; one = customers[from + batch.length]) batch.push(one);
       const done = await this.#writeBatch(batch);
       from += done;
-      // Somebody evaluated this one since it was read.
+      // The customer was evaluated after it was read.
       if (done < batch.length) await this.#writeOne(customers[from++]!.customerId, true);
     }
   }
 
-  /** Writes customers one after another, until one turns out to have changed; answers how many were written. */
+  /** Writes customers in order until one turns out to have changed; returns how many were written. */
   async #writeBatch(batch: readonly Ready[]): Promise<number> {
     const { session, job } = this;
     try {
@@ -131,18 +131,18 @@ export class WriteSink implements ResultSink<RecomputeCustomer, Writable> {
   }
 
   /**
-   * Writes one customer, which is read anew, in one transaction; answers whether it was written.
+   * Reads, replays and writes one customer in one transaction; returns whether it was written.
    *
-   * @param lock holds the customer meanwhile, so that nobody can change it; otherwise it is not written where somebody did
+   * @param lock locks the customer meanwhile, so that it cannot change; without it a customer that changed meanwhile is not written
    */
   async #writeOne(customerId: string, lock: boolean): Promise<boolean> {
     const { session, job, customers } = this;
     try {
       await inTransaction(session, "isolation level read committed", async (tx) => {
         if (lock) await call(tx, "lock_customer", job.environmentId, customerId);
-        const run = await customers.anew(tx, customerId, (logs) => call(tx, "append_recompute_logs", job, logs));
+        const run = await customers.readAndReplay(tx, customerId, (logs) => call(tx, "append_recompute_logs", job, logs));
         const outcome = await call(tx, "apply_recompute", job, run?.applied() ?? { customerId });
-        // What was written of the logs goes with the transaction; also where the customer was erased meanwhile.
+        // Rolls back the rows appended to the logs; also if the customer was erased meanwhile.
         if (outcome === "changed" || (outcome === "gone" && run !== null)) throw new Changed();
       });
     } catch (error) {
@@ -154,5 +154,5 @@ export class WriteSink implements ResultSink<RecomputeCustomer, Writable> {
   }
 }
 
-/** Ends a transaction in which a customer turned out to be another one than was read. */
+/** Rolls back a transaction whose customer has changed since it was read. */
 class Changed extends Error {}
