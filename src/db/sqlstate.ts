@@ -1,11 +1,11 @@
-/** What the codes of errors say: the server's SQLSTATEs, and the codes of the driver and of the system where there is no server to ask. */
+/** The meaning of error codes: the server's SQLSTATEs, and those of the driver and the system when the server cannot be reached. */
 
 /**
- * What comes as an internal error, XX000, and is none: by message the code that says what it is. Of faults of a node within a statement these
- * are Citus's own words, and those of the library that it connects by; where it cannot connect it says 08006 itself. PostgreSQL says the last
- * one to whoever connects to a full disk before a new file of its catalogs is written.
+ * Errors that are reported as internal (XX000) but are not: the code that they should have, by message. The first are failures of a cluster's
+ * node within a statement, in the words of Citus and of libpq (if it cannot connect, Citus itself reports 08006). The last is PostgreSQL's
+ * answer to a new connection when the disk is full and a file of its catalogs cannot be written.
  */
-const INTERNAL_BY_NAME: readonly (readonly [code: string, message: RegExp])[] = [
+const CODES_BY_MESSAGE: readonly (readonly [code: string, message: RegExp])[] = [
   [
     "08006",
     /^(could not commit transaction for shard|failed to commit transaction on|postmaster was shut down|server closed the connection|could not (receive data from|send data to) server|connection not open|no connection to the server|connection to the remote node|SSL connection has been closed|SSL SYSCALL error|lost synchronization with server)/,
@@ -13,47 +13,47 @@ const INTERNAL_BY_NAME: readonly (readonly [code: string, message: RegExp])[] = 
   ["53100", /: No space left on device$|^could not write init file$/],
 ];
 
-/** Of an error without one, and of what is no error, the empty text. */
+/** The code of an error; empty if it has none. */
 export function codeOf(error: unknown): string {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code !== "string") return "";
   if (code !== "XX000" || typeof message !== "string") return code;
-  return INTERNAL_BY_NAME.find(([, said]) => said.test(message))?.[0] ?? code;
+  return CODES_BY_MESSAGE.find(([, pattern]) => pattern.test(message))?.[0] ?? code;
 }
 
 const is = (codes: RegExp) => (error: unknown) => codes.test(codeOf(error));
 
-/** The way to the server is gone: CONNECTION_CLOSED, CONNECT_TIMEOUT, … of postgres.js, and ENOENT of the socket of a server that is down. */
+/** The connection is lost or impossible: CONNECTION_CLOSED, CONNECT_TIMEOUT, … of postgres.js, and ENOENT for the socket of a stopped server. */
 const AWAY = "08|CONNECT|ECONN|EPIPE|ETIMEDOUT|ENOENT";
-/** serialization_failure, deadlock_detected: others were at the same rows. */
+/** serialization_failure, deadlock_detected: conflicts with concurrent transactions. */
 const CONFLICT = "40001|40P01";
 
-/** The way to the server, or to a node of a cluster, is gone, or the server restarts. */
+/** The server, or a node of a cluster, cannot be reached, or the server restarts. */
 export const isAway = is(new RegExp(`^(${AWAY}|57P0[123])`));
 
-/** The same statement may succeed in a moment, on another connection: lost ones, a server that restarts or is full, a deadlock. */
+/** The same statement may soon succeed on another connection: a lost one, a restart, too many connections, a deadlock. */
 export const isTransient = is(new RegExp(`^(${AWAY}|${CONFLICT}|53300|57P0[123])`));
 
 /**
- * The server cannot do it for now, or did not in time, whatever was asked: insufficient resources, a lock that was not free (55P03), recovery
- * under way (55000), a timeout of the statement (57014), a shutdown or a crash (57P), a failover that left it read-only (25006); or it does
- * not let us in (28) or to the database (3D), while an operator changes a password or restores.
+ * The server cannot execute anything now, or not in time: insufficient resources, a lock that was not free (55P03), recovery (55000), a
+ * statement timeout (57014), a shutdown or crash (57P), a failover that left it read-only (25006); or it refuses the login (28) or the
+ * database (3D), while an operator changes a password or restores.
  */
 export const isUnavailable = is(new RegExp(`^(${AWAY}|${CONFLICT}|28|3D|53|55P03|55000|57014|57P|25006)`));
 
-/** The fault is not in what was tried: a lack of room or of connections, conflicts, the state of the server, a refusal of ours. */
+/** The tried data is not the cause: a lack of space or connections, conflicts, the state of the server, a refusal by our functions. */
 export const isOfCircumstances = is(/^(25|40|53[134]|55|58|SV)/);
 
-/** Another holds a lock that was not to be waited for, or waits for one of ours: nothing was changed. */
+/** A lock was not free in time, or a deadlock: nothing was changed. */
 export const isLockConflict = is(/^(55P03|40P01)$/);
 
-/** The server refused a statement: SQLSTATEs have a digit, and other codes are longer or have none. */
+/** The server rejected a statement: SQLSTATEs have a digit, and other codes are longer or have none. */
 export const isOfServer = is(/^(?=.*\d)[0-9A-Z]{5}$/);
 
-/** The server ends, or has just begun, and ends what was under way. */
+/** The server shuts down, crashed or is starting, so what was under way has ended. */
 export const isShutdown = is(/^57P..$/);
 
-/** The data is at fault, so that trying again is no use: data exceptions, violated constraints, program limits. */
+/** The data is at fault, so a retry is useless: data exceptions, violated constraints, program limits. */
 export const isDataFault = is(/^(22|23|54)...$/);
 
 /** A value cannot be stored: data exceptions, program limits. */
@@ -61,17 +61,17 @@ export const isBadValue = is(/^(22|54)...$/);
 
 export const isDiskFull = is(/^53100$/);
 
-/** The server does not let the service in, or not to its database: a password, a role, pg_hba.conf or a name was changed. */
+/** The server refuses the login or the database: a password, a role, pg_hba.conf or a name was changed. */
 export const isShutOut = is(/^(28|3D)/);
 
-/** The session is read-only, and stays so where the database is no more. */
+/** The session is read-only, and stays so when the database no longer is. */
 export const isReadOnly = is(/^25006$/);
 
-/** A function, table or schema is not there. */
+/** A function, table or schema does not exist. */
 export const isUndefined = is(/^(42883|42P01|3F000)$/);
 
-/** Of svc_api: another worker has the recompute. */
+/** From svc_api: another worker has taken the recompute over. */
 export const isTakenOver = is(/^SV011$/);
 
-/** A function of ours refuses it, and says why. */
+/** One of our functions refused, with a reason. */
 export const isRefusal = is(/^SV/);

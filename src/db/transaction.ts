@@ -1,7 +1,7 @@
 import type { Sql, TransactionSql } from "postgres";
 import { codeOf } from "./sqlstate.js";
 
-/** Reads within one snapshot of the database, which is held until `work` has ended; fails as `inTransaction` does. */
+/** Reads within one snapshot of the database, which is held until `work` has ended. Throws as `inTransaction` does. */
 export function onSnapshot<T>(sql: Sql, work: (tx: TransactionSql) => Promise<T>): Promise<T> {
   return inTransaction(sql, "isolation level repeatable read read only", work);
 }
@@ -9,11 +9,11 @@ export function onSnapshot<T>(sql: Sql, work: (tx: TransactionSql) => Promise<T>
 /**
  * Does work in a transaction.
  *
- * Where the connection is lost, `work` is left alone and never heard of again: the driver would send a rollback, a commit, or whatever else
- * is asked of the transaction, on the connection that is gone, and fall over it with an error that nobody can catch.
+ * If the connection is lost, `work` is abandoned and its queries never settle: the driver would send them, or a commit or rollback, on the
+ * lost connection and fail with an error that cannot be caught.
  *
  * @param mode of the transaction, as `begin` takes it
- * @throws what `work` throws, and the driver's error where the connection is lost; also while `work` waits for something else
+ * @throws what `work` throws, and the driver's error if the connection is lost, even while `work` waits for something else
  */
 export async function inTransaction<T>(sql: Sql, mode: string, work: (tx: TransactionSql) => Promise<T>): Promise<T> {
   let isLost = false;

@@ -27,7 +27,10 @@ export async function sweepRetention(sql: Sql, signal: AbortSignal, { rows = SWE
       swept.operations += answer.removed;
     } while (answer.through !== null && shouldContinue());
     swept.keys += await untilNothing(() => rested(() => call(sql, "sweep_keys", id, rows)), shouldContinue);
-    swept.quarantined += await untilNothing(() => rested(() => call(sql, "sweep_quarantine", id, rows)), shouldContinue);
+    swept.quarantined += await untilNothing(
+      () => rested(() => call(sql, "sweep_quarantine", id, rows)),
+      shouldContinue,
+    );
     swept.logs += await untilNothing(() => rested(() => call(sql, "sweep_logs", id, rows)), shouldContinue);
   });
   return swept;

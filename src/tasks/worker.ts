@@ -108,7 +108,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         logger.debug({ rows }, "expired sign-ins, links and sessions were deleted");
       },
       sweep_webhooks: async () => {
-        const rows = await untilNothing(() => call(sql, "sweep_webhooks", options.attemptDays, SWEPT_ROWS), shouldContinue);
+        const rows = await untilNothing(
+          () => call(sql, "sweep_webhooks", options.attemptDays, SWEPT_ROWS),
+          shouldContinue,
+        );
         logger.debug({ rows }, "old attempts and the rows of deleted webhooks were deleted");
       },
       sweep_recomputes: async () => {

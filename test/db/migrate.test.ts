@@ -142,7 +142,7 @@ describe("a project of one table and one function", () => {
     await altered();
     const release = await holdThings();
     await expect(migrate(database.url, { root, waitMsMax: 0 })).rejects.toThrow(
-      /^migrations\/committed: canceling statement due to lock timeout \(55P03\).*; somebody has held a lock .* end it, and start again$/,
+      /^migrations\/committed: canceling statement due to lock timeout \(55P03\).*; another session has held a lock .* end it, and start again$/,
     );
     await release();
     expect(await migrate(database.url, { root })).toMatchObject({ migrations: ["000002.sql"] });

@@ -72,12 +72,12 @@ describe("a bad value stops the start", () => {
     [
       "DATABASE_URL",
       "postgres://user:word@db/svc?sslmode=verify-ca",
-      "DATABASE_URL has the sslmode `verify-ca` without sslrootcert, which names the file of the authority; add it, or use verify-full",
+      "DATABASE_URL has the sslmode `verify-ca` without sslrootcert, the file of the certificate authority; add it, or use verify-full",
     ],
     [
       "DATABASE_URL",
       "postgres://user:word@db/svc?sslmode=require&sslrootcert=system",
-      "DATABASE_URL has the sslmode `require` with the authorities of the system (sslrootcert=system), which takes verify-full",
+      "DATABASE_URL has the sslmode `require` with the system's certificate authorities (sslrootcert=system), which require verify-full",
     ],
     ["SVC_HOST", "localhost:80", "SVC_HOST must be an address or a host name without port, not `localhost:80`"],
     ["SVC_PORT", "65536", "SVC_PORT must be a whole number from 0 to 65535, not `65536`"],

@@ -1,4 +1,4 @@
-/** Who calls the administrative API. Each call is one round trip that checks the credential too. */
+/** The caller of the administrative API. Each call is one round trip, which also checks the credentials. */
 export interface AdminCredentials {
   /** SHA-256 of the access token. */
   tokenHash: Buffer;
@@ -14,7 +14,7 @@ export interface EnvironmentRef {
   environment: "test" | "live";
 }
 
-/** Which part of a list; without a cursor, its beginning. */
+/** A part of a list; without a cursor, its beginning. */
 export interface Page {
   limit: number;
   cursor?: string | undefined;
@@ -23,5 +23,5 @@ export interface Page {
 export const ROLES = ["owner", "administrator", "developer", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The longest that a headless token lives, and how long it does unless told otherwise. */
+/** The maximum, and default, lifetime of a headless token. */
 export const TOKEN_EXPIRES_IN_DAYS_MAX = 90;

@@ -8,14 +8,14 @@ type ValuesOf<Parameters> = {
   -readonly [Index in keyof Parameters]: Parameters[Index] extends Parameter<infer Value> ? Value : never;
 };
 
-/** What a function is called with. */
+/** A function's arguments. */
 export type ArgumentsOf<Name extends FunctionName> = ValuesOf<(typeof FUNCTIONS)[Name]["parameters"]>;
 
-/** What it answers: unless its signature says something else, a document as JSON text. */
+/** A function's result: a document as JSON text, unless its signature says otherwise. */
 export type AnswerOf<Name extends FunctionName> =
   (typeof FUNCTIONS)[Name] extends Signature<infer _, infer Answer> ? Answer : never;
 
-/** Calls a function of svc_api in one round trip. Throws the errors that the function names. */
+/** Calls a function of svc_api in one round trip. Throws the errors that the SQL function documents. */
 export async function call<Name extends FunctionName>(
   sql: Sql | TransactionSql,
   name: Name,
@@ -25,7 +25,7 @@ export async function call<Name extends FunctionName>(
   return row!.answer as AnswerOf<Name>;
 }
 
-/** As `call`, on a client of `pg`, which copies rows in the same transaction. */
+/** As `call`, on a client of `pg`, which can copy rows in the same transaction. */
 export async function callOn<Name extends FunctionName>(
   client: ClientBase,
   name: Name,
@@ -37,7 +37,7 @@ export async function callOn<Name extends FunctionName>(
   return rows[0]!.answer;
 }
 
-/** As `call`, with the answer in UTF-8: what may be many megabytes is passed on, not decoded and encoded again. */
+/** As `call`, with the answer in UTF-8, so that many megabytes are passed on without being decoded and encoded again. */
 export async function callBytes<Name extends FunctionName>(
   sql: Sql | TransactionSql,
   name: Name,
@@ -47,13 +47,13 @@ export async function callBytes<Name extends FunctionName>(
   return row![0]!;
 }
 
-/** The text of each function's call: the driver keeps each text that it is given for ever, by its identity. */
+/** Each function's call as a template, created once: the driver keeps each template forever, by its identity. */
 const templates = new Map<FunctionName, TemplateStringsArray>();
 
-/** A template as the driver takes it, with any values. */
+/** The driver's template tag, with any values. */
 type Tag = (template: TemplateStringsArray, ...values: unknown[]) => PendingQuery<{ answer: unknown }[]>;
 
-/** It answers one row, of one column. */
+/** A query of one row with one column. */
 function queryOf(sql: Sql | TransactionSql, name: FunctionName, args: readonly unknown[]) {
   const values = valuesOf(name, args);
   let template = templates.get(name);

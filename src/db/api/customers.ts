@@ -3,38 +3,38 @@ import type { TransactionSql } from "postgres";
 import type { HistoryRequest, Json } from "../../engine/index.js";
 import type { StoredCustomer } from "./evaluation.js";
 
-/** What is explained: the health alone, or all of the model. Each is an operation of its own. */
+/** What to explain: the health alone, or all of the model. Each has its own permission. */
 export type ExplainedPart = "health" | "customer";
 
-/** A customer's state as it is stored, and what is known about it. Instants are ISO 8601 but for `createdAt`. */
+/** A customer's stored state and facts about it. Instants are ISO 8601, except `createdAt`. */
 export interface StoredForExplanation extends StoredCustomer {
-  /** The version that the state was computed under, and its hash; null before the first deploy. */
+  /** The version under which the state was computed, and its hash; null before the first deploy. */
   version: number | null;
   hash: string | null;
-  /** Through which the state is evaluated. */
+  /** The instant through which the state is evaluated. */
   asOf: string | null;
   configVersion: string | null;
   activeVersion: string | null;
   score: Json;
   setAside: { at: string; error: string } | null;
-  /** Operations that wait, up to 10,000. */
+  /** Number of waiting operations, counted up to 10,000. */
   pending: number;
 }
 
-/** A customer as live evaluation left it, and under which version it is to be replayed. Instants are ISO 8601 but for `createdAt`. */
+/** A customer as live evaluation left it, and the version to replay it under. Instants are ISO 8601, except `createdAt`. */
 export interface StoredForTimeTravel extends StoredCustomer {
   /** The traits with all digits of their numbers. */
   traitsText: string;
-  /** Of the version that is meant; null where none is active. */
+  /** The version to replay under, and its hash; null if none is active. */
   version: number | null;
   hash: string | null;
   configVersion: string | null;
   activeVersion: string | null;
-  /** From when on all events of the customer are there, where retention may have removed some before. */
+  /** From this instant on all events of the customer are present, if retention may have removed earlier ones. */
   exactFrom: string | null;
 }
 
-/** Which customer is explained to whom. */
+/** Which customer is explained, and for which caller. */
 interface ExplanationOf {
   by: AdminCredentials;
   at: EnvironmentRef;
@@ -43,9 +43,9 @@ interface ExplanationOf {
 }
 
 /**
- * The answer to a request of the engine: the events as JSON in UTF-8, which their reader parses.
+ * The answer to a history request of the engine: the events as JSON in UTF-8, which the caller parses.
  *
- * @param pageSize how many events it holds, if there are more; a few more where they are of one millisecond
+ * @param pageSize maximum of events; a few more if they have the same millisecond
  */
 export async function explanationHistory(
   tx: TransactionSql,

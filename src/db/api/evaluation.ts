@@ -17,17 +17,17 @@ import {
 /** An operation as svc_api.begin_chunk lists it: [seq, accepted (ms), event or null for an identify, payload, occurred (ms)]. */
 export type OperationRow = [number, number, string | null, Record<string, Json>, number | null];
 
-/** A customer as it is kept. */
+/** A customer as stored. */
 export interface StoredCustomer {
   customerId: string;
   /** In milliseconds. */
   createdAt: number;
   traits: Record<string, Json>;
-  /** Null where it was never evaluated with success. */
+  /** Null if it was never successfully evaluated. */
   state: StoredState | null;
 }
 
-/** The engine's state of a customer as loaded; a new one where it was never evaluated. */
+/** The engine's state of a loaded customer; a new one if it was never evaluated. */
 export function loadedState(customer: StoredCustomer): CustomerState {
   return customer.state === null
     ? newCustomer(customer.customerId, customer.createdAt)
@@ -35,26 +35,26 @@ export function loadedState(customer: StoredCustomer): CustomerState {
 }
 
 export interface CustomerInput extends StoredCustomer {
-  /** Of the rows of its logs that count. */
+  /** The generation of the current rows in its logs. */
   generation: number;
   operations: OperationRow[];
   /** More operations of this customer wait than were read. */
   more: boolean;
-  /** Of those that lay ahead and were not read, when the first is due (ms); null where there are none. */
+  /** When the first of its operations in the future, which were not read, is due (ms); null if there are none. */
   aheadFrom: number | null;
 }
 
 export interface EvaluationInput {
-  /** Two others evaluate the environment: nobody was taken. The other members but `customers` are missing then. */
+  /** Two others evaluate the environment: no customer was taken. All other members except `customers` are missing then. */
   busy?: true;
-  /** The environment is to be evaluated in trials only: the same. */
+  /** The environment can be evaluated only in trials; otherwise as for `busy`. */
   suspected?: true;
-  /** The database's clock, the only one that evaluation knows (ms). */
+  /** The database's clock, the only one that evaluation uses (ms). */
   now: number;
   settled: boolean;
-  /** To how many webhooks an emission may go. */
+  /** The number of webhooks that an emission may go to. */
   webhooks: number;
-  /** Of the transaction that holds the customers; null where none were taken. */
+  /** The transaction that locks the customers; null if none were taken. */
   transactionId: string | null;
   projectId: number;
   /** Null before the first deploy. */
@@ -71,7 +71,7 @@ export interface CustomerColumns {
   lastEventAt: number | null;
   evaluatedThrough: number | null;
   nextDueAt: number | null;
-  /** Until when its timers wait for the environment to settle; null where they do not. */
+  /** Until when its timers wait for the environment to settle; null if they do not wait. */
   heldUntil: number | null;
   health: HealthScore | null;
 }
@@ -79,14 +79,14 @@ export interface CustomerColumns {
 /** What svc_api.apply_evaluation takes; instants are milliseconds. */
 export interface EvaluationResult extends EffectRows {
   customers: (CustomerColumns & { createdAt: number; identifies?: number[] })[];
-  /** Of the customers, in their order, a line of JSON each: a text outlives the chunk at less cost than what it is made of. */
+  /** The states of `customers`, in their order, one JSON line each: a string is cheaper to keep until the chunk is written than the objects. */
   states: string;
   changes: TrendChange[];
   consumed: { customerId: string; seqs: number[] }[];
   deferred: { customerId: string; seq: number; notBefore: number }[];
 }
 
-/** What the trends count, as svc.logged_changes reads it from the logs. */
+/** A change that the trends count; svc.logged_changes computes the same from the logs. */
 export interface TrendChange {
   measure: "lifecycle" | "health" | "score" | "segment" | "signal";
   at: number;
@@ -96,12 +96,12 @@ export interface TrendChange {
   amount: number;
 }
 
-/** Of which generation a row of a log is. */
+/** The generation of a row of a log. */
 interface Generation {
   generation: number;
 }
 
-/** What effects come down to, table by table. Of rows with one key there is only the last. */
+/** The rows that effects result in, by table; of rows with the same key only the last. */
 export interface EffectRows {
   transitions: ({ customerId: string; from: string | null; to: string; at: number } & CauseColumns & Generation)[];
   blocked: { customerId: string; from: string; to: string; at: number }[];
@@ -128,7 +128,7 @@ export interface EffectRows {
     action: Record<string, Json>;
     error: string | null;
     at: number;
-    /** Where what it emitted stands among the emissions, from 0; left out where it emitted nothing. */
+    /** Index in `emissions` of what it emitted; missing if it emitted nothing. */
     emission?: number;
   } & CauseColumns &
     Generation)[];
@@ -154,21 +154,21 @@ interface CauseColumns {
   causeId: string | null;
 }
 
-/** How much one transaction of evaluation takes on. */
+/** Limits of one transaction of evaluation. */
 export interface ChunkLimits {
   customers: number;
   operations: number;
 }
 
 /**
- * Heartbeat, unlocking of silent workers, and then evaluations that time demands; answers in how many environments. Where that cannot be
- * found out, as where a node of a cluster is away, the worker is not silent.
+ * Writes the heartbeat, releases the jobs of silent workers, then requests evaluations that are due; returns in how many environments. The
+ * heartbeat is separate, so that it does not fail with the rest, for example while a node of a cluster is away.
  */
 export async function tick(sql: Sql, workerId: string, settleSeconds: number): Promise<number> {
   await sql`select svc_api.heartbeat(${workerId})`;
-  const [row] = await sql<[{ asked: number }]>`
-    select svc_api.request_due_evaluations(make_interval(secs => ${settleSeconds})) as asked`;
-  return row.asked;
+  const [row] = await sql<[{ requested: number }]>`
+    select svc_api.request_due_evaluations(make_interval(secs => ${settleSeconds})) as requested`;
+  return row.requested;
 }
 
 /** The environments in which the sweeps of operations, keys and logs may find something. */
@@ -183,7 +183,7 @@ export async function environmentsToCount(sql: Sql): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Who tries an evaluation that may end its worker. */
+/** A trial of an environment by a worker. */
 export interface Trial {
   environmentId: number;
   workerId: string;
@@ -192,10 +192,10 @@ export interface Trial {
 /** An evaluated event, read again to rebuild condition memory. */
 type HistoryRow = HistoryEvent & { customerId: string };
 
-/** Of at most 64 KiB each. */
+/** Rows per fetch, of at most 64 KiB each. */
 const CURSOR_ROWS = 500;
 
-/** The evaluated events of some customers, customer by customer, in order to the microsecond; a part of them in memory at a time. */
+/** The evaluated events of some customers, customer by customer, ordered by microsecond; only CURSOR_ROWS are in memory at a time. */
 export async function* loadHistory(tx: TransactionSql, environmentId: number, customers: string[], events: string[]) {
   const parts = tx<HistoryRow[]>`
     select customer_id as "customerId", event_seq::float8 as seq, event, properties,
@@ -218,8 +218,8 @@ export interface PageRow {
 /**
  * Answers to requests, by position, all in one call.
  *
- * @param pageSize how many events an answer holds, if there are more; fewer where they have more than 1.6 kB on average, a few more where
- *   they are of one millisecond
+ * @param pageSize maximum of events in an answer; fewer if they have more than 1.6 kB on average, a few more if they have the same
+ *   millisecond
  */
 export async function loadHistoryPages(
   tx: TransactionSql,
@@ -227,15 +227,15 @@ export async function loadHistoryPages(
   requests: readonly CustomerRequest[],
   pageSize: number,
 ): Promise<HistoryPage[]> {
-  const asked = JSON.stringify(requests.map(({ customerId, request }) => ({ customerId, ...request })));
+  const requested = JSON.stringify(requests.map(({ customerId, request }) => ({ customerId, ...request })));
   const rows = await tx<PageRow[]>`
     select p.events, p.complete
-    from svc_api.load_history_pages(${environmentId}, ${asked}::text::json, ${pageSize}) as p
+    from svc_api.load_history_pages(${environmentId}, ${requested}::text::json, ${pageSize}) as p
     order by p.request`;
   return rows.map((row, position) => historyPageOf(row, requests[position]!.request));
 }
 
-/** The row of an answer to a request as a page. */
+/** The page for a row that answers a request. */
 export function historyPageOf({ events, complete }: PageRow, { event }: HistoryRequest): HistoryPage {
   const read = events.map(([seq, occurredAt, properties]): HistoryEvent => ({ event, seq, occurredAt, properties }));
   return { events: read, complete };

@@ -20,31 +20,31 @@ import type {
 import type * as signIn from "./sign-in.js";
 import type { NewWebhook, Resending, WebhookChanges } from "./webhooks.js";
 
-/** What a caller gives as one value: one argument of the function in the database, or several. */
+/** A value that a caller passes: one argument of the SQL function, or several. */
 export interface Parameter<Value> {
-  /** As the function in the database calls them, in its order. */
+  /** Names of the SQL function's arguments, in its order. */
   readonly names: readonly string[];
   readonly values: (value: Value) => readonly unknown[];
-  /** What stands behind each of them in the call, where it is not passed as it is. */
+  /** SQL that follows each of them in the call, such as a cast. */
   readonly suffix?: string;
 }
 
 type Parameters = readonly Parameter<never>[];
 
-/** What a function takes and answers. */
+/** A function's parameters and result. */
 export interface Signature<Taken extends Parameters = Parameters, Answer = unknown> {
   readonly parameters: Taken;
-  /** Its answer is JSON that is passed on as text: its members keep their order, and its numbers may exceed a double. */
+  /** The answer is JSON that is passed on as text: its members keep their order, and its numbers may exceed a double. */
   readonly isText: boolean;
-  /** Of types only. */
+  /** Exists only in the type. */
   readonly answer?: Answer;
 }
 
-/** What is asked of an activation besides the version. */
+/** Options of an activation, besides the version. */
 export interface ActivationOptions {
   /** The version that must be active, 0 for none, null for any. */
   expected: number | null;
-  /** Goes on despite warnings about data. */
+  /** Activates despite warnings about data. */
   force: boolean;
 }
 
@@ -56,7 +56,7 @@ interface NewVersion extends ActivationOptions {
   provenance: object | null;
 }
 
-/** Of a function that returns void. */
+/** The answer of a function that returns void. */
 type Nothing = "";
 type Maybe<Value> = Value | null | undefined;
 
@@ -66,22 +66,22 @@ const maybeText = (name: string) => arg<Maybe<string>>(name);
 const number = (name: string) => arg<number>(name);
 const bytes = (name: string) => arg<Buffer>(name);
 const seconds = (name: string) => ({ ...number(name), suffix: "::float8 * interval '1 second'" });
-/** JSON that is a text already. */
+/** JSON that is already a string. */
 const jsonText = (name: string) => ({ ...text(name), suffix: "::text::json" });
 
-/** Members of an object, each the argument of its name. */
+/** Members of an object, each passed as the argument of the same name in snake case. */
 const members = <Value extends object>(...keys: readonly (keyof Value & string)[]): Parameter<Value> => ({
   names: keys.map((key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
   values: (value) => keys.map((key) => value[key] ?? null),
 });
 
-/** The same where the arguments have other names. */
+/** As `members`, for arguments with other names. */
 const renamed = <Value extends object>(names: Readonly<Record<keyof Value & string, string>>): Parameter<Value> => ({
   ...members<Value>(...(Object.keys(names) as (keyof Value & string)[])),
   names: Object.values(names),
 });
 
-/** The same of lists of rows, which are passed as JSON, and of texts; nothing is done for an empty one. */
+/** As `members`, for lists of rows, which are passed as JSON, and for strings; an empty one is passed as null. */
 const rows = <Value extends Record<keyof Value, { readonly length: number }>>(
   ...keys: readonly (keyof Value & string)[]
 ): Parameter<Value> => ({
@@ -89,22 +89,22 @@ const rows = <Value extends Record<keyof Value, { readonly length: number }>>(
   values: (value) => keys.map((key) => (value[key].length === 0 ? null : value[key])),
 });
 
-/** Texts by which a list is filtered, or not. */
+/** Optional filters of a list. */
 const filters = <const Name extends string>(...names: readonly Name[]) =>
   members<{ [Key in Name]?: Maybe<string> }>(...names);
 
 const takes = <const Taken extends Parameters>(...parameters: Taken) => ({
   ...({ parameters, isText: true } as Signature<Taken, string>),
-  /** Of a function that answers something else than a document to pass on. */
+  /** For a function whose answer is not a document to pass on. */
   answers: <Answer>(): Signature<Taken, Answer> => ({ parameters, isText: false }),
 });
 
 const by = members<AdminCredentials>("tokenHash", "organizationId");
-/** As `by`, where the audit log is written. */
+/** As `by`, for functions that write the audit log. */
 const actor = members<AdminCredentials>("tokenHash", "organizationId", "requestId");
 const at = renamed<EnvironmentRef>({ project: "project_slug", environment: "environment_name" });
 const page = renamed<Page>({ limit: "row_limit", cursor: "cursor" });
-/** A key without the key. */
+/** What is stored of a key. */
 interface KeyDigest {
   hash: Buffer;
   hint: string;
@@ -130,7 +130,7 @@ const maybeRole = arg<Maybe<Role>>("role");
 const label = text("label");
 const expiresInDays = number("expires_in_days");
 const explained = arg<ExplainedPart>("explained");
-/** What of the quarantine: the operations that are named, or those that pass the filters. */
+/** Operations in quarantine: by id, or by filters. */
 const quarantineFilter = members<{ ids?: string[]; event?: string; code?: string }>("ids", "event", "code");
 const since = arg<Maybe<Date>>("since");
 const past = arg<Date>("at");
@@ -142,7 +142,7 @@ const trial = members<Trial>("environmentId", "workerId");
 const chunkSize = renamed<ChunkLimits>({ customers: "customer_limit", operations: "operation_limit" });
 const instant = arg<Date | null>("instant");
 const evaluation = takes(environmentId, chunkSize, seconds("settle"), instant).answers<EvaluationInput>();
-/** The attempt at a recompute that a worker makes. */
+/** A worker's attempt at a recompute. */
 const attempt = members<RecomputeJob>("environmentId", "recomputeId", "attempt");
 const pageEnd: Parameter<PageEnd> = {
   names: ["after_at", "after_seq"],
@@ -150,17 +150,17 @@ const pageEnd: Parameter<PageEnd> = {
 };
 
 /**
- * The functions of svc_api that are called with what they are given, and whose answer is passed on: what each takes, in its order. Each raises
- * the errors that its SQL function names. Functions whose rows are mapped have a function of their own beside this file.
+ * The functions of svc_api that `call` can call, with their parameters in order. Each raises the errors that its SQL function documents.
+ * Functions whose rows are mapped have their own TypeScript function in another file of this folder.
  */
 export const FUNCTIONS = {
-  // Access. Authorizing raises unless the token may do an operation of iam.operations(); the operation itself checks again.
+  // Access. authorize_request raises unless the token may do an operation of iam.operations(); the operation itself checks again.
   authorize_request: takes(by, text("operation"), maybeText("environment")).answers<Nothing>(),
   whoami: takes(by),
   record_question: takes(actor, at, text("task"), text("model"), number("fact_bytes")).answers<Nothing>(),
   touch_token: takes(tokenHash).answers<Nothing>(),
 
-  // The organization. Who or what is removed or revoked is answered as it was.
+  // The organization. Removals and revocations return the removed document.
   list_organizations: takes(tokenHash, page),
   list_members: takes(by, page),
   update_member: takes(actor, text("user_id"), arg<Role>("role")),
@@ -189,7 +189,7 @@ export const FUNCTIONS = {
   rotate_key: takes(actor, at, text("key_id"), number("grace_seconds"), keyDigest("new_key_hash", "new_hint")),
   revoke_key: takes(actor, at, text("key_id")),
 
-  // Configuration. A version is named `v3`, or `latest`; a comparison is with the newest and the one before it unless named.
+  // Configuration. A version is named `v3`, or `latest`; by default the newest version is compared with the one before it.
   check_config: takes(by, at, text("snapshot")),
   deploy_config: takes(actor, at, members<NewVersion>("snapshot", "hash", "provenance", "expected", "force")),
   list_config_versions: takes(by, at, page),
@@ -200,7 +200,7 @@ export const FUNCTIONS = {
   list_activations: takes(by, at, page),
   get_state_limit: takes(by, text("operation"), text("environment_name")).answers<number>(),
 
-  // Customers. To release none is to release all that were set aside.
+  // Customers. Without a customer id, release_customers releases all that were set aside.
   search_customers: takes(
     by,
     at,
@@ -252,14 +252,14 @@ export const FUNCTIONS = {
   begin_time_travel: takes(by, at, customer, maybeText("version_name")).answers<StoredForTimeTravel>(),
   time_travel_events: takes(by, at, customer, pageEnd, arg<string[]>("property_events")),
 
-  // Events and what is wrong with them: `list_events` may answer 13 MB of JSON. A stream without a position begins at the present.
+  // Events and problems with them: `list_events` may return 13 MB of JSON. A stream without a position begins now.
   list_events: takes(by, at, filters("customerId", "event", "status"), since, page),
   get_event: takes(by, at, text("event_id")),
   stream_events: takes(by, at, filters("customerId", "event"), maybeText("after"), rowLimit).answers<StreamPage>(),
   get_diagnostics: takes(by, at),
   list_quarantined: takes(by, at, filters("quarantineId", "event", "code"), page),
   list_quarantined_calls: takes(by, at, quarantineFilter, maybeText("cursor")).answers<QuarantinedCalls>(),
-  // What the active version makes of those calls, by id: JSON of operations; null where there are none.
+  // `mapped`: the operations to which the active version maps the calls, by id, as JSON; null if there are none.
   release_quarantined: takes(actor, at, quarantineFilter, maybeText("cursor"), {
     ...maybeText("mapped"),
     suffix: "::text::jsonb",
@@ -267,7 +267,7 @@ export const FUNCTIONS = {
   discard_quarantined: takes(actor, at, quarantineFilter, maybeText("cursor")),
   list_schema_violations: takes(by, at, arg<Maybe<number>>("version"), page),
 
-  // Recomputes and previews: of one customer or of all, or what a dry run was of.
+  // Recomputes and previews: of one customer, of all, or with the scope and pins of a dry run (`from_id`).
   create_recompute: takes(actor, at, maybeText("customer_id"), arg<boolean>("dry_run"), maybeText("from_id")),
   list_recomputes: takes(by, at, maybeText("status"), page),
   get_recompute: takes(by, at, text("recompute_id")),
@@ -286,7 +286,7 @@ export const FUNCTIONS = {
   get_backtest: takes(by, at, text("backtest_id")),
   list_backtest_samples: takes(by, at, text("backtest_id"), page),
 
-  // Webhooks, deliveries and emissions. A deleted webhook is answered as it was.
+  // Webhooks, deliveries and emissions. delete_webhook returns the deleted webhook.
   add_webhook: takes(
     actor,
     at,
@@ -345,7 +345,7 @@ export const FUNCTIONS = {
   decide_device_authorization: takes(sessionHash, userCode, arg<boolean>("approve")).answers<signIn.DeviceDecided>(),
   revoke_session_token: takes(tokenHash, text("client_id")).answers<{ revoked: boolean }>(),
 
-  // The operator, who has the database itself: these need the migrating user, not one of the service's roles.
+  // For the operator, with direct access to the database: these need the migrating user, not one of the service's roles.
   bootstrap: takes(organizationSlug, text("email"), tokenHash),
   operator_list_users: takes(),
   operator_create_password_link: takes(text("email"), linkHash),
@@ -371,13 +371,13 @@ export const FUNCTIONS = {
   operator_sealed_secrets: takes(environmentId).answers<SealedSecret[]>(),
   operator_finish_import: takes(environmentId, arg<ExportHeader>("header")).answers<Nothing>(),
 
-  // Workers. What a sweep answers is how many rows it removed; of sign-ins a bigint, which is a text here.
+  // Workers. A sweep returns how many rows it removed; sweep_iam as a bigint, which is a string here.
   metrics: takes().answers<Installation>(),
   load_snapshot: takes(number("project_id"), number("version")).answers<unknown>(),
   set_aside_customer: takes(environmentId, customer, text("error")).answers<Nothing>(),
   suspect_environment: takes(environmentId, text("reason")).answers<Nothing>(),
-  // An evaluation without an instant is as of now. Its customers are locked until the transaction ends, and a chunk is written back in that one or
-  // not at all (SV010 TRANSACTION_LOST): where a connection dies, postgres.js may send what is left of its transaction on the next one.
+  // An evaluation without an instant is as of now. Its customers are locked until the transaction ends, and a chunk must be written back in the
+  // same one (else SV010 TRANSACTION_LOST): if a connection is lost, postgres.js may send the rest of its transaction on the next connection.
   begin_chunk: evaluation,
   begin_trial_chunk: evaluation,
   apply_evaluation: takes(
@@ -402,7 +402,7 @@ export const FUNCTIONS = {
   begin_trial: takes(trial, chunkSize).answers<(ChunkLimits & { suspended: string | null }) | null>(),
   end_trial: takes(trial, chunkSize).answers<Nothing>(),
   leave_trial: takes(trial).answers<Nothing>(),
-  // Who is in the chunk of a trial, before anything is done with them; or, of one that failed, why.
+  // The customers in the chunk of a trial, before anything is done with them; or the reason why it failed.
   name_trial: takes(trial, arg<string[] | null>("customer_ids"), maybeText("reason")).answers<Nothing>(),
   bury_worker: takes(workerId).answers<Nothing>(),
   sign_off: takes(workerId).answers<Nothing>(),
@@ -410,7 +410,7 @@ export const FUNCTIONS = {
   sweep_iam: takes().answers<string>(),
   sweep_webhooks: takes(number("attempt_days"), rowLimit).answers<number>(),
   sweep_recomputes: takes(rowLimit).answers<number>(),
-  // `through`: the batch to go on after; null at the end.
+  // `through`: the batch to continue after; null at the end.
   sweep_operations: takes(environmentId, arg<number | null>("after_batch"), rowLimit).answers<{
     removed: number;
     through: number | null;
@@ -421,8 +421,8 @@ export const FUNCTIONS = {
   count_trends: takes(environmentId, rowLimit).answers<number>(),
   recount_usage: takes(environmentId, rowLimit).answers<number>(),
 
-  // Recomputes, by the session that holds the job; null stands for no job, and for one whose present attempt is another. A customer is locked, and
-  // written, in the transaction at hand: what was appended to its logs counts once `apply_recompute` was called in the same.
+  // Recomputes, called in the session that holds the job; null means no job, or that another attempt owns it. A customer is locked and written in
+  // the caller's transaction: rows appended to its logs become current once `apply_recompute` is called in the same one.
   claim_job: takes(number("attempts_max")).answers<RecomputeJob | null>(),
   read_recompute_events: takes(
     environmentId,

@@ -5,7 +5,7 @@ import { eventIdOf } from "../../engine/ids.js";
 import type { TrackingModel } from "../../model/tracking.js";
 import { isTransient } from "../sqlstate.js";
 
-/** Capacity of a key's rate bucket, and what is left of it. */
+/** Capacity of a key's rate bucket, and what remains of it. */
 export interface Allowance {
   limit: number;
   remaining: number;
@@ -24,12 +24,12 @@ export interface IngestFailure extends Partial<Allowance> {
   retryAfter?: number;
 }
 
-/** What is known of a good key before its request is read. */
+/** What is known of a valid key before its request is read. */
 export interface GoodKey extends Allowance {
   organizationId: string;
 }
 
-/** Why an accepted operation is in quarantine: its first violation, whose path begins at the operation. */
+/** Why an accepted operation is in quarantine: its first violation, with a path relative to the operation. */
 export interface QuarantinedOutcome {
   code: string;
   message: string;
@@ -38,45 +38,45 @@ export interface QuarantinedOutcome {
 
 interface IngestAnswer extends Allowance {
   accepted: number;
-  /** By position; absent where none is. */
+  /** By position; missing if none is. */
   quarantined?: Record<string, QuarantinedOutcome>;
-  /** Schema violations of a version that is not strict, by position: accepted all the same. */
+  /** Schema violations, by position, under a version that is not strict: the operations were accepted nevertheless. */
   warnings: Record<string, IngestFailure>;
 }
 
 export interface BatchAnswer extends IngestAnswer {
-  /** Of calls of the tracking API: those that were not stored, by position. Any other batch has none. */
+  /** Calls of the tracking API that were not stored, by position; none for other batches. */
   failures: Record<string, IngestFailure>;
-  /** Of the track operations, in order. */
+  /** Ids of the track operations, in order. */
   eventIds: string[];
   /** How many of the track operations repeat earlier ones. */
   repeated: number;
 }
 
-/** What became of a single event; a warning is of a schema that is not strict. */
+/** The outcome of a single event; the warning is a violation of a schema that is not strict. */
 export interface SingleOutcome extends Allowance {
   outcome: { eventId: string; duplicate: boolean; quarantined?: QuarantinedOutcome } | IngestFailure;
   warning: IngestFailure | undefined;
 }
 
-/** As svc.ingest_outcome gives it. */
+/** As svc.ingest_outcome returns it. */
 interface RawAnswer extends IngestAnswer {
   firstSeq: number;
   seqs: number[];
   failures: Record<string, IngestFailure>;
 }
 
-/** A call's operations are numbered within so many. */
+/** The range of sequence numbers reserved for one call. */
 const CALL_NUMBERS = 1024;
 
-/** What both calls need: the key's SHA-256, an id made before the first try, and whether an earlier try may have been accepted. */
+/** Arguments of both calls: the key's SHA-256, an id created before the first try, and whether an earlier try may have been accepted. */
 export interface IngestCall {
   keyHash: Buffer;
   batchId: string;
   repeated: boolean;
 }
 
-/** Accepts a batch body (`{"events": […]}`, raw text), all or nothing. Raises the errors that svc_api.ingest names. */
+/** Accepts a batch body (`{"events": […]}`, raw text), all or nothing. Raises the errors that svc_api.ingest documents. */
 export async function ingestBatch(sql: Sql, call: IngestCall, body: string): Promise<BatchAnswer> {
   const {
     limit,
@@ -88,7 +88,7 @@ export async function ingestBatch(sql: Sql, call: IngestCall, body: string): Pro
     failures,
     quarantined = {},
   } = await ingest(sql, call, body, false);
-  // What is stored now is numbered within this call; an operation that repeats another of the call has its number.
+  // New operations have numbers of this call; an operation that repeats another of the same call has the same number.
   const stored = new Set(seqs.filter((seq) => seq >= firstSeq && seq < firstSeq + CALL_NUMBERS));
   return {
     limit,
@@ -102,16 +102,16 @@ export async function ingestBatch(sql: Sql, call: IngestCall, body: string): Pro
   };
 }
 
-/** Accepts single events that came in one by one (raw texts), each with its own outcome. */
+/** Accepts events of separate requests (raw texts), each with its own outcome. */
 export async function ingestSingles(sql: Sql, call: IngestCall, bodies: string[]): Promise<SingleOutcome[]> {
   const answer = await ingest(sql, call, `[${bodies.join(",")}]`, true);
   const { limit, remaining, warnings, firstSeq, seqs, failures, quarantined = {} } = answer;
   return seqs.map((seq, position) => {
-    const held = quarantined[position];
+    const violation = quarantined[position];
     const stored = {
       eventId: eventIdOf(seq),
       duplicate: seq !== firstSeq + position,
-      ...(held && { quarantined: held }),
+      ...(violation && { quarantined: violation }),
     };
     return { limit, remaining, outcome: failures[position] ?? stored, warning: warnings[position] };
   });
@@ -123,14 +123,14 @@ async function ingest(sql: Sql, call: IngestCall, body: string, single: boolean)
   return row.answer;
 }
 
-/** Calls in quarantine, and how the active version maps them: null where there are none. */
+/** Calls in quarantine, and the tracking model by which the active version maps them; null if there are no calls. */
 export interface QuarantinedCalls {
   model: TrackingModel | null;
-  /** `at` is when it was accepted, in milliseconds. */
+  /** `at`: when the call was accepted, in milliseconds. */
   calls: { id: string; at: number; call: unknown }[];
 }
 
-/** The tracking model of a key's environment; its version alone where that is `known`. Raises SV001 for a key that is not good. */
+/** The tracking model of a key's environment; only its version if that is `known`. Raises SV001 for an invalid key. */
 export async function getTrackingModel(
   sql: Sql,
   keyHash: Buffer,
@@ -141,17 +141,17 @@ export async function getTrackingModel(
   return row.model;
 }
 
-/** The rate limit of a good ingestion key; raises SV001 for any other. */
+/** The rate limit of a valid ingestion key; raises SV001 for any other. */
 export async function authenticateKey(sql: Sql, keyHash: Buffer): Promise<GoodKey> {
   const [row] = await sql<[{ key: GoodKey }]>`select svc_api.authenticate_key(${keyHash}) as key`;
   return row.key;
 }
 
-/** What was accepted after a position. */
+/** Operations that were accepted after a position. */
 export interface StreamPage {
   /** Public id and item (JSON text without line breaks) of each, in order of acceptance. */
   events: [id: string, item: string][];
-  /** Where to go on; a number that may exceed a double. */
+  /** The position to continue from; a number that may exceed a double. */
   position: string;
   /** Whether there is more already. */
   more: boolean;
@@ -160,9 +160,8 @@ export interface StreamPage {
 const RETRY_DELAYS_MS = [50, 200, 500, 1_000];
 
 /**
- * Makes a call, and makes it again where its connection was lost and `isWanted` says that somebody still waits for the answer. The id
- * that all tries have in common tells the database that an earlier one may have been accepted, so nothing is stored twice. What still
- * fails then is thrown.
+ * Makes a call, and retries it after a transient error, such as a lost connection, while `isWanted` says that the answer is still needed. All
+ * tries have the same id, by which the database recognizes what an earlier one has stored, so nothing is stored twice. Throws the last error.
  */
 export async function withRetries<T>(
   attempt: (call: Omit<IngestCall, "keyHash">) => Promise<T>,

@@ -5,17 +5,17 @@ import type { Committed } from "../migrate/files.js";
 import { isUndefined } from "../sqlstate.js";
 import { inTransaction } from "../transaction.js";
 
-/** A part of a figure that workers gather. */
+/** One value of a counter or histogram that workers gather. */
 export interface CounterRow {
   counter: string;
-  /** Values of its labels, put together; empty where it has none. */
+  /** The joined values of its labels; empty if it has none. */
   label: string;
-  /** Upper bound of a histogram's bucket, or what stands for its sum; empty of a counter. */
+  /** Upper bound of a histogram's bucket, or the name of its sum; empty for a counter. */
   bucket: string;
   value: number;
 }
 
-/** The figures of the whole installation, as svc_api.metrics() answers them. Of none is known whose they are. */
+/** The figures of the whole installation, as svc_api.metrics() returns them. None refers to a tenant. */
 export interface Installation {
   pendingOperations: number;
   oldestPendingSeconds: number;
@@ -32,12 +32,12 @@ export interface Installation {
   counters: CounterRow[];
 }
 
-/** Whether the database answers a question that needs nothing of it; rejects where it does not. */
+/** Resolves if the database answers a trivial query; rejects if it does not. */
 export async function answers(sql: Sql): Promise<void> {
   await sql`select 1`;
 }
 
-/** Adds what a worker has gathered. */
+/** Adds the counters that a worker has gathered. */
 export async function addWorkerCounters(sql: Sql, counters: readonly CounterRow[]): Promise<void> {
   await sql`select svc_api.add_worker_counters(${JSON.stringify(counters)}::text::json)`;
 }
@@ -48,7 +48,7 @@ interface FailedDatabaseCheck {
   message: string;
 }
 
-/** What keeps a process that knows these migrations from its work; none where it is ready. Fails where the database is away. */
+/** Failed readiness checks of a process that knows these migrations; none if it is ready. Throws if the database is unavailable. */
 export async function failedChecks(sql: Sql, migrations: readonly Committed[]): Promise<FailedDatabaseCheck[]> {
   const filenames = migrations.map(({ filename }) => filename);
   const hashes = migrations.map(({ hash }) => hash);
@@ -58,31 +58,31 @@ export async function failedChecks(sql: Sql, migrations: readonly Committed[]): 
     return row.checks;
   } catch (error) {
     if (!isUndefined(error)) throw error;
-    return [{ name: "migrations", message: "The database lacks what this program's migrations make." }];
+    return [{ name: "migrations", message: "The database lacks objects that this program's migrations create." }];
   }
 }
 
 /** First key of the locks that `isSameDatabase` takes. */
 const MARK = 1_885_302_892;
 
-/** What a pooler's sessions are. */
+/** Properties of a pooler's sessions. */
 interface PooledSession {
   user: string;
-  /** What HTTP calls can be called. False also where the database is another one. */
+  /** The user may call the functions that the HTTP API needs. False also for a different database. */
   canCallApi: boolean;
-  /** The user owns the service's functions, or may act as who does. */
+  /** The user owns the service's functions, or may act as their owner. */
   mayMore: boolean;
-  /** Statements that take too long are ended. */
+  /** A statement timeout is set. */
   hasTimeout: boolean;
-  /** Those of `SESSION` that are different. */
+  /** Settings of `SESSION` that have other values. */
   otherSettings: string[];
 }
 
 /**
- * Whether a pooler leads to the database itself, and not to a copy, a standby or another one with the same tables: a lock that is
- * held in the one is seen in the other.
+ * Whether a pooler leads to the database itself, and not to a copy, a standby or another database with the same tables: a lock that is taken
+ * directly must be visible through the pooler.
  *
- * @param sql of the database itself
+ * @param sql connects to the database directly
  */
 export function isSameDatabase(sql: Sql, pooled: Sql): Promise<boolean> {
   const number = randomInt(2 ** 31);
@@ -96,7 +96,7 @@ export function isSameDatabase(sql: Sql, pooled: Sql): Promise<boolean> {
   });
 }
 
-/** Looks at the session that a pooler gives. */
+/** Reads the properties of a session that a pooler provides. */
 export async function readPooledSession(sql: Sql): Promise<PooledSession> {
   const [row] = await sql<[PooledSession]>`
     select
@@ -104,7 +104,7 @@ export async function readPooledSession(sql: Sql): Promise<PooledSession> {
       coalesce(bool_or(has_schema_privilege(n.oid, 'usage')), false) as "canCallApi",
       coalesce(bool_or(pg_has_role(n.nspowner, 'member')), false) as "mayMore",
       current_setting('statement_timeout') <> '0' as "hasTimeout",
-      -- DateStyle has an order of day and month besides.
+      -- DateStyle also has an order of day and month.
       array(
         select s.name from unnest(${Object.keys(SESSION)}::text[], ${Object.values(SESSION).map(String)}::text[]) as s (name, value)
         where split_part(current_setting(s.name), ',', 1) <> s.value

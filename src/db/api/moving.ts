@@ -2,50 +2,50 @@ import { pipeline } from "node:stream/promises";
 import type { ClientBase } from "pg";
 import { from } from "pg-copy-streams";
 
-/** What freezing an environment came to. */
+/** The result of freezing an environment. */
 export interface Frozen {
   environmentId: number;
   frozenAt: string;
 }
 
-/** What may still change an environment that was just frozen. */
+/** Work that may still change an environment that was just frozen. */
 export interface ChangesUnderWay {
-  /** All that run in the database, by the id that no other has while it runs, and the process of the server. */
+  /** All that run in the database, by an id that is unique while it runs, and the server process. */
   transactions: { id: string; pid: number }[];
-  /** Seconds from now until nobody has a delivery under way; 0 where nobody has. */
+  /** Seconds from now until no delivery can be under way; 0 if none is. */
   deliveringUntil: number;
 }
 
-/** A table of an environment, as svc.environment_tables tells it. */
+/** A table with rows of an environment, as svc.environment_tables returns it. */
 export interface ExportedTable {
   name: string;
-  /** Without the number of the environment or project, which is another one elsewhere. */
+  /** Without the number of the environment or project, which differs between databases. */
   columns: string[];
-  /** Whose its rows are. */
+  /** What its rows belong to. */
   belongs: "environment" | "project" | "key";
 }
 
-/** What an export says of its environment. */
+/** The header of an export, which describes its environment. */
 export interface ExportHeader {
-  /** Names this export, and no other. */
+  /** A unique id of this export. */
   export: string;
   /** The last migration of the database. */
   migration: string | null;
   exportedAt: string;
-  /** The user of the database. */
+  /** The database user. */
   exportedBy: string;
   organization: string;
   timeZone: string;
   project: { slug: string; name: string };
   environment: { name: string; createdAt: string; activeVersion: number | null };
-  /** The last numbers that were given to calls and write-backs. */
+  /** The last numbers assigned to ingestion calls and to evaluation's write-backs. */
   numbers: { batch: number; evaluation: number };
-  /** What erasures have taken, which the audit log of the other database will not know. */
+  /** What erasures have removed, which is not in the audit log of the other database. */
   erased: { events: number; emissions: number; recomputes: number };
   tables: ExportedTable[];
 }
 
-/** An export that begins: of each of the header's tables the statement that reads its rows. */
+/** The beginning of an export: the header, and for each of its tables the statement that reads its rows. */
 export interface ExportBegun {
   header: ExportHeader;
   statements: string[];
@@ -57,20 +57,20 @@ export interface SealedSecret {
   secret: string;
 }
 
-/** Where the rows of an export are to be copied to. */
+/** The destination of an export's rows. */
 export interface ImportBegun {
   environmentId: number;
   projectId: number;
-  /** It was imported from this export before, and nothing is to be done. */
+  /** This export was already imported, and nothing is to be done. */
   isThere: boolean;
 }
 
 /**
- * Stores rows of a table, one a line as `copy` writes them, of the environment or project that is imported; answers how many they were. Versions go to where operator_import_versions
- * looks for them.
+ * Stores rows of a table for the imported environment or project, one per line in the format of `copy`; returns how many they were. Versions
+ * are stored in a temporary table, which operator_import_versions reads.
  *
- * @param table whose names operator_begin_import has compared with the catalog's
- * @param rows what is read of them, with this before each line
+ * @param table its names were compared with the catalog by operator_begin_import
+ * @param rows reads the lines, each with the given prefix
  */
 export async function storeRows(
   client: ClientBase,
@@ -87,7 +87,7 @@ export async function storeRows(
   return copy.rowCount;
 }
 
-/** Whether an error says that an API key is there already. */
+/** Whether an error says that an API key exists already. */
 export function isKnownKey(error: unknown): boolean {
   return (error as { constraint?: unknown }).constraint === "api_keys_pkey";
 }

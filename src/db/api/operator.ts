@@ -1,4 +1,4 @@
-/** What contradicts an invariant, in one environment; without names where it concerns none. */
+/** Violations of an invariant in one environment; the names are null if it concerns none. */
 export interface InvariantViolation {
   invariant: string;
   /** What must hold, in a sentence. */
@@ -13,25 +13,25 @@ export interface InvariantViolation {
   advice: string;
 }
 
-/** Whether all is well, as of one instant. */
+/** The result of `svc-server doctor`'s checks, as of one instant. */
 export interface Examination {
-  /** How many invariants were looked at. */
+  /** How many invariants were checked. */
   checks: number;
   violations: InvariantViolation[];
-  /** The last migration; null where there is none. */
+  /** The last migration; null if there is none. */
   migration: string | null;
   workersAlive: number;
   pendingOperations: number;
-  /** When the oldest operation that waits for a worker was accepted, ISO 8601; null where none waits. */
+  /** When the oldest operation that waits for a worker was accepted, ISO 8601; null if none waits. */
   pendingSince: string | null;
   setAsideCustomers: number;
   disabledWebhooks: number;
   failingWebhooks: number;
-  /** Of which nothing waits or fails in these figures. */
+  /** Frozen environments are not counted in the figures of what waits or fails. */
   frozenEnvironments: number;
 }
 
-/** The limits of a plan by the names of its document; null for none. */
+/** The limits of a plan, named as in its document; null means unlimited. */
 export interface PlanLimits {
   ratePerSecond: number;
   rateBurst: number;

@@ -3,56 +3,56 @@ import type { QuestionWords, TraitsOf } from "../../backtest/question.js";
 import type { Json, StoredState } from "../../engine/index.js";
 import type { CustomerColumns, EffectRows, StoredCustomer } from "./evaluation.js";
 
-/** An attempt at a recompute, a dry run, a preview or a backtest, as a worker takes it. */
+/** A worker's attempt at a recompute, a dry run, a preview or a backtest. */
 export interface RecomputeJob {
   recomputeId: string;
   environmentId: number;
   kind: "recompute" | "dry_run" | "preview" | "backtest";
-  /** The only customer that it is for; null for all. */
+  /** The only customer of the job; null for all. */
   customerId: string | null;
   projectId: number;
-  /** Pinned; null before the first deploy. Of a preview: what it is compared with. Of a backtest: the judged one, null where it is a snapshot. */
+  /** Pinned; null before the first deploy. Of a preview: the version to compare with. Of a backtest: the judged one, null for a snapshot. */
   version: number | null;
   hash: string | null;
-  /** Of a preview, and of a backtest without a version: the model that it is of. */
+  /** Of a preview, and of a backtest without a version: its model. */
   snapshot: unknown;
   snapshotHash: string | null;
   /** Of a backtest. */
   question: StoredQuestion | null;
-  /** From which instant (ms) on all events are there, where retention has removed earlier ones. */
+  /** The instant (ms) from which all events are present, if retention has removed earlier ones. */
   keptFrom: number | null;
-  /** Pinned (ms): the instant to evaluate through; who was created later is left out. */
+  /** Pinned (ms): the instant to evaluate through; customers created later are left out. */
   pinnedAt: number;
   sampleShare: number | null;
   attempt: number;
-  /** By the attempts before. */
+  /** How many customers earlier attempts have done. */
   customersDone: number;
-  /** Where the attempt before ended. */
+  /** The last customer of the previous attempt. */
   lastCustomerId: string | null;
 }
 
-/** What a backtest asks, as `readQuestion` takes it, and of what. */
+/** The question of a backtest, as `readQuestion` takes it, and what it is about. */
 export interface StoredQuestion extends Required<QuestionWords> {
-  /** Up to when it is known what happened. */
+  /** The instant up to which events are known. */
   end: string;
   traits: TraitsOf;
-  /** The version beside the judged model. */
+  /** The version to compare the judged model with. */
   against: string | null;
 }
 
-/** What the question of a backtest is read with. */
+/** What is needed to read the question of a backtest. */
 export interface BacktestInput {
   /** The present (ms). */
   at: number;
-  /** Up to when it is known what happened (ms). */
+  /** The instant (ms) up to which events are known. */
   end: number;
-  /** The judged model; both null of a snapshot that is not deployed. */
+  /** The judged model; both null for a snapshot that is not deployed. */
   configVersion: string | null;
   snapshot: unknown;
 }
 
 export interface NewBacktest {
-  /** Either that or a snapshot. */
+  /** Either this or `snapshot` is given. */
   versionName: string | null;
   /** Canonical JSON of a validated snapshot, and its hash. */
   snapshot: string | null;
@@ -62,28 +62,28 @@ export interface NewBacktest {
   pinnedAt: Date;
 }
 
-/** Events of a customer as lists of one length, null where there are none. */
+/** Events of a customer as lists of equal length, null if there are none. */
 export interface EventLists {
   seqs: number[] | null;
   at: number[] | null;
   names: string[] | null;
-  /** Null of events whose properties were not asked for. */
+  /** Null for events whose properties were not requested. */
   properties: (Record<string, Json> | null)[] | null;
 }
 
-/** A run of a rule in the log, as far as it tells one from another. */
+/** What identifies a run of a rule in a customer's log. */
 export type ExecutionKey = [rule: string, result: string, triggeredBy: string, at: number];
 
 export interface RecomputeCustomer extends StoredCustomer {
-  /** Another one as soon as the customer's row changes. */
+  /** Changes with every change of the customer's row. */
   revision: string;
   generation: number;
-  /** The expirations of journeys that were emitted. */
+  /** Expirations of journeys that were already emitted. */
   told: [journey: string, at: number][] | null;
-  /** In order of occurrence, to the microsecond, and acceptance; none where there are more than are read at once. */
+  /** In order of occurrence, to the microsecond, and acceptance; none if there are more than are read at once. */
   events: EventLists;
   moreEvents: boolean;
-  /** The first of them, where there are more. */
+  /** The logged runs of rules; only the first ones if there are more. */
   executions: ExecutionKey[] | null;
   moreExecutions: boolean;
 }
@@ -94,20 +94,20 @@ export interface BacktestCustomer {
   createdAt: number;
   isEvaluated: boolean;
   traits: Record<string, Json>;
-  /** Null where they were not asked for, or there are none. */
+  /** Null if they were not requested, or there are none. */
   updates: [seq: number, acceptedAt: number, traits: Record<string, Json>][] | null;
-  /** As of `RecomputeCustomer`. */
+  /** As in `RecomputeCustomer`. */
   events: EventLists;
   moreEvents: boolean;
 }
 
-/** Where a page ended, to the microsecond; null where it was empty, and before the first one. */
+/** The end of a page, to the microsecond; null for an empty page, and before the first one. */
 export interface PageEnd {
   lastAt: string | null;
   lastSeq: number | null;
 }
 
-/** What is added to the result of a job: nothing yet. */
+/** Counts for the result of a job, all zero. */
 export const noCounts = () => ({
   customersChanged: 0,
   lifecycleChanged: 0,
@@ -121,7 +121,7 @@ export const noCounts = () => ({
 
 export type ResultCounts = ReturnType<typeof noCounts>;
 
-/** What svc_api.apply_recompute takes of a customer; one without a revision only counts as done. */
+/** A customer for svc_api.apply_recompute; one without a revision is only counted as done. */
 export type AppliedCustomer =
   | { customerId: string }
   | (CustomerColumns & {
@@ -134,20 +134,20 @@ export type AppliedCustomer =
       emissions: { type: string; source: string; metadata: Record<string, Json>; at: number }[] | null;
     } & { [Table in keyof Omit<EffectRows, "emissions">]: EffectRows[Table] | null });
 
-/** What is read of the customers of a job. */
+/** What to read of a job's customers, with limits. */
 export interface ChunkRequest {
   afterCustomerId: string | null;
   /** Events whose properties are needed. */
   propertyEvents: string[];
   customers: number;
-  /** How many events, and how many runs of rules, of each. */
+  /** Limit of events, and of runs of rules, per customer. */
   each: number;
-  /** How many bytes the properties of these events have, as stored. */
+  /** Limit of the stored size of the events' properties, per customer. */
   bytesEach: number;
   bytes: number;
 }
 
-/** The next customers of a job, each as JSON: `RecomputeCustomer`; none where all are done. */
+/** The next customers of a job, each as JSON: `RecomputeCustomer`; none if all are done. */
 export async function readRecomputeChunk(
   sql: Sql | TransactionSql,
   { environmentId, customerId, pinnedAt, sampleShare }: RecomputeJob,
@@ -162,7 +162,7 @@ export async function readRecomputeChunk(
   return rows.map(({ customer }) => customer);
 }
 
-/** The next customers of a backtest, each as JSON: `BacktestCustomer`; none where all are done. */
+/** The next customers of a backtest, each as JSON: `BacktestCustomer`; none if all are done. */
 export async function readBacktestChunk(
   sql: Sql,
   { environmentId, pinnedAt, sampleShare, question }: RecomputeJob,
@@ -178,7 +178,7 @@ export async function readBacktestChunk(
 }
 
 /**
- * Writes customers, each in a transaction of its own, in order, until one has changed since it was read; answers how many were written.
+ * Writes customers in order, each in its own transaction, until one has changed since it was read; returns how many were written.
  *
  * @param customers each as JSON: `AppliedCustomer`
  */

@@ -1,14 +1,14 @@
 import type { Role } from "./access.js";
 
-/** Whoever is signed in with a browser session; null for one that is unknown, expired or ended. */
+/** The user of a browser session; null if the session is unknown, expired or ended. */
 export interface SessionUser {
   userId: string;
   email: string;
 }
 
-/** An attempt to sign in is counted by the client's network address and the e-mail address together. */
+/** Begins a sign-in. Attempts are counted by the client's network address and the e-mail address together. */
 export interface BegunSignIn {
-  /** How long until the next attempt; null where this one was charged. */
+  /** Seconds until the next attempt is allowed; null if this one was allowed, and counted. */
   waitSeconds: number | null;
   /** Null for an unknown address and for a user without a password. */
   userId: string | null;
@@ -16,7 +16,7 @@ export interface BegunSignIn {
   passwordHash: string | null;
 }
 
-/** Starts a session; false where the password was set anew since it was verified. */
+/** Starts a session; the answer is false if the password was changed since it was verified. */
 export interface VerifiedSignIn {
   email: string;
   address: string;
@@ -24,82 +24,82 @@ export interface VerifiedSignIn {
   /** The one that was verified. */
   passwordHash: string;
   sessionHash: Buffer;
-  /** Of the session that the browser had. */
+  /** Of the browser's session before, if any. */
   previousHash: Buffer | null;
 }
 
-/** A link by which a user sets a password was asked for. */
+/** The answer to a request for a link to set a password. */
 export interface PasswordLinkAsked {
-  /** How long until the next may be asked for; null where this one was counted. */
+  /** Seconds until the next request is allowed; null if this one was allowed, and counted. */
   waitSeconds: number | null;
-  /** Whom to mail the link to, and when it stops; null where nobody is to be told, of which whoever asked must not learn. */
+  /** The recipient of the link, and when it expires; null if no mail is to be sent, which the requester must not learn. */
   mail: { to: string; expiresAt: string } | null;
 }
 
-/** What is found by a link; null for one that never was. */
+/** The invitation of a link; null for an unknown link. */
 export interface InvitationOfLink {
   status: "open" | "accepted" | "revoked" | "expired";
   /** Slug. */
   organization: string;
-  /** Who is invited. */
+  /** E-mail address of the invited person. */
   email: string;
   role: string;
   /** E-mail address, or "operator". */
   invitedBy: string;
-  /** There is a user of the address. */
+  /** A user with this address exists. */
   isUser: boolean;
-  /** That user is a member already. */
+  /** That user is already a member. */
   isMember: boolean;
 }
 
-/** False, and nothing is done, where the link does not allow it; the invitation of the link tells why. */
+/** Accepts an invitation. The answer is false, and nothing is done, if the link does not allow it; `invitation_of_link` shows why. */
 export interface Acceptance {
   linkHash: Buffer;
   requestId: string;
-  /** Of the session that the browser has. */
+  /** Of the browser's current session, if any. */
   previousHash: Buffer | null;
-  /** Of the session that a new user gets. */
+  /** Of the session of a new user. */
   sessionHash: Buffer;
-  /** Of a new user; null where an existing one joins. */
+  /** Of a new user; null if an existing one joins. */
   passwordHash: string | null;
 }
 
-/** Used, it sets the password and signs the user out everywhere. */
+/** A link that sets the password, and signs the user out everywhere. */
 export interface PasswordLink {
   status: "open" | "used" | "expired";
-  /** Whose password it sets. */
+  /** The user whose password it sets. */
   email: string;
 }
 
-/** Asks too often; seconds until it is worth another try. */
+/** Too many requests; `retryAfter` in seconds. */
 interface Throttled {
   status: "throttled";
   retryAfter: number;
 }
 
 export interface NewDevice {
-  /** SHA-256 of what the device polls with. */
+  /** SHA-256 of the code that the device polls with. */
   deviceCodeHash: Buffer;
   /** 8 letters. */
   userCode: string;
   clientId: string;
-  /** From where it asks, for people to read. */
+  /** Where the request comes from, for people to read. */
   address: string;
-  /** What it is throttled by. */
+  /** The network by which requests are throttled. */
   network: string;
 }
 
-/** `taken`: the user code stands for another device. Seconds otherwise. */
+/** `taken`: the user code already belongs to another device. Numbers are seconds. */
 export type DeviceBegun = { status: "begun"; expiresIn: number; interval: number } | { status: "taken" } | Throttled;
 
-/** What a poll is answered with: granted, the token is good from then on. The refusals are named as RFC 8628 does. */
+/** The answer to a poll. When `granted`, the token is valid from then on. Refusals have the names of RFC 8628. */
 export type DeviceRedeemed =
   | { status: "granted"; expiresIn: number }
   | { status: "authorization_pending" | "access_denied" | "expired_token" }
   | { status: "slow_down"; interval: number }
   | { status: "invalid_grant"; reason: "unknown" | "redeemed" };
 
-/** What asks under a code; `createdAt` is an ISO-8601 instant. */
+/** The device that waits under a user code; `createdAt` is an ISO-8601 instant. */
 export interface DevicePending {
   status: "pending";
   clientId: string;
@@ -107,29 +107,29 @@ export interface DevicePending {
   createdAt: string;
 }
 
-/** What the user decided under a code, of which the first decision stands, or why that was not looked up. */
+/** The user's decision for a code, of which the first one counts, or why there is none. */
 export type DeviceDecided = { status: "approved" | "denied" } | { status: "unknown" | "signed_out" } | Throttled;
 
 export type DeviceFound = DevicePending | DeviceDecided;
 
-/** What stands around a page of the console. */
+/** The data of the frame around each page of the console. */
 export interface ConsolePlace {
   email: string;
   /** Slugs of the user's organizations, the first hundred. */
   organizations: string[];
-  /** Null for a user of none. */
+  /** Null for a user without an organization. */
   organization: { id: string; slug: string; role: Role; timeZone: string } | null;
   /** The first hundred. */
   projects: { slug: string; name: string }[];
-  /** A slug; null where there is none. */
+  /** A slug; null if there is no project. */
   project: string | null;
   environment: "test" | "live";
   activeVersion: string | null;
-  /** Those of iam.operations() that the user may do there. */
+  /** Operations of iam.operations() that the user may do there. */
   operations: string[];
 }
 
-/** A link that signs somebody in: whom, and until when. */
+/** A link that signs a user in, and its expiry. */
 export interface SignInLink {
   email: string;
   expiresAt: string;

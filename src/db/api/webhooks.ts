@@ -9,27 +9,27 @@ export interface NewWebhook {
   maxConcurrency: number;
   /** Null without a limit. */
   maxPerSecond: number | null;
-  /** What of the customer deliveries tell besides. */
+  /** Parts of the customer that deliveries also contain. */
   include: string[];
-  /** How a delivery is written. */
+  /** The format of a delivery's body. */
   format: "json" | "slack" | "teams";
   sealedSecret: Buffer;
 }
 
-/** What of a webhook changes; what is not there stays. */
+/** Changes of a webhook; missing members stay as they are. */
 export interface WebhookChanges extends Partial<Omit<NewWebhook, "sealedSecret">> {
   disabled?: boolean;
 }
 
-/** Where messages go, and by what they are signed. */
+/** Where messages are sent, and the secrets that sign them. */
 export interface WebhookTarget {
   url: string;
   sealedSecret: Uint8Array;
-  /** Signs too, while a rotation is not over. */
+  /** Also signs during a rotation. */
   previousSealedSecret: Uint8Array | null;
 }
 
-/** Puts a test on record and answers what it needs; `at` is the database's time, `body` a message for a chat, null where JSON is sent. */
+/** Records a test delivery and returns what it needs; `at` is the database's time, `body` a message for a chat, null if JSON is sent. */
 export async function testWebhook(
   sql: Sql,
   by: AdminCredentials,
@@ -37,7 +37,7 @@ export async function testWebhook(
   webhookId: string,
   message: { id: string; type: string },
 ): Promise<WebhookTarget & { at: Date; body: string | null }> {
-  // A number, because a session may write instants in a style that the driver cannot read.
+  // Read as a number, because a session may write instants in a style that the driver cannot parse.
   const [row] = await sql<[WebhookTarget & { at: number; body: string | null }]>`
     select url, sealed_secret as "sealedSecret", previous_sealed_secret as "previousSealedSecret", body,
       (extract(epoch from clock_timestamp()) * 1000)::float8 as at
@@ -50,13 +50,13 @@ export async function testWebhook(
 
 export interface Resending {
   since: Date;
-  /** Not included; null for no end. */
+  /** Exclusive; null for no end. */
   until: Date | null;
   statuses: readonly ("failed" | "missing" | "pending" | "delivered")[];
   cursor?: string | undefined;
 }
 
-/** What svc_api.claim_deliveries hands out: all that one attempt needs. */
+/** A delivery from svc_api.claim_deliveries, with all that one attempt needs. */
 export interface ClaimedDelivery extends WebhookTarget {
   environmentId: number;
   webhookId: string;
@@ -66,22 +66,22 @@ export interface ClaimedDelivery extends WebhookTarget {
   attempt: number;
   /** The emission's public id, the same at every attempt. */
   eventId: string;
-  /** Deliveries under way at the webhook at most. */
+  /** Limit of concurrent deliveries to the webhook. */
   maxConcurrency: number;
-  /** Deliveries begun per second at the webhook at most; null without a limit. */
+  /** Limit of deliveries to the webhook begun per second; null without a limit. */
   maxPerSecond: number | null;
-  /** All attempts at the webhook have failed since the last success. */
+  /** The webhook's latest attempts have failed. */
   failing: boolean;
   /** JSON, to be sent byte for byte. */
   body: string;
-  /** What the database's clock is ahead of this process's monotonic one, in milliseconds; takes in the call's way back. */
+  /** The database's clock minus this process's monotonic clock, in milliseconds; low by the time that the answer was under way. */
   databaseAheadMs: number;
 }
 
 /** A delivery that a worker holds. */
 export type HeldDelivery = Pick<ClaimedDelivery, "webhookId" | "emissionSeq">;
 
-/** What svc_api.record_attempts writes down. Texts must not contain U+0000, which jsonb does not hold. */
+/** An attempt to be recorded by svc_api.record_attempts. Strings must not contain U+0000, which jsonb cannot hold. */
 export interface AttemptResult extends Pick<
   ClaimedDelivery,
   "environmentId" | "webhookId" | "emissionSeq" | "attempt"
@@ -89,7 +89,7 @@ export interface AttemptResult extends Pick<
   /** ISO 8601. */
   attemptedAt: string;
   latencyMs: number;
-  /** Null where there was no answer. */
+  /** Null if there was no answer. */
   statusCode: number | null;
   /** Why there was no answer. */
   error: string | null;
@@ -98,25 +98,25 @@ export interface AttemptResult extends Pick<
   retryAfterSeconds: number | null;
 }
 
-/** How much more of a webhook a worker has room for. */
+/** How many more deliveries to a webhook a worker has room for. */
 export interface QueueRoom {
   webhookId: string;
   room: number;
 }
 
-/** What a worker holds, and what it has room for. */
+/** The deliveries that a worker holds, and those that it has room for. */
 interface ClaimRequest {
   held: readonly HeldDelivery[];
-  /** Of the webhooks that the worker knows. */
+  /** Room per webhook that the worker knows. */
   rooms: readonly QueueRoom[];
-  /** How much of others it may hold. */
+  /** Room for each other webhook. */
   firstLimit: number;
   total: number;
-  /** Of webhooks that are failing, in all. */
+  /** Limit for all failing webhooks together. */
   failingTotal: number;
 }
 
-/** Deliveries that are due, beside those that the worker holds, at webhooks that no other worker delivers to. */
+/** Claims due deliveries that the worker does not hold yet, to webhooks that no other worker delivers to. */
 export async function claimDeliveries(sql: Sql, workerId: string, request: ClaimRequest): Promise<ClaimedDelivery[]> {
   const { held, rooms, firstLimit, total, failingTotal } = request;
   const rows = await sql<(Omit<ClaimedDelivery, "databaseAheadMs"> & { databaseMs: number })[]>`
@@ -135,11 +135,11 @@ export async function claimDeliveries(sql: Sql, workerId: string, request: Claim
   return rows.map(({ databaseMs, ...row }) => ({ ...row, databaseAheadMs: databaseMs - now }));
 }
 
-/** What was written down. */
+/** The result of recording attempts. */
 interface Recorded {
-  /** How many attempts; those on record already are not counted. */
+  /** How many attempts were recorded now; those recorded earlier are not counted. */
   recorded: number;
-  /** The webhooks that were disabled by it. */
+  /** The webhooks that were disabled as a result. */
   disabled: { webhookId: string; reason: string }[];
 }
 

@@ -4,8 +4,8 @@ import { type Account, CommandError, runCommand, SetupError } from "./command.js
 const NAME = "postgres";
 
 /**
- * The account PostgreSQL runs under: null (our own) unless we are root, which PostgreSQL refuses to run as. For root it is the
- * system user `postgres`, created where it is missing.
+ * The account that PostgreSQL runs under: null (our own) unless we are root, which PostgreSQL refuses to run as. For root it is the
+ * system user `postgres`, created if it is missing.
  */
 export async function serverAccount(): Promise<Account | null> {
   if (process.geteuid?.() !== 0) return null;
@@ -26,7 +26,7 @@ async function findAccount(): Promise<Account | null> {
   return fields === undefined ? null : { name: NAME, uid: Number(fields[2]), gid: Number(fields[3]) };
 }
 
-/** shadow-utils first, then BusyBox's form of `adduser`. Two processes may do this at once: the loser finds it done. */
+/** Tries shadow-utils first, then BusyBox's form of `adduser`. If two processes do this at once, the second finds the account. */
 async function createAccount(): Promise<void> {
   const forms: [string, string[]][] = [
     ["/usr/sbin/useradd", ["--system", "--user-group", "--no-create-home", "--shell", "/bin/false", NAME]],

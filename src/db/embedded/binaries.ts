@@ -4,23 +4,23 @@ import os from "node:os";
 import path from "node:path";
 import { type Account, CommandError, runCommand, SetupError, unlessMissing } from "./command.js";
 
-/** Where PostgreSQL's programs are. */
+/** Paths of PostgreSQL's programs. */
 export interface Binaries {
   initdb: string;
   pgCtl: string;
-  /** The major version they are of, as written in a cluster's PG_VERSION. */
+  /** Their major version, as written in a cluster's PG_VERSION. */
   major: string;
 }
 
-/** The npm package with the programs of this platform. */
+/** The npm package with the programs for this platform. */
 export interface InstalledPackage {
   directory: string;
   version: string;
 }
 
 /**
- * The programs that npm installed for this platform, usable by `account`: their libraries linked, and copied to where the
- * account can reach them if it cannot reach our node_modules (below /root, for one).
+ * The programs that npm installed for this platform, made usable for `account`: their libraries are linked, and they are copied if the
+ * account cannot reach our node_modules (for example below /root).
  */
 export async function findBinaries(account: Account | null, installed?: InstalledPackage): Promise<Binaries> {
   const { directory, version } = installed ?? (await installedPackage());
@@ -65,8 +65,8 @@ export async function installedPackage(): Promise<InstalledPackage> {
 }
 
 /**
- * Makes the shared libraries' symlinks, which npm does not pack; the package's install script would, but scripts are often not
- * allowed to run. Returns false where node_modules is read-only and a link is missing.
+ * Creates the shared libraries' symlinks, which npm does not pack; the package's install script would, but such scripts are often
+ * disabled. Returns false if node_modules is read-only and a link is missing.
  */
 async function linkLibraries(directory: string, native: string): Promise<boolean> {
   // A platform without links has no such file.
@@ -86,7 +86,7 @@ async function linkLibraries(directory: string, native: string): Promise<boolean
   return true;
 }
 
-/** Whether the account can run them: asked by running one, since modes and ACLs of every parent directory decide. */
+/** Whether the account can run the programs: tried with one of them, because it depends on modes and ACLs of every parent directory. */
 async function runs(native: string, account: Account | null): Promise<boolean> {
   try {
     await runCommand(programs(native, "").initdb, ["--version"], account);
@@ -98,30 +98,30 @@ async function runs(native: string, account: Account | null): Promise<boolean> {
 }
 
 /**
- * Copies the package's `native` directory to the temporary directory, once per version and user. The copy appears by a rename,
- * complete or not at all. An existing one counts only if it is ours and nobody else can write to it: the temporary directory is
- * open to every local user.
+ * Copies the package's `native` directory to the temporary directory, once per version and user. The copy is renamed into place, so it is
+ * complete or absent. An existing one is used only if it is ours and nobody else can write to it: the temporary directory is open to every
+ * local user.
  */
 async function copyForAccount(directory: string, version: string): Promise<string> {
   const uid = process.geteuid?.() ?? 0;
-  const place = path.join(os.tmpdir(), `svc-postgres-${version}-${os.arch()}-${uid}`);
-  if (await isOurs(place, uid)) return place;
-  const fresh = await mkdtemp(`${place}-`); // 0700: only the finished copy becomes reachable
+  const copy = path.join(os.tmpdir(), `svc-postgres-${version}-${os.arch()}-${uid}`);
+  if (await isOurs(copy, uid)) return copy;
+  const fresh = await mkdtemp(`${copy}-`); // 0700: only the finished copy becomes reachable
   await cp(path.join(directory, "native"), path.join(fresh, "native"), { recursive: true, verbatimSymlinks: true });
   await linkLibraries(fresh, path.join(fresh, "native"));
   const finished = path.join(fresh, "native");
   try {
-    await rename(finished, place);
+    await rename(finished, copy);
   } catch (error) {
-    if (await isOurs(place, uid)) return place; // another process was quicker
-    throw new SetupError(`cannot put PostgreSQL's programs at ${place}; remove what is there`, { cause: error });
+    if (await isOurs(copy, uid)) return copy; // another process was quicker
+    throw new SetupError(`cannot copy PostgreSQL's programs to ${copy}; remove what is there`, { cause: error });
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
-  return place;
+  return copy;
 }
 
-async function isOurs(place: string, uid: number): Promise<boolean> {
-  const found = await unlessMissing(lstat(place), null);
-  return found !== null && found.isDirectory() && found.uid === uid && (found.mode & 0o022) === 0;
+async function isOurs(directory: string, uid: number): Promise<boolean> {
+  const stats = await unlessMissing(lstat(directory), null);
+  return stats !== null && stats.isDirectory() && stats.uid === uid && (stats.mode & 0o022) === 0;
 }

@@ -5,7 +5,7 @@ import { serverAccount } from "./account.js";
 import { findBinaries, type Binaries } from "./binaries.js";
 import { type Account, CommandError, runCommand, SetupError, unlessMissing } from "./command.js";
 
-/** The superuser of an embedded cluster, and the database the service uses in it. */
+/** The superuser of an embedded cluster, and the service's database in it. */
 export const SUPERUSER = "svc";
 export const DATABASE = "svc";
 
@@ -23,21 +23,21 @@ export interface Cluster {
 }
 
 export interface ClusterOptions {
-  /** Server settings written to postgresql.conf when the cluster is made; they win over ours. */
+  /** Server settings written to postgresql.conf when the cluster is created; they take precedence over ours. */
   settings?: Record<string, string>;
   /** False skips the flush to disk after initdb. Only for data that may be lost, such as a test's. */
   sync?: boolean;
-  /** False refuses a data directory without a cluster, which otherwise gets one. */
+  /** False: fail if the data directory has no cluster, instead of creating one. */
   make?: boolean;
-  /** Told once there is nothing to do but wait for `initdb`. */
+  /** Called when there is nothing to do but wait for `initdb`. */
   onWait?: () => void;
-  /** Told the data directory in which a cluster was made. */
+  /** Called with the data directory in which a cluster was created. */
   onMade?: (directory: string) => void;
 }
 
 /**
- * Fit for a small machine. They land in postgresql.conf, so an operator can change them there or by `alter system`.
- * The shared memory for parallel queries is set aside at the start, because containers often have a /dev/shm of 64 MB only.
+ * Settings for a small machine. They are written to postgresql.conf, so an operator can change them there or with `alter system`.
+ * The shared memory for parallel queries is allocated at the start, because containers often have a /dev/shm of only 64 MB.
  */
 export const CLUSTER_SETTINGS: Record<string, string> = {
   shared_buffers: "256MB",
@@ -53,21 +53,20 @@ export const CLUSTER_SETTINGS: Record<string, string> = {
   timezone: "UTC",
   log_timezone: "UTC",
   log_line_prefix: "%m [%p] %a ",
-  // Refusals are errors to the server, too: their statements and details would fill its log, with ids of customers that outlive them.
+  // Refusals by our functions are errors for the server too: their statements and details would fill its log, and keep ids of erased customers.
   log_error_verbosity: "terse",
   log_min_error_statement: "panic",
 };
 
 /**
- * Opens the cluster in `dataDir`, making it first where there is none. `initdb` works in a directory of its own that is renamed
- * when complete: killed halfway it leaves nothing that looks like a cluster, and of two processes that make one at once the
- * second finds the first one's. Throws an error that names SVC_DATA_DIR where the directory cannot be used, or has no cluster and shall
- * not get one.
+ * Opens the cluster in `dataDir`, creating it if there is none. `initdb` works in a separate directory that is renamed when complete: if
+ * killed halfway it leaves nothing that looks like a cluster, and of two processes that create one at once the second finds the first
+ * one's. Throws an error that names SVC_DATA_DIR if the directory cannot be used, or has no cluster and `make` is false.
  */
 export async function openCluster(dataDir: string, options: ClusterOptions): Promise<Cluster> {
   const directory = path.resolve(dataDir);
   const home = path.join(directory, "postgres");
-  // What else is wrong with the directory is told below.
+  // Other problems of the directory are reported below.
   if (options.make === false && !(await isThere(home).catch(() => true))) {
     throw new SetupError(
       `there is no database in ${directory}; set SVC_DATA_DIR to the data directory of the service, or DATABASE_URL to its database`,
@@ -87,7 +86,7 @@ export async function openCluster(dataDir: string, options: ClusterOptions): Pro
   return { home, data, log: path.join(home, "server.log"), password, account, binaries };
 }
 
-/** As root the directory must let PostgreSQL's account through, to its own closed directory inside; otherwise it is ours alone. */
+/** If we are root, PostgreSQL's account must be able to traverse the directory to its private one inside; otherwise only we have access. */
 async function makeDataDirectory(directory: string, account: Account | null): Promise<void> {
   try {
     const created = await mkdir(directory, { recursive: true });
@@ -111,7 +110,7 @@ async function makeDataDirectory(directory: string, account: Account | null): Pr
   }
 }
 
-/** What a killed `initdb` of ours left. The maker's process id is in the name; one that lives is still at work. */
+/** Removes what a killed `initdb` of ours left. Its creator's process id is in the name; a living one is still at work. */
 async function removeLeftovers(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const pid = /^postgres\.new-(\d+)-/.exec(name)?.[1];
@@ -121,8 +120,8 @@ async function removeLeftovers(directory: string): Promise<void> {
 }
 
 /**
- * The flush to disk stays on: it costs a tenth of a second here, and without it a power cut soon after the first start could
- * leave a cluster that was renamed but is not all there.
+ * The flush to disk stays on: it takes a tenth of a second, and without it a power cut soon after the first start could leave a cluster
+ * that was renamed but is incomplete.
  */
 async function createCluster(
   directory: string,
@@ -141,9 +140,9 @@ async function createCluster(
     const passwordFile = path.join(fresh, "password");
     await writeFile(passwordFile, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600 });
     if (account !== null) for (const owned of [passwordFile, fresh]) await chown(owned, account.uid, account.gid);
-    const making = runCommand(binaries.initdb, initdbArguments(fresh, passwordFile, options), account);
+    const initialized = runCommand(binaries.initdb, initdbArguments(fresh, passwordFile, options), account);
     options.onWait?.();
-    await making;
+    await initialized;
     await rename(fresh, home);
     await flushDirectory(directory);
   } catch (error) {
@@ -189,7 +188,7 @@ async function readOwned(file: string): Promise<string> {
   }
 }
 
-/** Makes a rename in the directory durable; Windows cannot open directories and needs no such thing. */
+/** Makes a rename in the directory durable; Windows cannot open directories and does not need this. */
 async function flushDirectory(directory: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(directory, "r");

@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 
-/** An embedded server that cannot be set up as things are; the message says what to do and needs no stack. */
+/** An embedded server that cannot be set up; the message says what to do and needs no stack. */
 export class SetupError extends Error {
   override name = "SetupError";
 }
 
-/** The system account a program runs under; null is our own. */
+/** The system account that a program runs under; null is our own. */
 export interface Account {
   name: string;
   uid: number;
@@ -25,9 +25,9 @@ export class CommandError extends Error {
 }
 
 /**
- * Runs a program to its end and returns what it wrote to stdout. It gets no variable of ours but PATH and TMPDIR: a PGDATA,
- * PGPORT or locale in the environment must not change what PostgreSQL's programs do. It starts in `/`, because another account
- * may not enter our working directory. Throws CommandError.
+ * Runs a program to its end and returns what it wrote to stdout. Of our environment it gets only PATH, TMPDIR and SYSTEMROOT: a PGDATA,
+ * PGPORT or locale must not change what PostgreSQL's programs do. It starts in `/`, because another account may not be allowed to enter our
+ * working directory. Throws CommandError.
  */
 export function runCommand(file: string, args: readonly string[], account: Account | null): Promise<string> {
   const identity = account === null ? {} : { uid: account.uid, gid: account.gid };
@@ -38,16 +38,16 @@ export function runCommand(file: string, args: readonly string[], account: Accou
     execFile(file, args, { ...identity, cwd, env, windowsHide: true }, (error, stdout, stderr) => {
       const output = `${stdout}${stderr}`.trim();
       if (error === null) return resolve(stdout);
-      const said = output === "" ? error.message : output;
-      reject(new CommandError(`${file} failed: ${said}`, output, error.code ?? null));
+      const reason = output === "" ? error.message : output;
+      reject(new CommandError(`${file} failed: ${reason}`, output, error.code ?? null));
     });
   });
 }
 
-/** What asking for a file comes to, or `otherwise` where there is none. */
-export async function unlessMissing<T, O>(asking: Promise<T>, otherwise: O): Promise<T | O> {
+/** The result of a file operation, or `otherwise` if the file does not exist. */
+export async function unlessMissing<T, O>(operation: Promise<T>, otherwise: O): Promise<T | O> {
   try {
-    return await asking;
+    return await operation;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return otherwise;
     throw error;

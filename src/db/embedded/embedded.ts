@@ -5,34 +5,34 @@ import { findPostmaster, halt, launch } from "./postmaster.js";
 import { SetupError } from "./command.js";
 
 /**
- * Every process that uses an embedded server holds this advisory lock in shared mode, on the cluster's `postgres` database, for
- * as long as it lives. Who obtains it exclusively is the last one and may stop the server.
+ * Every process that uses an embedded server holds this advisory lock in shared mode, in the cluster's `postgres` database, for
+ * as long as it runs. The process that obtains it exclusively is the last one and may stop the server.
  */
 const USERS_LOCK = "7205759403792";
 
-/** Crash recovery of a large database takes its time; a server that is silent for longer is broken. */
+/** Crash recovery of a large database takes long; a server that does not answer for longer than this is broken. */
 const READY_SECONDS_MAX = 600;
 const POLL_MS = 50;
-/** Each try leaves a line in the log. */
+/** Between tries to start a server while processes of the last one linger; each try writes a line to the log. */
 const LINGERING_POLL_MS = 500;
 
 export interface EmbeddedOptions extends ClusterOptions {
-  /** Told when the server died under us and could not be brought back at the same address. */
+  /** Called when the server died while in use and could not be restarted at the same address. */
   onLost?: (error: Error) => void;
-  /** Told whenever there is nothing to do but wait for PostgreSQL's programs: time for other work. */
+  /** Called when there is nothing to do but wait for PostgreSQL's programs: time for other work. */
   onWait?: () => void;
 }
 
 export interface EmbeddedServer {
-  /** Of the database to use, as its superuser. */
+  /** URL of the database, with the superuser. */
   url: string;
-  /** Gives the server up; the last process to do so stops it. Safe to call twice. */
+  /** Stops using the server; the last process to do so stops it. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the embedded PostgreSQL in `dataDir`, or joins the one that runs there already, because another process uses it or
- * because the process that started it was killed. While we use it, a server that dies is started again at the same address.
+ * Starts the embedded PostgreSQL in `dataDir`, or joins one that already runs there, because another process uses it or because the process
+ * that started it was killed. If the server dies while in use, it is restarted at the same address.
  */
 export async function startEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
   const cluster = await openCluster(dataDir, options);
@@ -42,7 +42,7 @@ export async function startEmbedded(dataDir: string, options: EmbeddedOptions = 
   return { url: addressOf(cluster, port, DATABASE), stop: () => user.leave() };
 }
 
-/** Our membership among the processes that use a cluster: one connection that holds the shared lock. */
+/** This process as one of those that use a cluster: a connection that holds the shared lock. */
 class ClusterUser {
   #client: pg.Client | null = null;
   #port = 0;
@@ -60,9 +60,9 @@ class ClusterUser {
     for (;;) {
       const postmaster = await findPostmaster(this.cluster);
       if (postmaster === null) {
-        if (!(await this.#launchOrMeet())) await delay(LINGERING_POLL_MS);
+        if (!(await this.#launchOrFind())) await delay(LINGERING_POLL_MS);
       } else if (postmaster.port > 0 && (await this.#lock(postmaster.port))) return this.#port;
-      else await delay(POLL_MS); // it is starting, recovering or stopping: postmaster.pid tells which, soon
+      else await delay(POLL_MS); // it is starting, recovering or stopping: postmaster.pid will soon show which
       if (Date.now() > deadline) {
         throw new SetupError(`PostgreSQL in ${this.cluster.data} does not answer; its log is ${this.cluster.log}`);
       }
@@ -79,7 +79,7 @@ class ClusterUser {
     this.#client = null;
     if (client === null) return;
     try {
-      // Our own shared lock goes first: two that leave at once and both still held theirs would both find it taken.
+      // Release our shared lock first: of two processes that leave at once, each would otherwise be blocked by the other's.
       await client.query(`select pg_advisory_unlock_shared(${USERS_LOCK})`);
       const { rows } = await client.query<{ last: boolean }>(`select pg_try_advisory_lock(${USERS_LOCK}) as last`);
       if (rows[0]?.last === true) await halt(this.cluster); // which also ends this connection
@@ -91,10 +91,10 @@ class ClusterUser {
   }
 
   /**
-   * Of several processes that start a server at once, PostgreSQL lets one; the others meet it on their next round. False where none
+   * If several processes start a server at once, PostgreSQL lets one succeed; the others find its server in their next round. False if none
    * can be started yet.
    */
-  async #launchOrMeet(): Promise<boolean> {
+  async #launchOrFind(): Promise<boolean> {
     try {
       return await launch(this.cluster, this.options.onWait);
     } catch (error) {
@@ -103,7 +103,7 @@ class ClusterUser {
     }
   }
 
-  /** Tries to connect and take the lock; false where the server does not take connections now, or stops meanwhile. */
+  /** Tries to connect and take the lock; false if the server does not accept connections now, or stops meanwhile. */
   async #lock(port: number): Promise<boolean> {
     const client = new pg.Client({
       connectionString: addressOf(this.cluster, port, "postgres"),
@@ -116,7 +116,7 @@ class ClusterUser {
       await client.connect();
       await client.query(`select pg_advisory_lock_shared(${USERS_LOCK})`);
     } catch (error) {
-      void client.end(); // not awaited: where the server ended the connection first, that never resolves
+      void client.end(); // not awaited: if the server ended the connection first, it never resolves
       if (isTransient(error)) return false;
       throw error;
     }
@@ -126,7 +126,7 @@ class ClusterUser {
     return true;
   }
 
-  /** The server crashed, or somebody stopped it: join again, which starts it where nobody did. */
+  /** The server crashed or was stopped: join again, which starts it if necessary. */
   #onEnd(client: pg.Client): void {
     if (this.#client !== client) return; // we are leaving
     this.#client = null;
@@ -141,14 +141,14 @@ class ClusterUser {
   }
 }
 
-/** Not up yet, going down, or taken away while we waited: `cannot_connect_now`, class 57P, and the socket's own errors. */
+/** The server is starting, stopping, or was lost while we waited: SQLSTATEs 57P01 to 57P03, 53300, and errors of the socket. */
 function isTransient(error: unknown): boolean {
   const { code, message } = error as { code?: string; message: string };
   if (code !== undefined) return /^57P0[123]$|^53300$|^ECONN|^EPIPE$/.test(code);
   return /terminated|timeout/i.test(message);
 }
 
-/** `create database` cannot be conditional, and two processes may come to it at once. */
+/** `create database` cannot be conditional, and two processes may execute it at once. */
 async function createDatabaseOnce(cluster: Cluster, port: number): Promise<void> {
   const client = new pg.Client({ connectionString: addressOf(cluster, port, "postgres") });
   await client.connect();

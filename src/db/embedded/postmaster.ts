@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isAlive, type Cluster } from "./cluster.js";
 import { CommandError, runCommand, SetupError, unlessMissing } from "./command.js";
 
-/** What a server wrote into postmaster.pid about itself. */
+/** A running server, as it describes itself in postmaster.pid. */
 export interface Postmaster {
   pid: number;
   port: number;
@@ -21,7 +21,7 @@ const STOP_POLL_MS = 20;
 /** Above Linux's largest pid_max, 2^22. */
 const PID_IMPOSSIBLE = 2 ** 22 + 1;
 
-/** The server that runs on this cluster, or null; the file of a crashed one whose process is gone counts as none. */
+/** The server that runs on this cluster, or null; the file of a crashed server whose process has gone is ignored. */
 export async function findPostmaster(cluster: Pick<Cluster, "data">): Promise<Postmaster | null> {
   const text = await unlessMissing(readFile(path.join(cluster.data, "postmaster.pid"), "utf8"), null);
   if (text === null) return null;
@@ -32,7 +32,7 @@ export async function findPostmaster(cluster: Pick<Cluster, "data">): Promise<Po
   return (await isZombie(postmaster.pid)) ? null : postmaster;
 }
 
-/** Dead, but kept in the process table because its parent never asks: common in containers whose first process is no init. */
+/** Dead, but still in the process table because its parent never waits for it: common in containers whose first process is not an init. */
 async function isZombie(pid: number): Promise<boolean> {
   if (process.platform !== "linux") return false;
   try {
@@ -40,15 +40,15 @@ async function isZombie(pid: number): Promise<boolean> {
     return fields.slice(fields.lastIndexOf(")") + 2).startsWith("Z");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ESRCH") return true; // it ended between two looks
+    if (code === "ENOENT" || code === "ESRCH") return true; // it ended meanwhile
     throw error;
   }
 }
 
 /**
- * PostgreSQL takes the zombie of a killed server for a living one and refuses to start. So its process id in postmaster.pid is
- * replaced by one that cannot exist; the file stays, because its other lines let the new server see whether a process of the old
- * one still uses its shared memory.
+ * PostgreSQL mistakes the zombie of a killed server for a living one and refuses to start. So its process id in postmaster.pid is replaced
+ * by one that cannot exist; the file stays, because its other lines let the new server see whether a process of the old one still uses its
+ * shared memory.
  */
 export async function buryZombie(cluster: Pick<Cluster, "data">): Promise<void> {
   const file = path.join(cluster.data, "postmaster.pid");
@@ -59,12 +59,12 @@ export async function buryZombie(cluster: Pick<Cluster, "data">): Promise<void> 
 }
 
 /**
- * Starts a server on the cluster, detached from our process. Takes the port that the last one had, so that the address an
- * operator noted stays good, or a free one. Where it does not start, throws with the end of its log: also where another process
- * started one at the same moment, so the caller looks for that first.
+ * Starts a server on the cluster, detached from our process. Uses the port of the last one if possible, so that an address that an operator
+ * noted stays valid, otherwise a free one. If it does not start, throws with the end of its log; this also happens if another process started
+ * one at the same moment, so the caller must look for that first.
  *
- * @param onWait told once there is nothing to do but wait for the server
- * @returns false where the last server died and one of its processes is still at work on a statement: it ends, and then one can start
+ * @param onWait called when there is nothing to do but wait for the server
+ * @returns false if the last server died and one of its processes still executes a statement: once that ends, a server can start
  */
 export async function launch(cluster: Cluster, onWait?: () => void): Promise<boolean> {
   await buryZombie(cluster);
@@ -82,16 +82,16 @@ export async function launch(cluster: Cluster, onWait?: () => void): Promise<boo
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       const tail = await logSince(cluster, logged);
-      // Between our look at the port and the server's bind anybody can take it.
+      // Another program can take the port between our check and the server's bind.
       if (/could not bind/.test(tail) && attempt < PORT_ATTEMPTS) continue;
       if (/pre-existing shared memory block .* is still in use/.test(tail)) return false;
-      const said = tail.trim().split("\n").slice(-5).join(" | ") || error.output;
-      throw new SetupError(`PostgreSQL did not start in ${cluster.data}: ${said}`, { cause: error });
+      const reason = tail.trim().split("\n").slice(-5).join(" | ") || error.output;
+      throw new SetupError(`PostgreSQL did not start in ${cluster.data}: ${reason}`, { cause: error });
     }
   }
 }
 
-/** Until the server is started, which pg_ctl looks for ten times a second only. */
+/** Resolves once the server is started; polls faster than pg_ctl, which checks only ten times a second. */
 async function untilStarted(starting: Promise<unknown>, cluster: Cluster): Promise<void> {
   let isOver = false;
   const isReady = async () => {
@@ -105,8 +105,8 @@ async function untilStarted(starting: Promise<unknown>, cluster: Cluster): Promi
 }
 
 /**
- * Stops the server: connections are ended, open transactions rolled back. Returns when it has stopped. The waiting is ours:
- * pg_ctl's watches postmaster.pid, and would wait for a server that another process started the moment this one was gone.
+ * Stops the server: connections are ended, open transactions rolled back. Returns when it has stopped. Does not let pg_ctl wait, because that
+ * watches postmaster.pid and would wait for a server that another process started as soon as this one had gone.
  */
 export async function halt(cluster: Cluster): Promise<void> {
   const stopping = await findPostmaster(cluster);
@@ -115,7 +115,7 @@ export async function halt(cluster: Cluster): Promise<void> {
     const stop = ["stop", "--no-wait", "--mode=fast", `--pgdata=${cluster.data}`];
     await runCommand(cluster.binaries.pgCtl, stop, cluster.account);
   } catch (error) {
-    if ((await findPostmaster(cluster))?.pid !== stopping.pid) return; // it was gone before we asked
+    if ((await findPostmaster(cluster))?.pid !== stopping.pid) return; // it had already ended
     throw error;
   }
   const deadline = Date.now() + STOP_SECONDS_MAX * 1000;
@@ -141,7 +141,7 @@ function portFile(cluster: Cluster): string {
   return path.join(cluster.home, "port");
 }
 
-/** Listens on a port (0 = any) for a moment and returns which it was, or null where it is taken. */
+/** Listens on a port (0 = any) briefly and returns its number, or null if it is taken. */
 function listenOnce(port: number): Promise<number | null> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -5,7 +5,7 @@ import { withSession } from "../address.js";
 import { describe, hasTable, MIGRATION_SESSION, MigrateError } from "./execute.js";
 import { readCommitted, type Committed } from "./files.js";
 
-/** The committed migrations that the database has not had. Throws MigrateError where it has had others. */
+/** The committed migrations that the database does not have. Throws MigrateError if it has others. */
 export async function missingMigrations(client: PoolClient, root: string): Promise<string[]> {
   const committed = await readCommitted(root);
   const recorded = await readLedger(client);
@@ -13,10 +13,10 @@ export async function missingMigrations(client: PoolClient, root: string): Promi
   return committed.slice(recorded.length).map(({ filename }) => filename);
 }
 
-/** Brings the database along the committed migrations, of which it has not had the missing ones. */
+/** Executes the missing committed migrations. */
 export async function migrateChain(url: string, root: string, missing: readonly string[]): Promise<void> {
   if (missing.length === 0) return;
-  // Loaded where something is to migrate, and without what the library's main module loads besides: four times as much.
+  // Loaded only when needed, and not by the library's main module, which loads four times as much.
   const { migrate: runChain } = await import("graphile-migrate/dist/commands/migrate.js");
   const { clearAllPools } = await import("graphile-migrate/dist/pgReal.js");
   try {
@@ -29,7 +29,7 @@ export async function migrateChain(url: string, root: string, missing: readonly 
   } catch (error) {
     throw new MigrateError(`migrations/committed: ${describe(error)}`, { cause: error });
   } finally {
-    // Its pool stays open for a while and ends our process if the server goes away meanwhile, so it is closed at once.
+    // Its pool would stay open for a while, and end our process if the server stops meanwhile, so it is closed at once.
     clearAllPools();
   }
 }

@@ -3,12 +3,12 @@ import type { ClientBase } from "pg";
 import { isLockConflict } from "../sqlstate.js";
 import type { SqlFile } from "./files.js";
 
-/** A database that cannot be migrated as it is; the message says what to do and needs no stack. */
+/** A database that cannot be migrated; the message says what to do and needs no stack. */
 export class MigrateError extends Error {
   override name = "MigrateError";
 }
 
-/** Executes a file's statements; a failure names file and line. */
+/** Executes a file's statements; an error names file and line. */
 export async function execute(client: ClientBase, file: SqlFile): Promise<void> {
   try {
     await client.query(file.text);
@@ -18,8 +18,8 @@ export async function execute(client: ClientBase, file: SqlFile): Promise<void> 
 }
 
 /**
- * Executes files in one round trip, of which a start would else have hundreds. In a transaction. A failure names file and line: the server
- * does not always say where in the text it was, so then they are executed one by one.
+ * Executes files in one round trip instead of hundreds; to be called in a transaction. An error names file and line: because the server does
+ * not always say where in the text it occurred, the files are then executed one by one.
  */
 export async function executeAll(client: ClientBase, files: readonly SqlFile[]): Promise<void> {
   await client.query("savepoint files");
@@ -31,7 +31,7 @@ export async function executeAll(client: ClientBase, files: readonly SqlFile[]):
   }
 }
 
-/** The transaction is rolled back where `work` throws. */
+/** Does work in a transaction, which is rolled back if `work` throws. */
 export async function inMigrationTransaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query("begin");
   try {
@@ -44,7 +44,7 @@ export async function inMigrationTransaction<T>(client: ClientBase, work: () => 
   }
 }
 
-/** Whether there is a table of this name. */
+/** Whether a table of this name exists. */
 export async function hasTable(client: ClientBase, name: string): Promise<boolean> {
   const { rows } = await client.query<{ present: boolean }>("select to_regclass($1) is not null as present", [name]);
   return rows[0]?.present === true;
@@ -63,29 +63,29 @@ function lineOf(text: string, error: unknown): number {
 }
 
 /**
- * Who wants the same table meanwhile waits behind us, so this is how long the processes that are at work may stand still. Less than the
- * second after which the server looks for deadlocks: where they hold what we want next, we are who gives up.
+ * Sessions that need the same table queue behind us, so this is how long working processes may be blocked. Less than the second after which
+ * the server looks for deadlocks: if another session holds what we need next, we give up, not it.
  */
 const LOCK_TIMEOUT_MS = 500;
-/** For what waited to get through, before the next try. */
+/** Lets queued sessions proceed before the next try. */
 const PAUSE_MS = 1000;
 const WAIT_MS_MAX = 10 * 60_000;
 
-/** Of a session: a statement gives up on a lock that it does not get soon, and else takes as long as it needs. */
+/** Settings of a migrating session: a statement waits only briefly for a lock, but otherwise takes as long as it needs. */
 export const MIGRATION_SESSION = { lock_timeout: LOCK_TIMEOUT_MS, statement_timeout: 0 };
 
 export interface LockTimeoutOptions {
-  /** Told, in a sentence, when the migration waits: for another process's, or for the processes that use the database. */
+  /** Called with a sentence when the migration waits for another process's migration, or for a lock of another session. */
   onWait?: (sentence: string) => void;
-  /** How long it waits for them in all before it gives up; ten minutes unless given. */
+  /** How long it waits for locks in total before it gives up; default: ten minutes. */
   waitMsMax?: number;
 }
 
 /**
- * Does what changes tables that processes of the version before use. It waits for each lock for a moment only, gives way to them, and tries
- * again; `work` must leave nothing behind where it throws. The session must have MIGRATION_SESSION.
+ * Does work that changes tables which processes of the previous version use: waits only briefly for each lock, lets those processes proceed,
+ * and tries again. `work` must leave nothing behind when it throws. The session must have the settings MIGRATION_SESSION.
  *
- * @throws {MigrateError} where somebody held a lock all the time.
+ * @throws {MigrateError} if a lock was never free
  */
 export async function withLockTimeout<T>(
   work: () => Promise<T>,
@@ -110,7 +110,7 @@ export async function setLockTimeout(client: ClientBase): Promise<void> {
 
 function lockNotFree(error: unknown): MigrateError {
   return new MigrateError(
-    `${describe(error)}; somebody has held a lock on a table of the service all the time: find the oldest transaction ` +
+    `${describe(error)}; another session has held a lock on a table of the service all the time: find the oldest transaction ` +
       `(select pid, application_name, xact_start, query from pg_stat_activity order by xact_start), end it, and start again`,
     { cause: error },
   );

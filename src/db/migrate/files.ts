@@ -2,13 +2,13 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** A file of SQL; `name` is its path below the project's root, with slashes. */
+/** An SQL file; `name` is its path relative to the project's root, with slashes. */
 export interface SqlFile {
   name: string;
   text: string;
 }
 
-/** `sql/install.json`, read: what to execute once there are tables, in order. */
+/** The files listed in `sql/install.json`, to be executed in order once the tables exist. */
 export interface Install {
   code: SqlFile[];
   roles: SqlFile[];
@@ -20,7 +20,7 @@ export interface Committed {
   hash: string;
 }
 
-/** Where `sql/` and `migrations/` are; the same from `src` and from `dist`. */
+/** The directory of `sql/` and `migrations/`; the same from `src` and from `dist`. */
 export const PROJECT_ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 export async function readInstall(root: string): Promise<Install> {

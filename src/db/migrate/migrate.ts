@@ -18,7 +18,7 @@ import { PROJECT_ROOT, readInstall, type Install } from "./files.js";
 import { ensureRoles } from "./roles.js";
 
 export interface MigrateReport {
-  /** Committed migrations executed now (`000001.sql`, …). */
+  /** The committed migrations that were executed (`000001.sql`, …). */
   migrations: string[];
   /** Whether functions, triggers, views and grants had to be applied. */
   code: "applied" | "unchanged";
@@ -33,18 +33,18 @@ export interface MigrateOptions extends LockTimeoutOptions {
   root?: string;
 }
 
-/** One migration at a time per database; graphile-migrate has a lock too, but fails where ours waits. */
+/** One migration at a time per database; graphile-migrate's own lock fails instead of waiting. */
 const MIGRATE_LOCK = "7205759403793";
 const LOCK_POLL_MS = 50;
 const SERVER_VERSION_MIN = 150_000;
-/** A setting of no meaning, by which a session tells that it begins with what it was given. */
+/** A setting without meaning, to check that sessions begin with the settings that we pass. */
 const MARK = "svc.session";
 
 /**
- * Brings a database to what this program needs: the committed migrations, graphile-worker's, the roles, then functions, triggers,
- * views and grants. Processes that start at once wait for each other; where nothing is to do it takes a few milliseconds. Processes of the
- * version before go on meanwhile.
- * Throws MigrateError with one clear line, above all where the database is newer than the program.
+ * Brings a database to the state that this program needs: the committed migrations, graphile-worker's, the roles, then functions, triggers,
+ * views and grants. Processes that start at once wait for each other; if there is nothing to do, it takes a few milliseconds. Processes of
+ * the previous version continue meanwhile.
+ * Throws MigrateError with one clear line, in particular if the database is newer than the program.
  */
 export function migrate(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
   return bring(url, options, async (_, root, missing) => {
@@ -53,17 +53,17 @@ export function migrate(url: string, options: MigrateOptions = {}): Promise<Migr
   });
 }
 
-/** Makes our tables, told which migrations the database has not had; answers those that were executed. */
+/** Creates our tables, given the migrations that the database does not have; returns those that were executed. */
 type MakeTables = (client: pg.PoolClient, root: string, missing: string[]) => Promise<string[]>;
 
-/** The tables, ours and the queue's, which know nothing of each other; then the roles and the code, which need all of them. */
+/** Migrates the tables, ours and the job queue's, which are independent; then the roles and the code, which need both. */
 export async function bring(url: string, options: MigrateOptions, makeTables: MakeTables): Promise<MigrateReport> {
   const root = options.root ?? PROJECT_ROOT;
   const install = await readInstall(root);
   return withLock(url, options, async (client, pool) => {
     const tables = makeTables(client, root, await missingMigrations(client, root));
     const queue = migrateWorker(pool);
-    // Until neither is at work any more, also where one fails.
+    // Wait until both have ended, even if one fails.
     await Promise.allSettled([tables, queue]);
     await queue;
     const migrations = await tables;
@@ -92,7 +92,7 @@ async function withLock<T>(
     application_name: "svc migrate",
     connectionTimeoutMillis: 30_000,
   });
-  // A lost connection also fails the query on it, or the next one; unhandled, these events would end the process.
+  // A lost connection also fails its current or next query; unhandled, these events would end the process.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   try {
@@ -103,19 +103,19 @@ async function withLock<T>(
       await setLockTimeout(client);
       return await work(client, pool);
     } finally {
-      client.release(true); // closing the connection gives up the lock, whatever state it is in
+      client.release(true); // closing the connection releases the lock, whatever state it is in
     }
   } finally {
     await pool.end();
   }
 }
 
-/** Asks again and again instead of waiting in the server, where a process that ends meanwhile would stay in the queue. */
+/** Polls instead of waiting in the server, where a process that ends meanwhile would stay in the queue. */
 async function takeLock(client: pg.PoolClient, { onWait }: MigrateOptions): Promise<void> {
   const take = `select pg_try_advisory_lock(${MIGRATE_LOCK}) as taken`;
   const isTaken = async () => (await client.query<{ taken: boolean }>(take)).rows[0]?.taken === true;
   if (await isTaken()) return;
-  onWait?.("another process migrates the database; the migration waits until that has done it");
+  onWait?.("another process migrates the database; the migration waits until that has finished");
   while (!(await isTaken())) await delay(LOCK_POLL_MS);
 }
 
@@ -140,14 +140,14 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
   }
   if (!server.kept) {
     throw new MigrateError(
-      "sessions do not begin with the role and the timeouts that they are given (options), so a pooler stands in between; " +
+      "new sessions do not have the role and the timeouts that are set for them (options), because a pooler is in between; " +
         "name the database itself in DATABASE_URL, and the pooler in SVC_POOLER_URL",
     );
   }
   if (server.encoding !== "UTF8") {
     throw new MigrateError(`the database's encoding is ${server.encoding}; create it with encoding UTF8`);
   }
-  // Where nothing is to migrate, nothing else would say so.
+  // If there is nothing to migrate, nothing else would report these.
   if (server.standby) {
     throw new MigrateError("the database is read-only, because it is a standby; name the primary in DATABASE_URL");
   }
@@ -159,7 +159,7 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
   }
 }
 
-/** Where the pack citus is installed. */
+/** For databases with the pack citus. */
 const ADAPT_TO_CLUSTER = `
   do $$
   begin
@@ -171,8 +171,8 @@ const ADAPT_TO_CLUSTER = `
   $$`;
 
 /**
- * Applies functions, triggers, views and, where the roles exist, their grants: all in one transaction, so that other processes
- * see either the old code or the new. Skipped where the database says that it has exactly this already.
+ * Applies functions, triggers, views and, if the roles exist, their grants: all in one transaction, so that other processes
+ * see either the old code or the new. Skipped if the database has a record that exactly this was applied.
  */
 async function applyCode(client: pg.ClientBase, install: Install, rolesPresent: boolean) {
   const files = [...install.code, ...(rolesPresent ? install.roles : [])];
@@ -196,7 +196,7 @@ async function appliedHash(client: pg.ClientBase): Promise<string | null> {
 async function recordHash(client: pg.ClientBase, hash: string): Promise<void> {
   await client.query(`
     create schema if not exists svc_migrate;
-    comment on schema svc_migrate is 'What migrate remembers, beside the ledger in graphile_migrate.';
+    comment on schema svc_migrate is 'What the migration records, besides the ledger in graphile_migrate.';
     create table if not exists svc_migrate.applied_code (
       single boolean primary key default true constraint applied_code_single check (single),
       hash text not null,

@@ -6,19 +6,19 @@ import { withSession } from "../address.js";
 import { describe, hasTable, MigrateError } from "./execute.js";
 import { PROJECT_ROOT } from "./files.js";
 
-/** Optional parts of the database, each with a ledger of its own: a table of this schema that is named like the pack. */
+/** The schema of the packs' ledgers: a table for each pack, of the same name. */
 const LEDGERS = "svc_packs";
 
 export interface Pack {
   name: string;
-  /** What it is for, in a line. */
+  /** Its purpose, in a line. */
   about: string;
-  /** How many migrations it has, and how many of them the database has. */
+  /** How many migrations it has, and how many of them are applied. */
   migrations: number;
   applied: number;
 }
 
-/** The packs that there are in `migrations/packs` of a directory, and how far the database has each. */
+/** The packs in `migrations/packs` of a directory, and how much of each the database has. */
 export async function listPacks(url: string, root = PROJECT_ROOT): Promise<Pack[]> {
   const names = await packNames(root);
   return withClient(url, async (client) => {
@@ -34,25 +34,25 @@ export async function listPacks(url: string, root = PROJECT_ROOT): Promise<Pack[
   });
 }
 
-/** Installs a pack, or brings it to this version; answers the migrations that were executed. Where one fails, none was. */
+/** Installs a pack, or updates it to this version; returns the migrations that were executed. If one fails, all are rolled back. */
 export async function installPack(url: string, name: string, root = PROJECT_ROOT): Promise<string[]> {
   try {
     return await run(url, name, "up", root);
   } catch (error) {
-    // The ledger was made before. A database that cannot be reached has already said so.
+    // The runner creates the ledger before the migrations. If the database cannot be reached, `error` already says so.
     await withClient(url, (client) => dropEmptyLedger(client, name)).catch(() => undefined);
     throw error;
   }
 }
 
-/** Takes a pack away, with its ledger; answers the migrations that were undone. */
+/** Removes a pack and its ledger; returns the migrations that were undone. */
 export async function removePack(url: string, name: string, root = PROJECT_ROOT): Promise<string[]> {
   const undone = await run(url, name, "down", root);
   await withClient(url, (client) => dropEmptyLedger(client, name));
   return undone;
 }
 
-/** Drops a pack's ledger, unless it has migrations of it, and the schema of the ledgers with the last of them. */
+/** Drops a pack's ledger if it is empty, and the schema of the ledgers with the last of them. */
 async function dropEmptyLedger(client: pg.Client, name: string): Promise<void> {
   if ((await countApplied(client, name)) > 0) return;
   await client.query(`drop table if exists ${LEDGERS}.${pg.escapeIdentifier(name)}`);
@@ -63,7 +63,7 @@ async function dropEmptyLedger(client: pg.Client, name: string): Promise<void> {
 
 async function run(url: string, name: string, direction: "up" | "down", root: string): Promise<string[]> {
   const names = await packNames(root);
-  if (!names.includes(name)) throw new MigrateError(`there is no pack \`${name}\`; there is ${names.join(", ")}`);
+  if (!names.includes(name)) throw new MigrateError(`there is no pack \`${name}\`; available: ${names.join(", ")}`);
   // Rarely needed, and slow to load.
   const { runner } = await import("node-pg-migrate");
   const options: RunnerOption = {
@@ -105,7 +105,7 @@ async function countApplied(client: pg.Client, name: string): Promise<number> {
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: withSession(url), application_name: "svc packs" });
-  client.on("error", () => undefined); // also fails the query on it; unhandled, it would end the process
+  client.on("error", () => undefined); // the current query fails as well; unhandled, the event would end the process
   await client.connect();
   try {
     return await work(client);

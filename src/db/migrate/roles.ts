@@ -2,20 +2,20 @@ import type { ClientBase } from "pg";
 import { codeOf } from "../sqlstate.js";
 import { describe } from "./execute.js";
 
-/** Group roles: what may be called is granted to them, and logins are made their members. */
+/** Group roles: privileges are granted to them, and logins become their members. */
 const ROLES = ["svc_http", "svc_worker", "svc_reader"] as const;
 
 const IS_MISSING = "not exists (select from pg_catalog.pg_roles where rolname = role)";
-/** From PostgreSQL 16 membership alone does not allow `set role`, and the creator of a role gets it without. */
+/** From PostgreSQL 16 on, membership alone does not allow `set role`, and the creator of a role becomes a member without that option. */
 const IS_NOT_HELD = `not pg_has_role(
   current_user, role, case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end
 )`;
 
 /**
- * Creates the roles where they are missing and the migrating user may. A server that forbids it is no error.
+ * Creates missing roles if the migrating user may. It is not an error if the server forbids it.
  *
- * @returns whether all are present, so that the grants can be applied; whether they are usable, because the migrating user may act as them
- *   (`set role`); and what an operator should know, one line each
+ * @returns `present`: all exist, so that the grants can be applied; `usable`: the migrating user may act as them (`set role`); `notes`: what
+ *   an operator should know, one line each
  */
 export async function ensureRoles(client: ClientBase) {
   const user = (await client.query<{ name: string }>("select current_user::text as name")).rows[0]?.name ?? "";
@@ -25,7 +25,7 @@ export async function ensureRoles(client: ClientBase) {
     if (failure === null) continue;
     const note =
       `roles ${missing.join(", ")} are missing and ${user} may not create them (${failure}); everything runs as ${user}. ` +
-      `Who may: ${missing.map((name) => `create role ${name} nologin`).join("; ")}; grant ${ROLES.join(", ")} to ${user}`;
+      `As a user who may: ${missing.map((name) => `create role ${name} nologin`).join("; ")}; grant ${ROLES.join(", ")} to ${user}`;
     return { present: false, usable: false, notes: [note] };
   }
   const notes: string[] = [];
@@ -33,7 +33,7 @@ export async function ensureRoles(client: ClientBase) {
     const failure = await attempt(client, `grant ${role} to current_user`, []);
     if (failure !== null)
       notes.push(
-        `${user} may not act as ${role} (${failure}); everything runs as ${user}. Who may: grant ${role} to ${user}`,
+        `${user} may not act as ${role} (${failure}); everything runs as ${user}. As a user who may: grant ${role} to ${user}`,
       );
   }
   await revokeDefaults(client);
@@ -41,9 +41,9 @@ export async function ensureRoles(client: ClientBase) {
 }
 
 /**
- * Takes from everybody what PostgreSQL gives to everybody, no role of ours needs, and a login could fill the disk with: temporary tables and
- * large objects. Only the database's owner may do the first and only a superuser the second; for anybody else the server does nothing and
- * warns. A copy of a database has the first again, so it is looked at with every start.
+ * Revokes default privileges of PUBLIC that none of our roles needs and with which a login could fill the disk: temporary tables and large
+ * objects. Only the database's owner may revoke the first and only a superuser the second; for others the server does nothing and warns. A
+ * copy of a database has the first privilege again, so this is checked at every start.
  */
 async function revokeDefaults(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ statement: string }>(`
@@ -59,7 +59,7 @@ async function revokeDefaults(client: ClientBase): Promise<void> {
   for (const { statement } of rows) await client.query(statement);
 }
 
-/** Those of our roles of which an expression holds. */
+/** Those of our roles for which an SQL expression is true. */
 async function rolesWhere(client: ClientBase, expression: string): Promise<string[]> {
   const { rows } = await client.query<{ role: string }>(
     `select role from unnest($1::text[]) with ordinality as wanted (role, position) where ${expression} order by position`,
@@ -69,8 +69,8 @@ async function rolesWhere(client: ClientBase, expression: string): Promise<strin
 }
 
 /**
- * Null where the statement succeeded or failed with an accepted SQLSTATE: roles belong to the whole server, and another database
- * may be migrated at the same moment. A missing privilege (42501) comes back as text; anything else is thrown.
+ * Null if the statement succeeded or failed with an accepted SQLSTATE: roles belong to the whole server, and another database may be migrated
+ * at the same moment. The error of a missing privilege (42501, 0LP01) is returned as a string; any other is thrown.
  */
 async function attempt(client: ClientBase, statement: string, accepted: string[]): Promise<string | null> {
   try {

@@ -203,7 +203,10 @@ export class Deliverer {
       await Promise.all([...this.#open.keys(), this.#unlisten()]);
       // Optional: saves other workers the time until the leases expire.
       await call(this.#options.sql, "release_webhooks", this.#workerId).catch((error: unknown) => {
-        this.#options.logger.warn({ err: error }, "the leases of webhooks could not be released; they expire by themselves");
+        this.#options.logger.warn(
+          { err: error },
+          "the leases of webhooks could not be released; they expire by themselves",
+        );
       });
     };
     if (await isDoneWithin(this.#options.stopMs, finish())) await this.#agent.close();
@@ -225,7 +228,10 @@ export class Deliverer {
     this.#dropped = true;
     this.#queues.close();
     const deliveries = this.#open.size;
-    this.#options.logger.warn({ deliveries }, "stopped before all deliveries had finished; other workers will repeat them");
+    this.#options.logger.warn(
+      { deliveries },
+      "stopped before all deliveries had finished; other workers will repeat them",
+    );
     this.#recorder.abandon();
     await this.#agent.destroy();
   }

@@ -78,7 +78,10 @@ export class AttemptRecorder {
     if (attempt !== undefined && others.length === 0) {
       // Without a record the delivery would stay due and be repeated forever.
       if (attempt.error !== UNRECORDED) return this.#write([{ ...attempt, error: UNRECORDED, response: null }]);
-      this.logger.error({ err, attempt }, "the database rejected the record of an attempt at a delivery, so the delivery will be made again");
+      this.logger.error(
+        { err, attempt },
+        "the database rejected the record of an attempt at a delivery, so the delivery will be made again",
+      );
       return;
     }
     const middle = Math.ceil(results.length / 2);

@@ -140,7 +140,9 @@ export class WriteSink implements ResultSink<RecomputeCustomer, Writable> {
     try {
       await inTransaction(session, "isolation level read committed", async (tx) => {
         if (lock) await call(tx, "lock_customer", job.environmentId, customerId);
-        const run = await customers.readAndReplay(tx, customerId, (logs) => call(tx, "append_recompute_logs", job, logs));
+        const run = await customers.readAndReplay(tx, customerId, (logs) =>
+          call(tx, "append_recompute_logs", job, logs),
+        );
         const outcome = await call(tx, "apply_recompute", job, run?.applied() ?? { customerId });
         // Rolls back the rows appended to the logs; also if the customer was erased meanwhile.
         if (outcome === "changed" || (outcome === "gone" && run !== null)) throw new Changed();

@@ -69,7 +69,7 @@ drop schema notes;
 });
 
 it("refuses a pack that there is not, and commands that there are not", async () => {
-  expect(await packs("up", "citrus")).toEqual(refused("there is no pack `citrus`; there is citus"));
+  expect(await packs("up", "citrus")).toEqual(refused("there is no pack `citrus`; available: citus"));
   expect(await packs()).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("Name a command of packs") as string,

@@ -150,7 +150,7 @@ describe("| `GET /readyz` | ready for traffic, including database and worker che
   it("503 where the database has no function to ask, as after the restore of an old one", async () => {
     await db.sql`alter function svc_api.failed_checks(text[], text[]) rename to hidden`;
     try {
-      const message = "The database lacks what this program's migrations make.";
+      const message = "The database lacks objects that this program's migrations create.";
       expectRefused(await ready(), 503, unready("migrations", message));
     } finally {
       await db.sql`alter function svc_api.hidden(text[], text[]) rename to failed_checks`;
