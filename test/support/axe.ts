@@ -5,13 +5,13 @@ import type { Page } from "playwright-core";
 
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Each width and each colour scheme once: colours do not depend on the width, nor does the layout on colours. */
+/** Each width and each colour scheme once, because colours do not depend on the width, nor the layout on colours. */
 const LOOKS = [
   { width: 1280, colorScheme: "light" },
   { width: 390, colorScheme: "dark" },
 ] as const;
 
-/** What axe finds fault with on a page, wide and light, narrow and dark, and in which it has to be scrolled sideways. */
+/** The violations that axe finds on a page, wide and light as well as narrow and dark, and the widths that need horizontal scrolling. */
 export async function faultsOf(page: Page): Promise<string[]> {
   const faults: string[] = [];
   await page.evaluate(AXE);
@@ -27,7 +27,7 @@ export async function faultsOf(page: Page): Promise<string[]> {
   return faults;
 }
 
-/** Opens what is folded, which axe would not look into. */
+/** Opens all `details`, whose content axe would skip otherwise. */
 export async function unfold(page: Page): Promise<void> {
   await page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })");
 }

@@ -1,45 +1,45 @@
 import { decodeHTML } from "entities";
 
-/** What a browser was answered. Redirections are not followed. */
+/** The answer to a browser's request. Redirections are not followed. */
 export interface Visited {
-  /** Its address on the site. */
+  /** The requested path and query. */
   path: string;
   status: number;
   headers: Headers;
   html: string;
-  /** What a reader sees of it. */
+  /** The visible text. */
   text: string;
-  /** Where it is sent, as an address of the site: `/login?next=…`; null for nowhere. */
+  /** The target of a redirection, as a path of the site: `/login?next=…`; null if there is none. */
   location: string | null;
 }
 
 interface Visit {
   headers?: Record<string, string>;
-  /** A form's fields, or a body as it is. */
+  /** A form's fields, or a raw body. */
   body?: Readonly<Record<string, string>> | string;
 }
 
-/** A browser without scripts, as far as sign-in needs one: cookies, and forms as the pages hold them. */
+/** A minimal browser without scripts for sign-in: it keeps cookies and submits the forms of pages. */
 export class Browser {
   readonly cookies = new Map<string, string>();
   /** The header Set-Cookie of the latest answer. */
   setCookies: string[] = [];
 
-  /** `origin` is where it believes to be; `headers` go with every request. */
+  /** `origin` is what the browser takes for the site's origin; `headers` are sent with every request. */
   constructor(
     private readonly url: string,
     private readonly origin: string = url,
     private readonly headers: Record<string, string> = {},
   ) {}
 
-  /** Follows a one-time link to its page, as it is sent there without the secret. */
+  /** Opens a page. Follows the redirection of a one-time link to the same page without the secret. */
   async get(path: string, visit: Visit = {}): Promise<Visited> {
     const answer = await this.send("GET", path, visit);
     const [page] = path.split("?token=");
     return answer.location === page && page !== path ? this.send("GET", page, visit) : answer;
   }
 
-  /** Posts as a form of a page of the site would. */
+  /** Posts like a form of the site. */
   post(path: string, body: Visit["body"], headers: Record<string, string> = {}): Promise<Visited> {
     const common = { Origin: this.origin, "Content-Type": "application/x-www-form-urlencoded" };
     return this.send("POST", path, { body: body ?? "", headers: { ...common, ...headers } });
@@ -98,7 +98,7 @@ export class Browser {
   }
 }
 
-/** Its path and query; whole where it leads away from the site. */
+/** The path and query of a URL of the site; otherwise the whole URL. */
 function siteAddress(url: URL, origin: string): string {
   return url.origin === new URL(origin).origin ? url.pathname + url.search : url.href;
 }
@@ -106,7 +106,7 @@ function siteAddress(url: URL, origin: string): string {
 export interface Form {
   action: string;
   hidden: Record<string, string>;
-  /** The names of what is to be filled in. */
+  /** The names of the fields to fill in. */
   fields: string[];
 }
 
@@ -132,14 +132,14 @@ export function formsOf(html: string): Form[] {
   });
 }
 
-/** The attributes of an element's text. */
+/** The attributes in the text of a tag. */
 function attributesOf(text: string): Record<string, string> {
   return Object.fromEntries(
     [...text.matchAll(/([\w-]+)(?:="([^"]*)")?/g)].map(([, name, value]) => [name!, decodeHTML(value ?? "")]),
   );
 }
 
-/** What a reader sees of a page's `main`, in one line. */
+/** The visible text of a page's `main`, in one line. */
 export function textOf(html: string): string {
   const main = /<main[^>]*>(.*)<\/main>/s.exec(html)?.[1] ?? html;
   return decodeHTML(main.replace(/<(?:[^>"]|"[^"]*")*>/g, " "))

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { pino, type Logger } from "pino";
 
-/** A log of warnings and worse, and what was written to it. */
+/** A log of warnings and errors, and the lines that were written to it. */
 export function capturedLog(): { log: Logger; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];
   const stream = new Writable({

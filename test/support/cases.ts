@@ -1,6 +1,6 @@
 /**
- * Cases of SQL in a text, which arrays would spread over many lines: a line that names the case; below it, indented, its statements; after
- * dashes what is expected of them.
+ * Parses SQL test cases from a text, which is shorter than arrays: a line that names the case; below it, indented, its statements, and after
+ * dashes the expected results.
  */
 export function casesOf(text: string): [name: string, statements: string, expected: string[]][] {
   return text

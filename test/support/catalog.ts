@@ -1,9 +1,9 @@
 import type { Sql } from "postgres";
 
 /**
- * Everything the catalogs say about our schemas, one line each, sorted: what two databases must have in common to be the same.
- * The order of a table's columns is left out, because a migration can only append. So are the ledgers of the migration tools, and the
- * sequences of environments, which come with the data.
+ * Everything in the catalogs about our schemas, one line each, sorted: two databases are the same if these lines are equal. Left out are the
+ * order of a table's columns, because a migration can only append; the ledgers of the migration tools; and the sequences of environments,
+ * which belong to the data.
  */
 export async function describeCatalog(sql: Sql): Promise<string[]> {
   const rows = await sql<{ line: string }[]>`

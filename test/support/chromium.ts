@@ -1,11 +1,11 @@
 import { chromium, type Browser } from "playwright-core";
 import { installed } from "./debian.js";
 
-/** Debian's. */
+/** Path in Debian's package. */
 const EXECUTABLE = "/usr/bin/chromium";
 const PACKAGES = ["chromium", "fonts-dejavu-core"];
 
-/** What the browser would ask of the network by itself, and what it cannot have as root or without a screen. */
+/** Turns off network requests of the browser itself, and what does not work as root or without a screen. */
 const ARGUMENTS = [
   "--disable-gpu",
   "--disable-quic",
@@ -15,7 +15,7 @@ const ARGUMENTS = [
   "--disable-sync",
 ];
 
-/** A browser without a window; the reason in words where there is none. Installs Debian's where we may. */
+/** Launches a headless browser, or returns the reason why there is none. Installs Debian's package if we may. */
 export async function launchChromium(): Promise<Browser | string> {
   const missing = await installed(EXECUTABLE, PACKAGES);
   return missing ?? chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS });

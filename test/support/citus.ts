@@ -1,9 +1,9 @@
 import pg from "pg";
 
-// Where TEST_DATABASE_URL names the coordinator of a Citus cluster: the administration of its nodes, on each of which a database has a
-// part. Nodes are URLs of their administrative databases, the coordinator's first.
+// Administration of the nodes of a Citus cluster, if TEST_DATABASE_URL names its coordinator. A database has a part on each node. Nodes are
+// given as URLs of their administrative databases, the coordinator's first.
 
-/** The nodes that the administrative database of a server knows; that server alone where it has no Citus. */
+/** The nodes that the administrative database of a server knows; that server alone if it has no Citus. */
 export async function findNodes(url: string): Promise<readonly string[]> {
   const nodes = await withClient(url, async (client) => {
     const { rowCount } = await client.query("select from pg_extension where extname = 'citus'");
@@ -17,7 +17,7 @@ export async function findNodes(url: string): Promise<readonly string[]> {
   return nodes.map(({ host, port }) => Object.assign(new URL(url), { hostname: host, port: String(port) }).href);
 }
 
-/** Makes an empty database of the cluster's, which has Citus and knows the nodes; few shards, because every test copies it. */
+/** Creates an empty database with Citus that knows the nodes; it has few shards, because every test copies it. */
 export async function createClusterDatabase(nodes: readonly string[], name: string): Promise<void> {
   for (const node of nodes) {
     await execute(node, `create database ${name} encoding 'UTF8' template template0`);
@@ -32,7 +32,7 @@ export async function createClusterDatabase(nodes: readonly string[], name: stri
   for (const node of nodes) await execute(node, `alter database ${name} set citus.shard_count = ${workers.length}`);
 }
 
-/** Lets nobody in any more, Citus's own process of the database neither, so that it can be copied. */
+/** Refuses all further connections, also of Citus's own process, so that the database can be copied. */
 export async function closeDatabase(nodes: readonly string[], name: string): Promise<void> {
   for (const node of nodes) {
     await execute(node, `alter database ${name} with allow_connections false`);
@@ -59,7 +59,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-/** The same server's other database. */
+/** The URL of another database of the same server. */
 export function withDatabase(url: string, database: string): string {
   return Object.assign(new URL(url), { pathname: `/${database}` }).href;
 }

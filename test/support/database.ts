@@ -4,17 +4,17 @@ import { afterAll, inject } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { onEachNode, withDatabase } from "./citus.js";
 
-/** A database of a test's own. */
+/** A database of a single test file. */
 export interface TestDatabase {
   url: string;
   name: string;
   /** A pool as the migrating user, who may do everything. */
   sql: Sql;
-  /** Ends the pool and drops the database, whoever else is connected. */
+  /** Ends the pool and drops the database, even if others are connected. */
   drop(): Promise<void>;
 }
 
-/** What a DBA may have set for older applications: forms of values, and of strings in functions, that are not PostgreSQL's own. */
+/** Sets defaults that a DBA may have chosen for older applications: other formats of values, and of strings in functions, than PostgreSQL's. */
 export async function setUnusualDefaults({ sql, name }: TestDatabase): Promise<void> {
   await sql.unsafe(
     Object.entries({
@@ -32,7 +32,7 @@ export async function setUnusualDefaults({ sql, name }: TestDatabase): Promise<v
   );
 }
 
-/** As `createDatabase`, until the end of the file. */
+/** As `createDatabase`; dropped at the end of the file. */
 export async function useDatabase(): Promise<TestDatabase> {
   const database = await createDatabase();
   afterAll(() => database.drop());
@@ -44,7 +44,7 @@ export function createDatabase(): Promise<TestDatabase> {
   return create(inject("database").template);
 }
 
-/** A database without anything in it. */
+/** Creates an empty database. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
   return create("template0");
 }
@@ -52,7 +52,7 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
 async function create(template: string): Promise<TestDatabase> {
   const { url: adminUrl, nodes, prefix } = inject("database");
   const name = `${prefix}${randomBytes(6).toString("hex")}`;
-  // Copied as files it takes half as long as through the log, although it waits for a checkpoint.
+  // Copying files takes half as long as copying through the write-ahead log, although it waits for a checkpoint.
   await onEachNode(nodes, `create database ${name} encoding 'UTF8' template ${template} strategy file_copy`);
   const url = withDatabase(adminUrl, name);
   const sql = connect(url, { max: 8, applicationName: "svc test" });

@@ -8,12 +8,12 @@ import { findPostmaster, halt, launch } from "../../src/db/embedded/postmaster.j
 import { installed } from "./debian.js";
 import { temporaryDirectory, TEST_SETTINGS, type TestServer } from "./server.js";
 
-/** Where the package `postgresql-15` puts its programs; the oldest PostgreSQL that the service runs on. */
+/** The programs of the package `postgresql-15`; the oldest PostgreSQL that the service supports. */
 export const DEBIAN_PROGRAMS = "/usr/lib/postgresql/15/bin";
 
 /**
- * A server of Debian's PostgreSQL 15 with the settings of the tests' own, gone when stopped. Where there is none and none can be
- * installed, says why.
+ * A server of Debian's PostgreSQL 15 with the settings of the tests, removed when stopped. Returns the reason if it is missing and cannot be
+ * installed.
  */
 export async function startDebianServer(): Promise<TestServer | string> {
   const missing = await installed(`${DEBIAN_PROGRAMS}/postgres`, ["postgresql-15"]);
@@ -31,7 +31,7 @@ export async function startDebianServer(): Promise<TestServer | string> {
   };
 }
 
-/** What src/db/embedded makes, by the means of an initdb that knows neither settings nor PostgreSQL's own locales. */
+/** Creates the same as src/db/embedded, with an initdb that has no options for settings or PostgreSQL's builtin locales. */
 async function createCluster(directory: string): Promise<Cluster> {
   const account = await serverAccount();
   const home = path.join(directory, "postgres");

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 /** Long enough for a slow mirror. */
 export const INSTALL_MS_MAX = 600_000;
 
-/** Null once programs, or folders, are there, else why they are not. Installs Debian's packages where we may. */
+/** Makes sure that programs, or folders, exist; returns null, or the reason why they do not. Installs Debian's packages if we may. */
 export async function installed(
   needed: string | readonly string[],
   packages: readonly string[],
@@ -15,7 +15,7 @@ export async function installed(
   const missing = files.find((_, index) => !present[index]);
   if (missing === undefined) return null;
   if (process.getuid?.() !== 0 || !(await exists("/usr/bin/apt-get"))) {
-    return `there is no ${missing}, and only root can install it, by apt-get`;
+    return `${missing} does not exist, and only root can install it with apt-get`;
   }
   const options = { timeout: INSTALL_MS_MAX, env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } };
   try {

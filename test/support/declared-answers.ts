@@ -13,12 +13,12 @@ interface Declared {
   method: string;
   path: string;
   pattern: RegExp;
-  /** By status; null where what is answered is no JSON. */
+  /** Schema by status; null if the answer is not JSON. */
   answers: Readonly<Record<number, TSchema | null>>;
   refusals: () => Refusals;
 }
 
-/** Holds answers of the administrative API and of ingestion against what they declare, and the OpenAPI document says. */
+/** Compares answers of the administrative API and of ingestion with what they declare, which is what the OpenAPI document says. */
 export class DeclaredAnswers {
   readonly #declared: readonly Declared[];
 
@@ -26,7 +26,7 @@ export class DeclaredAnswers {
     this.#declared = [...routes.flatMap(({ declaration }) => declaration ?? []).map(administrative), ...ingestion()];
   }
 
-  /** Fails the test where an answer is not what is declared. */
+  /** Fails the test if an answer differs from the declaration. */
   check(method: string, address: string, status: number, body: unknown): void {
     const [path = ""] = address.split("?");
     const declared = this.#declared.find((each) => each.method === method && each.pattern.test(path));
@@ -48,13 +48,13 @@ function administrative(declaration: Declaration): Declared {
   const { method, path, type, answers } = declaration;
   return {
     ...{ method, path, pattern: new RegExp(`^${path.replace(/:\w+/g, "[^/]+")}$`) },
-    // A stream is not read to its end, which it has not.
+    // A stream has no end, so its body is not read.
     answers: type === undefined ? answers : Object.fromEntries(Object.keys(answers).map((status) => [status, null])),
     refusals: () => refusalsOf(declaration),
   };
 }
 
-/** What the document is told of the endpoints of ingestion. */
+/** The declarations of the ingestion endpoints, recorded as they are added to an OpenAPI document. */
 function ingestion(): Declared[] {
   const described: Parameters<Description["endpoint"]>[0][] = [];
   const description = { endpoint: (words: (typeof described)[number]) => described.push(words) };
@@ -72,5 +72,5 @@ function conforms(schema: TSchema, value: unknown, name: string): void {
   compiled.set(schema, known);
   if (known.Check(value)) return;
   const errors = known.Errors(value).map(({ instancePath, message, params }) => ({ instancePath, message, params }));
-  expect.fail(`${name} with something else than it declares: ${JSON.stringify({ errors, value }, null, 2)}`);
+  expect.fail(`${name} with a body that differs from its declaration: ${JSON.stringify({ errors, value }, null, 2)}`);
 }

@@ -1,26 +1,26 @@
-/** A fenced block of a document, and which tests the document says hold it. */
+/** A fenced block of a document, and the tests that check it according to the document. */
 export interface DocBlock {
-  /** Of its fence, from 1. */
+  /** Line of its fence, from 1. */
   line: number;
-  /** Empty where the fence names none. */
+  /** Empty if the fence names none. */
   language: string;
   code: string;
-  /** Paths of tests, `test/…`: of the comment above it, of the comment above the block whose answer it is, and of the whole page. */
+  /** Paths of tests, `test/…`, in the comment above it, in the comment above the block whose answer it is, and in comments about the page. */
   heldBy: string[];
 }
 
 /** A comment that names a test: `<!-- test/x.test.ts runs this block -->`. */
 const CLAIM = /^<!-- (test\/[\w./-]+\.test\.ts)\b(.*) -->$/;
-/** Of a page, such as "runs every block of this page"; anything else is about the block below. */
+/** A claim about the page, such as "runs every block of this page"; any other is about the block below. */
 const OF_PAGE = /\bof this page\b/;
-/** Then the block after it is what is expected: "and expects this answer". */
+/** A claim that also covers the block after the next one, as the expected answer: "and expects this answer". */
 const WITH_ANSWER = /\b(expects|with) (this|such|what|the|a real)\b/;
 
 /** The blocks of a document in Markdown, also those in lists. */
 export function docBlocks(markdown: string): DocBlock[] {
   const blocks: DocBlock[] = [];
   const ofPage: string[] = [];
-  // The claim on what comes next: it ends at the first line of text.
+  // The claim about the next block; ends at the first line of text.
   let next: { test: string; withAnswer: boolean } | undefined;
   let open: { block: DocBlock; fence: string } | undefined;
   markdown.split("\n").forEach((text, index) => {

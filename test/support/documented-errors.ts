@@ -27,7 +27,7 @@ export const documentedErrors: readonly DocumentedError[] = errorsPage
   }));
 
 function part(text: string, pattern: RegExp): string {
-  const found = pattern.exec(text)?.[1];
-  if (found === undefined) throw new Error(`no ${pattern} in the section of docs/errors.md: ${text.slice(0, 200)}`);
-  return found;
+  const match = pattern.exec(text)?.[1];
+  if (match === undefined) throw new Error(`no ${pattern} in the section of docs/errors.md: ${text.slice(0, 200)}`);
+  return match;
 }

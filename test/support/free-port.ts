@@ -2,13 +2,13 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below the ports that systems give to connections: one of those could take a free port before whoever asked for it listens there. */
+/** Below the ephemeral ports: a connection could take one of those before the caller listens on it. */
 const FIRST = 10_000;
 const LAST = 30_000;
-/** The one between them that fetch refuses to call. */
+/** The only port between them to which `fetch` refuses to connect. */
 const REFUSED = 10_080;
 
-/** A port of this machine that nobody listens on, for what cannot choose one by itself. */
+/** A free port of this machine, for programs that cannot choose one by themselves. */
 export async function freePort(): Promise<number> {
   while (true) {
     const port = randomInt(FIRST, LAST);

@@ -14,7 +14,7 @@ import { removeLeftovers, startTestServer, temporaryDirectory, type TestServer }
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Of the run's server: a URL to administer it with, the migrated template, and the prefix of names to use. */
+    /** The run's server: a URL to administer it, its nodes, the migrated template, and the prefix of names to use. */
     database: { url: string; nodes: readonly string[]; template: string; prefix: string };
     /** The directory of the run's logs. */
     logs: string;
@@ -24,16 +24,16 @@ declare module "vitest" {
 const APPLICATION = "svc test";
 
 /**
- * For the whole run: one server, one template, made by the migrations as databases are everywhere, which test/support/database.ts clones
- * per test file, and one build of the programs that tests start as processes. In the end it looks for secrets in all that the service
- * logged, and fails the run where it finds any.
+ * For the whole run: one server; one template, created by the migrations, which test/support/database.ts clones for each test file; and one
+ * build of the programs that tests start as processes. At the end it searches all logs of the service for secrets, and fails the run if it
+ * finds any.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startServer();
   const logs = await temporaryDirectory();
   const run = randomBytes(4).toString("hex");
   const prefix = `svc_test_${run}_`;
-  // Held open for the length of the run: by its application name a later run sees that ours lives.
+  // Kept open during the run: by its application name another run sees that this one is alive.
   const admin = new pg.Client({ connectionString: server.url, application_name: `${APPLICATION} ${run}` });
   admin.on("error", (error) => console.error(`the tests' server ended a connection: ${error.message}`));
   const teardown = async () => {
@@ -48,18 +48,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const template = `${prefix}template`;
     await dropLeftovers(admin);
     await Promise.all([makeTemplate(nodes, template), buildPrograms()]);
-    // Who watches saves sources that do not build yet; that must not end the watch.
+    // In watch mode, sources that do not build yet must not end the watch.
     project.onTestsRerun(() => buildPrograms().catch((error: unknown) => console.error(String(error))));
     project.provide("logs", logs);
     project.provide("database", { url: server.url, nodes, template, prefix });
   } catch (error) {
-    await teardown(); // vitest calls the one that is returned only
+    await teardown(); // vitest calls only a teardown that was returned
     throw error;
   }
   return teardown;
 }
 
-/** On a cluster with all tables spread over its nodes. */
+/** Creates the template; on a cluster its tables are distributed over the nodes. */
 async function makeTemplate(nodes: readonly string[], name: string): Promise<void> {
   const [server = "", ...workers] = nodes;
   const url = withDatabase(server, name);
@@ -74,18 +74,17 @@ async function makeTemplate(nodes: readonly string[], name: string): Promise<voi
   await closeDatabase(nodes, name);
 }
 
-/** Debian's PostgreSQL 15 with TEST_POSTGRES=15: who asks for it gets no other. */
+/** With TEST_POSTGRES=15, Debian's PostgreSQL 15 and no other. */
 async function startServer(): Promise<TestServer> {
   await removeLeftovers();
   const wanted = process.env["TEST_POSTGRES"] ?? "";
   if (wanted === "") return startTestServer();
-  const server =
-    wanted === "15" ? await startDebianServer() : "15 is what the tests know to start, besides the embedded one";
-  if (typeof server === "string") throw new Error(`TEST_POSTGRES=${wanted} cannot be had: ${server}`);
+  const server = wanted === "15" ? await startDebianServer() : "the tests can start only 15, besides the embedded one";
+  if (typeof server === "string") throw new Error(`TEST_POSTGRES=${wanted} is not available: ${server}`);
   return server;
 }
 
-/** Removes the run's logs, or fails the run where they hold a secret. Vitest prints what a teardown throws, and does not fail by it. */
+/** Removes the run's logs, or fails the run if they contain a secret. Vitest only prints what a teardown throws, so this sets the exit code. */
 async function checkLogs(directory: string): Promise<void> {
   const leaks = await searchLogs(directory);
   if (leaks.length === 0) return rm(directory, { recursive: true });
@@ -93,7 +92,7 @@ async function checkLogs(directory: string): Promise<void> {
   throw new Error(leaksInWords(leaks));
 }
 
-/** Writes only what changed, so that it costs next to nothing where no test starts a process. */
+/** Writes only what changed, so it takes almost no time if no test starts a process. */
 async function buildPrograms(): Promise<void> {
   const script = fileURLToPath(new URL("../../scripts/build.js", import.meta.url));
   await promisify(execFile)(process.execPath, [script]);

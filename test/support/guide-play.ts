@@ -1,34 +1,35 @@
 import { GuideTerminal } from "./guide-terminals.js";
 
-/** A place of a guide that is played: a block, or Ctrl+C in a terminal. */
+/** A step of a guide: a block, or Ctrl+C in a terminal. */
 interface Scene {
   kind: "commands" | "printed" | "interrupt";
-  /** The terminal that the guide names in a comment; the reader's own unless it does. */
+  /** The terminal that the guide names in a comment; otherwise the reader's own. */
   terminal: string | undefined;
   text: string;
-  /** Where the text of the block stands in the guide. */
+  /** Position of the block's text in the guide. */
   from: number;
   to: number;
 }
 
 export interface Stage {
-  /** Where every terminal begins. */
+  /** Working directory of each new terminal. */
   directory: string;
   env: NodeJS.ProcessEnv;
-  /** Ports that the guide names, and those that are there in their place. */
+  /** Ports that the guide names, and the real ones in their place. */
   ports: Readonly<Record<string, string>>;
-  /** Awaited before each block that is run: what somebody who types does not outrun. */
+  /** Awaited before each block: background work that is faster than a reader types. */
   untilQuiet: () => Promise<void>;
-  /** Told all that was printed in terminals that the guide names, before it is made comparable. */
+  /** Receives everything that was printed in named terminals, before it is normalized. */
   printed?: (output: string) => void;
 }
 
 /**
- * Plays a guide: types its blocks of bash in order, and answers the guide with what they print in place of what it says, where that is not so.
+ * Plays a guide: types its bash blocks in order, and returns the guide with the real output in place of any shown output that differs.
  *
- * A block of text after commands is what they print; a line `…` in it stands for any number of lines. `<!-- terminal: NAME -->` before commands has them
- * run in a terminal of their own and not waited for; before a text it says where that is printed, in whatever order, as deliveries overtake each other. `<!-- Ctrl+C: NAME -->` interrupts what runs there. Ids and
- * secrets that the guide shows as examples are given, in commands, as they were printed last.
+ * A text block after commands is their output; a line `…` in it stands for any number of lines. `<!-- terminal: NAME -->` before commands runs
+ * them in a separate terminal, without waiting for them; before a text block it says that the text is printed there, in any order of lines,
+ * because deliveries overtake each other. `<!-- Ctrl+C: NAME -->` interrupts what runs there. Example ids and secrets of the guide are
+ * replaced in commands by those that were printed last.
  */
 export async function playGuide(guide: string, stage: Stage): Promise<string> {
   const { directory, env, ports, untilQuiet } = stage;
@@ -39,16 +40,16 @@ export async function playGuide(guide: string, stage: Stage): Promise<string> {
     return terminal;
   };
   const examples = new Examples();
-  const steady = (output: string): string => {
+  const normalized = (output: string): string => {
     examples.learn(output);
-    return steadyOutput(withPorts(output, ports, "back").replaceAll(directory, "~"));
+    return normalizeOutput(withPorts(output, ports, "back").replaceAll(directory, "~"));
   };
   const typed = (commands: string): string =>
     withPorts(examples.fill(commands), ports, "there").replaceAll(
       /\b(svc|svc\.js) dev\b/g,
       `$1 dev --port ${ports["4401"] ?? "0"}`,
     );
-  /** By the last block of the reader's own terminal. */
+  /** Output of the last block in the reader's own terminal. */
   let printed = "";
   let written = "";
   let at = 0;
@@ -60,14 +61,14 @@ export async function playGuide(guide: string, stage: Stage): Promise<string> {
         terminals.delete(terminal);
       } else if (kind === "commands") {
         await untilQuiet();
-        if (terminal === undefined) printed = steady(await open(undefined).run(typed(text)));
+        if (terminal === undefined) printed = normalized(await open(undefined).run(typed(text)));
         else open(terminal).begin(typed(text));
       } else {
         const output =
           terminal === undefined
             ? printed
-            : steady(await open(terminal).shown((news) => isSaid(text, steady(news), false)));
-        const shown = isSaid(text, output, terminal === undefined) ? text : `${output}\n`;
+            : normalized(await open(terminal).shown((news) => matches(text, normalized(news), false)));
+        const shown = matches(text, output, terminal === undefined) ? text : `${output}\n`;
         written += guide.slice(at, from) + shown;
         at = to;
       }
@@ -89,8 +90,8 @@ function scenesOf(guide: string): Scene[] {
   });
 }
 
-/** Whether the guide says what was printed; `inOrder` false: in whatever order of the lines, where none is left out. */
-function isSaid(text: string, output: string, inOrder = true): boolean {
+/** Whether the guide shows what was printed; with `inOrder` false, also in another order of lines if none is left out. */
+function matches(text: string, output: string, inOrder = true): boolean {
   const lines = text.trimEnd().split("\n");
   const pattern = lines.map((line) => (line.trim() === "…" ? "(?:.*\n)*" : `${escaped(line)}\n`)).join("");
   if (new RegExp(`^${pattern}$`).test(`${output.trim()}\n`)) return true;
@@ -108,7 +109,7 @@ function withPorts(text: string, ports: Stage["ports"], way: "there" | "back"): 
   }, text);
 }
 
-/** Of each kind the look that a guide gives it, and the pattern of the real ones. */
+/** For each kind of id or secret: the example that a guide shows, and the pattern of real ones. */
 const KINDS: readonly (readonly [example: string, pattern: RegExp])[] = [
   ...["org", "tok", "usr", "key", "whk", "rec", "prv"].map(
     (kind) => [`${kind}_5f0c2a9e7b1d4c3a5f0c`, new RegExp(`\\b${kind}_[0-9a-f]{16,}`, "g")] as const,
@@ -119,7 +120,7 @@ const KINDS: readonly (readonly [example: string, pattern: RegExp])[] = [
   ["whsec_…", /\bwhsec_[A-Za-z0-9+/=]+/g],
 ];
 
-/** Ids and secrets as they were printed last, for commands that have the guide's examples. */
+/** The ids and secrets that were printed last, to replace the guide's examples in commands. */
 class Examples {
   readonly #last = new Map<string, string>();
 
@@ -135,8 +136,8 @@ class Examples {
   }
 }
 
-/** What is different in each run is given the look of an example. */
-function steadyOutput(output: string): string {
+/** Replaces what differs in each run by examples. */
+function normalizeOutput(output: string): string {
   return (
     KINDS.reduce((text, [example, pattern]) => text.replaceAll(pattern, example), output)
       .replaceAll(/\b((?:evt|emi)_)[0-9a-f]{16}/g, "$10000000000000400")

@@ -3,22 +3,22 @@ import { once } from "node:events";
 import { stripVTControlCharacters } from "node:util";
 import { vi } from "vitest";
 
-/** Printed by the shell when a block is through. */
+/** Printed by the shell at the end of a block. */
 const DONE = "\u0001done\u0001";
 
-/** What does not end by Ctrl+C in this time is killed: what is missing then is told by the comparison of what was printed. */
+/** What Ctrl+C does not end within this time is killed; missing output then shows in the comparison. */
 const ENDING_MS_MAX = 30_000;
 
-/** A shell that is typed into, as a reader's is: where it was and what it defined holds for the next block. */
+/** An interactive shell, like a reader's: its directory and variables persist between blocks. */
 export class GuideTerminal {
   readonly #bash: ChildProcessWithoutNullStreams;
   readonly #ended: Promise<unknown>;
   #printed = "";
-  /** Up to where of what was printed somebody has looked. */
+  /** How much of the output was taken. */
   #seen = 0;
 
   constructor(directory: string, env: NodeJS.ProcessEnv) {
-    // A group of its own, so that Ctrl+C reaches what it runs.
+    // In a separate process group, so that Ctrl+C reaches the programs that it runs.
     this.#bash = spawn("bash", ["--norc"], { cwd: directory, env, detached: true });
     this.#ended = once(this.#bash, "close");
     for (const output of [this.#bash.stdout, this.#bash.stderr]) {
@@ -32,33 +32,33 @@ export class GuideTerminal {
     this.#bash.stdin.write(`{ ${block}\n} </dev/null; printf '${DONE}'\n`);
   }
 
-  /** Runs a block to its end and answers what it printed. Throws where one of its commands fails. */
+  /** Runs a block to its end and returns what it printed. Throws if one of its commands fails. */
   async run(block: string): Promise<string> {
     this.begin(block);
-    const through = vi.waitFor(
-      () => (this.#news().includes(DONE) ? undefined : Promise.reject(new Error("The block is not through"))),
+    const done = vi.waitFor(
+      () => (this.#newOutput().includes(DONE) ? undefined : Promise.reject(new Error("The block has not ended"))),
       { timeout: 60_000, interval: 20 },
     );
     const ended = this.#ended.then(() => Promise.reject(new Error("One of its commands failed")));
     ended.catch(() => undefined);
-    // Whatever the reason, what was printed tells it.
-    await Promise.race([through, ended]).catch((error: unknown) => {
-      throw new Error(`${String(error)}:\n${block}\n${this.#news()}`);
+    // The output shows the reason.
+    await Promise.race([done, ended]).catch((error: unknown) => {
+      throw new Error(`${String(error)}:\n${block}\n${this.#newOutput()}`);
     });
     return this.#take();
   }
 
-  /** Answers what was printed since somebody looked last, once it satisfies, or what there is after a minute, or where nothing more can come. */
+  /** Returns the output since the last take once it satisfies; otherwise after a minute, or when the shell has ended. */
   async shown(satisfies: (printed: string) => boolean): Promise<string> {
     const satisfied = vi.waitFor(
-      () => (satisfies(this.#news().replaceAll(DONE, "")) ? undefined : Promise.reject(new Error("not yet"))),
+      () => (satisfies(this.#newOutput().replaceAll(DONE, "")) ? undefined : Promise.reject(new Error("not yet"))),
       { timeout: 60_000, interval: 20 },
     );
     await Promise.race([satisfied.catch(() => undefined), this.#ended]);
     return this.#take();
   }
 
-  /** As Ctrl+C does it: all that runs there is interrupted, and the terminal is closed. Answers all that was ever printed there. */
+  /** Interrupts everything that runs there, like Ctrl+C, and closes the terminal. Returns all of its output. */
   async interrupt(): Promise<string> {
     const kill = (signal: NodeJS.Signals): void => {
       if (this.#bash.exitCode === null && this.#bash.signalCode === null) process.kill(-this.#bash.pid!, signal);
@@ -71,13 +71,13 @@ export class GuideTerminal {
     return this.#printed;
   }
 
-  #news(): string {
+  #newOutput(): string {
     return this.#printed.slice(this.#seen);
   }
 
   #take(): string {
-    const news = this.#news();
+    const output = this.#newOutput();
     this.#seen = this.#printed.length;
-    return news.replaceAll(DONE, "");
+    return output.replaceAll(DONE, "");
   }
 }

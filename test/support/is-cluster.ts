@@ -1,7 +1,7 @@
 import { inject } from "vitest";
 
 /**
- * Whether the tables are spread over nodes. There tests cannot hold up what is written: a trigger runs on a node (`changeTriggers`), and the
- * advisory lock that it would wait for is that node's. Nor are there plans that one server could show, or a copy of one server's database.
+ * Whether the tables are distributed over nodes. Then tests cannot delay writes: a trigger runs on a node (`changeTriggers`), and would wait for
+ * an advisory lock of that node. Nor can they examine plans as on a single server, or copy a single server's database.
  */
 export const isCluster = inject("database").nodes.length > 1;

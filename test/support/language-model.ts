@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** A request as the provider got it. */
+/** A request as the provider received it. */
 export interface AskedProvider {
   headers: IncomingMessage["headers"];
   body: {
@@ -14,15 +14,15 @@ export interface AskedProvider {
   closed: Promise<void>;
 }
 
-/** What a provider does with a request; writes the answer itself. */
+/** How a provider handles a request; writes the answer itself. */
 export type Behaviour = (request: AskedProvider, response: ServerResponse) => void | Promise<void>;
 
-/** A real server that speaks the protocol of OpenAI's chat completions, on loopback. */
+/** A real server on loopback with the protocol of OpenAI's chat completions. */
 export interface Provider {
-  /** What SVC_AI_BASE_URL is to be. */
+  /** The value for SVC_AI_BASE_URL. */
   baseUrl: string;
   asked: AskedProvider[];
-  /** What it does from now on. */
+  /** Sets its behaviour from now on. */
   behave(behaviour: Behaviour): void;
   close(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export async function startProvider(behaviour: Behaviour = says("It stands well.
   };
 }
 
-/** A chunk of an answer, as the protocol has it. */
+/** A chunk of an answer, in the format of the protocol. */
 export function chunk(content: string | null, finishReason: string | null = null, more: object = {}): string {
   const delta = content === null ? {} : { content };
   const document = {

@@ -3,13 +3,13 @@ import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 
-/** What tests put where a secret, a property or a trait goes, and no line of a log may hold. */
+/** A value that tests use as secret, property or trait, and that no line of a log may contain. */
 export const PLANTED = "planted-1f0c7d";
 
-/** All values of SVC_SECRET in the tests begin so. */
+/** The beginning of all values of SVC_SECRET in the tests. */
 const SERVICE_SECRET = "a secret of the tests";
 
-/** What no line of a log may hold, and what it is. */
+/** Patterns that no line of a log may contain, with their descriptions. */
 const SECRETS: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["a planted value", new RegExp(PLANTED, "i")],
   ["SVC_SECRET", new RegExp(SERVICE_SECRET)],
@@ -29,7 +29,7 @@ export interface Leak {
   text: string;
 }
 
-/** Looks through all logs of a directory; one leak a line. */
+/** Searches all logs of a directory; reports at most one leak per line. */
 export async function searchLogs(directory: string): Promise<Leak[]> {
   const leaks: Leak[] = [];
   for (const name of (await readdir(directory)).sort()) {
@@ -46,10 +46,10 @@ export async function searchLogs(directory: string): Promise<Leak[]> {
 
 const SHOWN_MAX = 20;
 
-/** What is said of leaks, one line each. */
+/** A report of leaks, one line each. */
 export function leaksInWords(leaks: readonly Leak[]): string {
   const shown = leaks
     .slice(0, SHOWN_MAX)
     .map(({ file, line, what, text }) => `${file}:${line}: ${what}: ${text.slice(0, 400)}`);
-  return [`${leaks.length} lines of logs hold what no log may hold:`, ...shown].join("\n");
+  return [`${leaks.length} lines of logs contain what no log may contain:`, ...shown].join("\n");
 }

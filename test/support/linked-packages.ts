@@ -3,7 +3,7 @@ import path from "node:path";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
-/** Makes the language and the client known to a directory, as `npm install` of their folders does: those of this checkout, as they are built. */
+/** Links this checkout's built packages of the language and the client into a directory, as `npm install` of their folders would. */
 export async function linkPackages(directory: string): Promise<void> {
   const packages = path.join(directory, "node_modules");
   await mkdir(packages);

@@ -1,19 +1,19 @@
 import type { ISql } from "postgres";
 import { vi } from "vitest";
 
-/** How many sessions of the database wait for a lock: all, or those whose query or application's name is like this. */
+/** How many sessions of the database wait for a lock: all, or those whose query or application name is like a pattern. */
 export async function waitingForLock(sql: ISql, like = "%"): Promise<number> {
   return (await lockWaiters(sql, like)).length;
 }
 
-/** The server process whose query is like this and waits for a lock, once there is one; also from within a transaction. */
+/** Waits for a session that waits for a lock and whose query is like a pattern; returns its process id. Works also within a transaction. */
 export function lockWaiter(sql: ISql, like: string): Promise<number> {
   return vi.waitUntil(async () => (await lockWaiters(sql, like))[0], { timeout: 20_000 });
 }
 
-/** Their server processes; on a cluster the coordinator's, also of those who wait at another node. */
+/** The process ids of sessions that wait for a lock; on a cluster those of the coordinator, also for waits at another node. */
 async function lockWaiters(sql: ISql, like: string): Promise<number[]> {
-  // Activity is a snapshot of the transaction's first look unless cleared.
+  // Within a transaction the activity is a snapshot of its first query unless cleared.
   const [{ hasNodes }] = await sql<[{ hasNodes: boolean }]>`
     select pg_stat_clear_snapshot(), to_regclass('citus_stat_activity') is not null as "hasNodes"`;
   const elsewhere = sql`

@@ -9,8 +9,8 @@ import { readCommitted, type SqlFile } from "../../src/db/migrate/files.js";
 import { bring, type MigrateReport } from "../../src/db/migrate/migrate.js";
 
 /**
- * What `migrate` will do once `migrations/current.sql` is released: the chain, then that file, which enters no ledger. So the tests have the
- * tables as upgraded databases have them.
+ * Does what `migrate` will do once `migrations/current.sql` is released: executes the chain, then that file, without recording it. So the
+ * tests have the same tables as upgraded databases.
  */
 export function migrateUnreleased(url: string): Promise<MigrateReport> {
   return bring(url, {}, async (client, root, missing) => {
@@ -21,7 +21,7 @@ export function migrateUnreleased(url: string): Promise<MigrateReport> {
   });
 }
 
-/** Builds an empty database from `sql/schema`, which is where the migrations lead, and records these as done. */
+/** Builds an empty database from `sql/schema`, the state after all migrations, and records these as executed. */
 export function installFresh(url: string): Promise<MigrateReport> {
   return bring(url, {}, async (client, root) => {
     const list = JSON.parse(await readFile(path.join(root, "sql/install.json"), "utf8")) as { schema: string[] };

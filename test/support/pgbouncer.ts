@@ -12,23 +12,23 @@ import { freePort } from "./free-port.js";
 const PROGRAM = "/usr/sbin/pgbouncer";
 const CONFIGURATION = new URL("../../deploy/pgbouncer.ini", import.meta.url);
 
-/** A PgBouncer before a database. */
+/** A PgBouncer in front of a database. */
 export interface PgBouncer {
-  /** The database's URL by way of it, for one of its users. */
+  /** The database's URL through PgBouncer, for one of its users. */
   urlOf(user: string): string;
   stop(): Promise<void>;
 }
 
-/** Null once PgBouncer can be started, else why not. Installs it where we may. */
+/** Makes sure that PgBouncer can be started; returns null, or the reason why it cannot. Installs it if we may. */
 export function pgBouncerMissing(): Promise<string | null> {
   return installed(PROGRAM, ["pgbouncer"]);
 }
 
 /**
- * Starts PgBouncer with deploy/pgbouncer.ini, but for addresses and what `settings` says otherwise, as it is run: not by root.
+ * Starts PgBouncer with deploy/pgbouncer.ini, except for addresses and `settings`; as in production, not as root.
  *
- * @param databaseUrl of the database, whose name the pooler keeps
- * @param users passwords by name
+ * @param databaseUrl the database, whose name is the same at the pooler
+ * @param users passwords by user name
  */
 export async function startPgBouncer(
   databaseUrl: string,
@@ -52,7 +52,7 @@ export async function startPgBouncer(
     const [line, changed] = [new RegExp(`^${setting} = .*$`, "m"), `${setting} = ${value}`];
     text = line.test(text) ? text.replace(line, changed) : `${text}${changed}\n`;
   }
-  // Debian's own directories need not be there, nor be ours.
+  // Debian's directories may not exist, or belong to another user.
   text += `unix_socket_dir =\nlogfile = ${path.join(directory, "pgbouncer.log")}\n`;
   const file = path.join(directory, "pgbouncer.ini");
   await writeFile(file, text);
@@ -66,7 +66,7 @@ export async function startPgBouncer(
   });
   const ended = once(child, "exit");
   const stop = async () => {
-    child.kill("SIGTERM"); // at once
+    child.kill("SIGTERM"); // ends it at once
     await ended;
     await rm(directory, { recursive: true, force: true });
   };

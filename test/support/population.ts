@@ -1,15 +1,15 @@
 import type { Sql } from "postgres";
 
-/** How much there is. Of each of the other kinds there is as much as such customers and events bring about. */
+/** The size of a population. The number of other rows follows from these. */
 export interface PopulationSize {
   customers: number;
   events: number;
 }
 
 /**
- * Fills an environment as months of ingestion and evaluation would, by set-based statements: customers `customer-000000` and on, whose
- * first has a twentieth of the events; frequent and rare event names, states, segments, rules and results; a customer in ten whose history
- * was written anew; a few hundred events that wait. Statistics are taken in the end.
+ * Fills an environment as months of ingestion and evaluation would, with set-based statements: customers from `customer-000000` on, the first
+ * of which has a twentieth of the events; frequent and rare event names, states, segments, rules and results; one customer in ten with a
+ * recomputed history; a few hundred waiting events. Ends with `vacuum (analyze)`.
  */
 export async function populate(sql: Sql, environmentId: number, { customers, events }: PopulationSize): Promise<void> {
   const id = environmentId;
@@ -114,7 +114,7 @@ export async function populate(sql: Sql, environmentId: number, { customers, eve
     return sql`'customer-' || lpad((${n})::text, 6, '0')`;
   }
 
-  /** One in ten was recomputed. */
+  /** One customer in ten was recomputed. */
   function generation(n: ReturnType<Sql>) {
     return sql`(case when ${n} % 10 = 0 then 1 else 0 end)`;
   }

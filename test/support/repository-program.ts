@@ -8,7 +8,7 @@ import { temporaryDirectory } from "./server.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** One of the programs that try the service as a whole, such as `npm run faults`, and a directory of the file's own for its data. */
+/** One of the programs that test the whole service, such as `npm run faults`, with a directory for its data. */
 export function useRepositoryProgram(name: "attacks" | "faults" | "fuzz") {
   const program = {
     directory: "",
@@ -18,9 +18,9 @@ export function useRepositoryProgram(name: "attacks" | "faults" | "fuzz") {
         env: { ...process.env, TMPDIR: program.directory },
         stdio: ["ignore", "pipe", "inherit"],
       }),
-    /** The names of the directories that its runs have left. */
+    /** The names of the directories that its runs have left behind. */
     leftovers: async () => (await readdir(program.directory)).filter((entry) => entry.startsWith(`svc-${name}-`)),
-    /** Interrupts a run at a line of its output, after `before`, and expects that it ends as it should and leaves nothing. */
+    /** Interrupts a run at a line of its output, after `before`, and expects that it ends properly and leaves nothing behind. */
     async interrupt(args: string[], at: RegExp, before: (line: string) => Promise<void> = async () => {}) {
       const child = program.start(...args);
       const exited = once(child, "exit");

@@ -6,15 +6,15 @@ import { destination, type Logger } from "pino";
 import { inject } from "vitest";
 import { createLogger } from "../../src/server/log.js";
 
-let ours: Logger | undefined;
+let logger: Logger | undefined;
 
-/** The log of the parts of the service that run in this process: the service's own, kept for the search at the end of the run. */
+/** The log of the parts of the service that run in this process, kept for the search for secrets at the end of the run. */
 export function runLog(): Logger {
-  ours ??= createLogger("trace", destination({ dest: path.join(inject("logs"), `${process.pid}.log`), sync: true }));
-  return ours;
+  logger ??= createLogger("trace", destination({ dest: path.join(inject("logs"), `${process.pid}.log`), sync: true }));
+  return logger;
 }
 
-/** Keeps what a process of the service writes to its log for the search at the end of the run; shows what is worse than a warning. */
+/** Keeps the log of a service process for the search for secrets at the end of the run; shows lines that are errors or not JSON. */
 export function keepLog(output: Readable, name: string): void {
   const file = path.join(inject("logs"), `${name}-${process.pid}.log`);
   createInterface(output).on("line", (line) => {

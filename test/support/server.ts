@@ -10,12 +10,12 @@ import { startEmbedded } from "../../src/db/embedded/embedded.js";
 
 /** A PostgreSQL server for one run of the tests. */
 export interface TestServer {
-  /** Of a database that exists there, as a user who may create others. */
+  /** URL of an existing database, with a user who may create others. */
   url: string;
   stop(): Promise<void>;
 }
 
-/** Nothing of a test's data needs to survive a crash. */
+/** The data of tests need not survive a crash. */
 export const TEST_SETTINGS = {
   fsync: "off",
   synchronous_commit: "off",
@@ -25,7 +25,7 @@ export const TEST_SETTINGS = {
   max_wal_size: "2GB",
 };
 
-/** TEST_DATABASE_URL, else a container of TEST_POSTGRES_IMAGE where Docker runs, else an embedded server. */
+/** The server at TEST_DATABASE_URL, else a container of TEST_POSTGRES_IMAGE if Docker runs, else an embedded server. */
 export async function startTestServer(): Promise<TestServer> {
   const url = process.env["TEST_DATABASE_URL"];
   if (url !== undefined && url !== "") return { url, stop: () => Promise.resolve() };
@@ -37,20 +37,20 @@ export async function startTestServer(): Promise<TestServer> {
   return startTemporary();
 }
 
-/** Null, with the reason printed, where no container runtime answers. */
+/** Null, with the reason printed, if there is no container runtime. */
 async function startContainer(image: string): Promise<TestServer | null> {
   const { GenericContainer, getContainerRuntimeClient, Wait } = await import("testcontainers");
   try {
     await getContainerRuntimeClient();
   } catch (error) {
-    console.warn(`TEST_POSTGRES_IMAGE=${image} is not used, the embedded server is: ${(error as Error).message}`);
+    console.warn(`the embedded server is used instead of TEST_POSTGRES_IMAGE=${image}: ${(error as Error).message}`);
     return null;
   }
   const container = await new GenericContainer(image)
     .withEnvironment({ POSTGRES_PASSWORD: "test" })
     .withExposedPorts(5432)
     .withCommand(Object.entries(TEST_SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]))
-    .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2)) // the first time is its own set-up
+    .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2)) // the first time during its initialization
     .start();
   return {
     url: `postgres://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`,
@@ -60,7 +60,7 @@ async function startContainer(image: string): Promise<TestServer | null> {
   };
 }
 
-/** An embedded server in a directory that names our process, so that a later run sees whether we live. */
+/** An embedded server in a directory named after our process, so that a later run sees whether we are alive. */
 async function startTemporary(): Promise<TestServer> {
   const directory = await temporaryDirectory();
   const server = await startEmbedded(directory, { settings: TEST_SETTINGS, sync: false });
@@ -73,7 +73,7 @@ async function startTemporary(): Promise<TestServer> {
   };
 }
 
-/** For a cluster or another thing of this run; removed by a later run where this one is killed. */
+/** Creates a directory for this run; removed by a later run if this one is killed. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(path.join(os.tmpdir(), `svc-test-${process.pid}-`));
   await chmod(directory, 0o711); // as root, the server runs as another user
@@ -93,7 +93,7 @@ export async function removeLeftovers(): Promise<void> {
   }
 }
 
-/** Whoever still uses it: stops the server of a data directory, which may be of another version than the embedded one. */
+/** Stops the server of a data directory, even if it is in use; its version may differ from the embedded one. */
 export async function endServer(directory: string): Promise<void> {
   const home = path.join(directory, "postgres");
   const account = await serverAccount();

@@ -7,28 +7,28 @@ import { keepLog } from "./run-log.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A process of `svc-server start`, as it was built last. */
+/** A process of `svc-server start`, from the last build. */
 export interface ServiceProcess {
-  /** Empty where it does no HTTP. */
+  /** Empty if it does not serve HTTP. */
   url: string;
   pid: number;
   signal(name: NodeJS.Signals): void;
-  /** How it ended, once it has: its exit code, or the signal that ended it. */
+  /** Resolves when it has ended, with its exit code or the signal that ended it. */
   ended: Promise<number | NodeJS.Signals>;
-  /** Kills it where it has not ended yet, and resolves when it has. */
+  /** Kills it if it has not ended yet; resolves when it has. */
   stop(): Promise<void>;
-  /** Asks it to end, and resolves with how it did. */
+  /** Asks it to end; resolves as `ended`. */
   end(): Promise<number | NodeJS.Signals>;
 }
 
 export interface ServiceProcessOptions {
-  /** What it does: `all` unless given. */
+  /** Default: `all`. */
   role?: "all" | "http" | "worker";
-  /** The directory of the package that is started; the project's own unless given. */
+  /** The directory of the package to start; default: the project's own. */
   root?: string;
 }
 
-/** Starts the service, HTTP and workers unless told otherwise, on a database that is there; resolves once it listens, or works. `env` is added to what it needs. */
+/** Starts the service on an existing database, with HTTP and workers by default; resolves once it is ready. `env` is added to the variables that it needs. */
 export async function startServiceProcess(
   databaseUrl: string,
   env: Readonly<Record<string, string>> = {},

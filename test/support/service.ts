@@ -30,7 +30,7 @@ import { createDatabase, type TestDatabase } from "./database.js";
 import { DeclaredAnswers } from "./declared-answers.js";
 import { runLog } from "./run-log.js";
 
-/** Who asks: an access token and its organization. */
+/** A caller: an access token and its organization. */
 export interface Actor {
   token: string;
   organizationId: string;
@@ -39,7 +39,7 @@ export interface Actor {
 export interface RequestOptions {
   by?: Actor;
   headers?: Record<string, string>;
-  /** Sent as JSON, or as it is where it is text or bytes. */
+  /** Sent as JSON; a string or bytes are sent unchanged. */
   body?: unknown;
 }
 
@@ -49,51 +49,51 @@ export interface Reply {
   body: unknown;
 }
 
-/** The whole API over real HTTP, on a database of its own, as the role that the service has. */
+/** The whole API over real HTTP, on a separate database, with the service's database role. */
 export interface Service {
   db: TestDatabase;
   url: string;
   routes: readonly Route[];
-  /** Sends a request with the id "req" and reads the answer, but for one that is a stream of events. Fails where an administrative route answers what it does not declare. */
+  /** Sends a request with the id "req" and reads the answer, unless it is a stream of events. Fails if an answer differs from the route's declaration. */
   request(method: string, path: string, options?: RequestOptions): Promise<Reply>;
-  /** A new organization with its owner. */
+  /** Creates an organization; returns its owner. */
   owner(slug: string): Promise<Actor>;
-  /** A token of another member of the actor's organization. */
+  /** Creates another member of the actor's organization. */
   member(of: Actor, role: string): Promise<Actor>;
   stop(): Promise<void>;
 }
 
 export const DOCS_URL = "https://docs.example.com";
-/** The connections that large batches are sent on. */
+/** Application name of the connections for large batches. */
 export const LARGE_APPLICATION = "svc test http large batches";
-/** Where links lead. */
+/** The base URL of links. */
 const PUBLIC_URL = "https://svc.example.com";
 
-/** What a test sets apart from the application's parts. */
+/** Options of a test besides the application's parts. */
 export interface ServiceOptions {
-  /** One that is there already; dropped in the end all the same. A clone of the template unless given. */
+  /** An existing database, which is also dropped at the end; default: a clone of the template. */
   database?: TestDatabase;
   ingestor?: Partial<IngestorOptions>;
   /** How long a request waits for the check of its key. */
   keyMsMax?: number;
   limits?: Partial<ClientLimits>;
-  /** SVC_PUBLIC_URL; the address it listens on unless given. */
+  /** SVC_PUBLIC_URL; default: the address that it listens on. */
   publicUrl?: string;
-  /** After which silence of the server a connection is given up. */
+  /** Silence of the database server after which a connection is closed. */
   silentMsMax?: number;
-  /** None unless given. */
+  /** Default: none. */
   mailer?: Mailer;
-  /** Whether webhooks may lead to private addresses; not unless given. */
+  /** Whether webhooks may lead to private addresses; default: false. */
   allowPrivateWebhooks?: boolean;
-  /** How long a receiver has to answer the test of a webhook. */
+  /** Time limit for a receiver's answer to the test of a webhook. */
   webhookTestMsMax?: number;
-  /** What pages need otherwise than usual. */
+  /** Overrides for the pages. */
   pages?: Partial<PageDeps>;
-  /** Where a language model is; none unless given. */
+  /** The language model; default: none. */
   ai?: LanguageModelSettings;
 }
 
-/** As `startService`, until the end of the file. */
+/** As `startService`; stopped at the end of the file. */
 export async function useService(...given: Parameters<typeof startService>): Promise<Service> {
   const service = await startService(...given);
   afterAll(() => service.stop());
@@ -227,7 +227,7 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve, reject) => server.close((error) => (error ? reject(error) : resolve())));
 }
 
-/** What errors say to do, where it is the same for all of a code. */
+/** The `fix` of errors, for codes where it is always the same. */
 const FIXES: Readonly<Record<string, string>> = {
   INVALID_API_KEY: "Send the header `Authorization: Bearer <API key>` with a key of this project that is not revoked.",
   INVALID_SESSION: "Sign in again, or check SVC_ACCESS_TOKEN.",
@@ -252,11 +252,11 @@ const FIXES: Readonly<Record<string, string>> = {
   INTERNAL_ERROR: "Send the request again; report the request ID if it keeps failing.",
 };
 
-/** The envelope as the service writes it for the request id "req". */
+/** The error envelope that the service writes for the request id "req". */
 export function envelope(code: string, message: string, more: Record<string, unknown> = {}): unknown {
   const fix = FIXES[code];
-  const said = fix === undefined ? more : { fix, ...more };
-  return { error: { code, message, requestId: "req", docs: `${DOCS_URL}/api#${code}`, ...said } };
+  const members = fix === undefined ? more : { fix, ...more };
+  return { error: { code, message, requestId: "req", docs: `${DOCS_URL}/api#${code}`, ...members } };
 }
 
 /** A small model: two states, two segments, one strict event. */
@@ -292,7 +292,7 @@ export async function environmentId(sql: Sql, project: string, environment: "tes
   return row.id;
 }
 
-/** Lets an environment number its calls and emissions from 1 on, for tests that name ids; new ones begin at random. */
+/** Numbers an environment's calls and emissions from 1 on, for tests that contain ids; by default they begin at random. */
 export async function numberFromOne(sql: Sql, id: number): Promise<void> {
   await sql`select setval(svc.batch_seq(${id}), 1, false), setval(svc.evaluation_seq(${id}), 1, false)`;
 }

@@ -4,7 +4,7 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 export interface ReceivedMail {
   from: string;
   to: string[];
-  /** Header names in lower case, as far as each stands on one line. */
+  /** By header name in lower case. */
   headers: Record<string, string>;
   text: string;
 }
@@ -17,7 +17,7 @@ export interface TestMailServer {
   stop(): Promise<void>;
 }
 
-/** `refuse` makes the server answer a mail, once it has it, with that text. */
+/** Starts a mail server. If `refuse` is given, each mail is rejected with its text after it was received. */
 export async function startMailServer(
   options: SMTPServerOptions = {},
   refuse?: (mail: ReceivedMail) => string,
@@ -43,7 +43,7 @@ export async function startMailServer(
     },
     ...options,
   });
-  // A client that hangs up, for example for the certificate, is no failure of the server.
+  // A client that disconnects, for example because of the certificate, is not a failure of the server.
   server.on("error", () => undefined);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.server.address() as AddressInfo;

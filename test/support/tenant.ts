@@ -3,26 +3,26 @@ import { call } from "../../src/db/api/call.js";
 import { newCredential } from "../../src/http/request/credentials.js";
 
 export interface TenantRequest {
-  /** Sent as JSON, or as it is where it is text or bytes. */
+  /** Sent as JSON; a string or bytes are sent unchanged. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Another process of the service than the one that it was made at. */
+  /** URL of another process of the service than the one where the tenant was created. */
   to?: string;
 }
 
-/** The organization "acme" with the project "app", at a service that listens somewhere. */
+/** The organization "acme" with the project "app", at a running service. */
 export interface Tenant {
   organizationId: string;
-  /** Of the owner, owner@acme.example. */
+  /** Token of the owner, owner@acme.example. */
   token: string;
   keys: { test: string; live: string };
-  /** A request by the owner. */
+  /** Sends a request as the owner. */
   admin: (method: string, path: string, request?: TenantRequest) => Promise<Response>;
   /** POST with the test key. */
   send: (path: string, body: unknown, request?: Omit<TenantRequest, "body">) => Promise<Response>;
 }
 
-/** Makes it by the database and by the service that runs on it. */
+/** Creates the organization in the database, and the project by the service that runs on it. */
 export async function createTenant(sql: Sql, url: string): Promise<Tenant> {
   const { text: token, hash } = newCredential("token");
   const document = await call(sql, "bootstrap", "acme", "owner@acme.example", hash);

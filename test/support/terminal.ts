@@ -7,15 +7,15 @@ import { installed } from "./debian.js";
 const TMUX = "/usr/bin/tmux";
 const run = promisify(execFile);
 
-/** A shell in a real terminal, which tmux draws. */
+/** A shell in a real terminal, provided by tmux. */
 export interface Terminal {
-  /** Types a text, as it is. */
+  /** Types a text literally. */
   type(text: string): Promise<unknown>;
   /** Presses a key, such as `Enter` or `C-c`. */
   press(key: string): Promise<unknown>;
-  /** Resolves with the screen once it shows that; each line without the spaces at its end. */
+  /** Resolves with the screen once it shows `what`, without trailing spaces and lines. */
   shows(what: string | RegExp): Promise<string>;
-  /** Clears the screen; the shell has to wait for a command. */
+  /** Clears the screen; the shell must be waiting for a command. */
   clear(): Promise<void>;
   close(): Promise<unknown>;
 }
@@ -27,12 +27,12 @@ export interface TerminalOptions {
   rows?: number;
 }
 
-/** Null where there are terminals, else why there are none. */
+/** Makes sure that tmux is installed; returns null, or the reason why it is not. */
 export function terminalsMissing(): Promise<string | null> {
   return installed(TMUX, ["tmux"]);
 }
 
-/** Opens a terminal with a shell whose prompt is `$ `, on a server of its own. */
+/** Opens a terminal with a shell whose prompt is `$ `, on a separate tmux server. */
 export async function openTerminal({ cwd, env, columns = 80, rows = 40 }: TerminalOptions): Promise<Terminal> {
   const socket = `svc-test-${randomUUID()}`;
   const tmux = async (...argv: string[]) =>

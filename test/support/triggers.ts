@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 
-/** Makes and drops triggers, and what they call, in one transaction: also of distributed tables, where Citus has to be told to allow it. */
+/** Creates and drops triggers and their functions in one transaction, also on distributed tables, for which Citus needs settings to allow it. */
 export async function changeTriggers(sql: Sql, ...statements: readonly string[]): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set local citus.enable_unsafe_triggers = on`;
