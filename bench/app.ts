@@ -16,9 +16,9 @@ import { ProcessMetrics } from "../src/metrics/process-metrics.js";
 import { readConfig } from "../src/server/config.js";
 import { openHttp } from "../src/server/http-role.js";
 
-// The service's HTTP application in a process of its own. BENCH_BACKEND says what stands behind the ingestion routes: "service" is what
-// `svc-server start --role http` runs; the others are the same application without the database, and without coalescing.
-// BENCH_DATABASE_URL is the database; the address is printed.
+// The service's HTTP application in a separate process. BENCH_BACKEND chooses the backend of the ingestion routes: "service" is what
+// `svc-server start --role http` runs; the others are the same application without the database, or without coalescing.
+// BENCH_DATABASE_URL is the database. Prints its address.
 const databaseUrl = process.env["BENCH_DATABASE_URL"] ?? "";
 const useRoles = process.env["BENCH_USE_ROLES"] === "1";
 const logger = pino({ level: "silent" });
@@ -57,7 +57,7 @@ async function serve(): Promise<string> {
   return http.address;
 }
 
-/** What coalescing is for: the same application with one call per request. */
+/** The same application without coalescing: one call per request. */
 function oneCallPerRequest(sql: ReturnType<typeof connect>): IngestBackend {
   return {
     trackingModel,
@@ -76,7 +76,7 @@ function oneCallPerRequest(sql: ReturnType<typeof connect>): IngestBackend {
 
 async function serveWith(make: (sql: ReturnType<typeof connect>) => IngestBackend): Promise<string> {
   const sql = connect(databaseUrl, {
-    max: 14, // as ingestion has in the service; nothing else is asked here
+    max: 14, // as for ingestion in the service; there are no other queries here
     applicationName: "svc bench app",
     pipelineMax: 0,
     ...(useRoles ? { role: "svc_http" } : {}),

@@ -9,7 +9,7 @@ import type { Row } from "./lib/report.js";
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const REPEATS = 5;
 
-/** Command lines, and what each may take from the start of its process to the end, in ms; the service's time is not in it. */
+/** Command lines, and the limit of each from the start of its process to its end, in ms, without the service's time. */
 const LINES: readonly [line: string, milliseconds: number][] = [
   ["--help", 200],
   ["customers inspect --help", 200],
@@ -18,7 +18,7 @@ const LINES: readonly [line: string, milliseconds: number][] = [
   ["events list", 400],
 ];
 
-/** Every answer at once: the time that counts is the command line's own. */
+/** Answered at once, so that only the time of the command line is measured. */
 const ANSWERS: Readonly<Record<string, unknown>> = {
   "/whoami": {
     user: { email: "ada@example.com" },
@@ -58,7 +58,7 @@ function event(n: number) {
   };
 }
 
-/** How long commands of `svc` take, beside what they may take. The process of Node.js itself, which does nothing, is a row for orientation. */
+/** How long commands of `svc` take, compared with their limits. An empty Node.js process is a row for orientation. */
 export async function benchCommandLine(rounds: number): Promise<Row[]> {
   const server = createServer((request, response) => {
     const document = ANSWERS[new URL(request.url!, "http://localhost").pathname];

@@ -10,14 +10,14 @@ import type { Row } from "./lib/report.js";
 
 const BATCH = 1_000;
 
-/** Live evaluation by one worker, beside the rate at which the same batches were ingested over one connection. */
+/** Live evaluation by one worker, compared with the ingestion of the same batches over one connection. */
 export async function benchEvaluation(
   { sql, keyHash, environmentId }: BenchDatabase,
   rounds: number,
   batches: number,
 ): Promise<Row[]> {
   const dependencies = { sql, models: new Models(), settleSeconds: 30, logger: pino({ level: "silent" }) };
-  await evaluateEnvironment(dependencies, environmentId); // what other benchmarks left
+  await evaluateEnvironment(dependencies, environmentId); // what other benchmarks left behind
   const ingested: number[] = [];
   const evaluated: number[] = [];
   for (let round = 0; round <= rounds; round++) {

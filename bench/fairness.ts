@@ -11,13 +11,13 @@ import { onStage } from "../attacks/stage.js";
 import { endLater } from "./lib/cleanup.js";
 import type { Row } from "./lib/report.js";
 
-/** What one organization may do as much of as it likes. */
+/** The floods, by the names of attacks: what one organization may do without limit. */
 export const FLOODS: readonly string[] = [
   ...["batches", "large-batches", "recompute", "previews", "lists"],
   ...["explanations", "exports", "webhooks", "streams", "snapshots"],
 ];
 
-/** Single events of a quiet organization until they are visible, in each of the floods of another one, beside the same before it; in all of them where none is named. */
+/** Latency of a quiet organization's single events until they are visible, during each flood (or those named) of another one, compared with its limit. */
 export async function benchFairness(seconds: number, only: readonly string[]): Promise<Row[]> {
   const rows: Row[] = [];
   for (const flood of [...EVENTS, ...JOBS, ...READS, ...WEBHOOKS, ...BODIES]) {
@@ -27,13 +27,13 @@ export async function benchFairness(seconds: number, only: readonly string[]): P
   return rows;
 }
 
-/** On a service of its own. */
+/** Measures one flood on a separate service. */
 async function measured(flood: Attack, ms: number): Promise<Outcome> {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // every sender listens
   const work = onStage(stop.signal, (stage) => measureAttacks(stage, [flood], { quietMs: ms, strikeMs: ms }));
   const ended = endLater(async () => {
-    stop.abort(new Error("the benchmark is ended"));
+    stop.abort(new Error("the benchmark was ended"));
     await work.catch(() => undefined); // thrown below
   });
   try {
@@ -44,7 +44,7 @@ async function measured(flood: Attack, ms: number): Promise<Outcome> {
 }
 
 function row({ name, what }: Attack, { during, quiet, notOnce }: Outcome): Row {
-  if (notOnce > 0) console.log(`${name}: ${notOnce} events were not evaluated once within a minute`);
+  if (notOnce > 0) console.log(`${name}: ${notOnce} events were not evaluated exactly once within a minute`);
   return {
     work: `event to visible state, p99 at 10 events/s, in ${name}: ${what}`,
     against: `p99 of ${P99_MS_MAX} ms; its p50 and p99 are those before the flood`,

@@ -26,7 +26,7 @@ const USAGE = `Usage: npm run bench [-- --quick]                            ever
        npm run bench soak [-- --minutes N | --quick]         a service under a steady load: ten minutes, or one; not part of everything
        npm run bench fairness [flood …] [-- --quick]         a quiet organization beside one that floods, not part of everything:
                                                              ${FLOODS.join(", ")}
-       npm run bench sustained [-- --quick]                  the highest rate at which nothing piles up; not part of everything
+       npm run bench sustained [-- --quick]                  the highest rate without a growing backlog; not part of everything
        npm run bench storage [-- --quick]                    bytes of disk and log per event; not part of everything
        npm run bench placement                               a thousand environments on a cluster, simulated; not part of everything
        npm run bench evaluation [-- --quick]                 live evaluation
@@ -59,7 +59,7 @@ endOnSignals();
 try {
   await main();
 } catch (error) {
-  // What was under way when everything was ended failed for that reason.
+  // While everything is being ended, what was under way fails.
   if (!isEnding()) {
     console.error(error);
     process.exitCode = 1;

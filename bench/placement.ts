@@ -4,8 +4,8 @@ import { Random } from "../src/demo/simulate/random.js";
 import { latencyOf, median } from "./lib/measure.js";
 
 /**
- * Processor time of an event on a cluster, in milliseconds of a core: accepted, evaluated and its deliveries sent, by a service with 40
- * environments of examples/saas on a coordinator and two nodes. Measured once; docs/scale.md says how. Singles are evaluated one by one.
+ * Processor time of an event on a cluster, in milliseconds of a core, to accept and evaluate it and send its deliveries: a service with 40
+ * environments of examples/saas on a coordinator and two nodes. Measured once; docs/scale.md says how. Single events are evaluated one by one.
  */
 const COSTS = {
   "single events": { coordinator: 10.2, node: 7.6, plain: 5.8 },
@@ -15,42 +15,43 @@ type Cost = (typeof COSTS)[keyof typeof COSTS];
 
 const ENVIRONMENTS = 1_000;
 const NODES = 8;
-/** Citus makes so many unless told otherwise, and lays them on the nodes in turn. */
+/** Citus's default; it places the shards on the nodes in turn. */
 const SHARDS = 32;
 const CORES = 8;
-/** Of a machine's cores; above it, waiting grows fast. */
+/** Maximum utilization of a machine's cores; above it, waiting times grow fast. */
 const BUSY_MAX = 0.7;
-const LOTS = 200;
+const SAMPLES = 200;
 const CALLS = 200_000;
 
 /**
- * A thousand environments on eight nodes, simulated: how evenly they lie, how many events a second that allows, and what one hot environment
- * does to the others. The n-th largest environment has a share of 1/n, as sizes of customers go. Prints; nothing is measured here.
+ * Simulates a thousand environments on eight nodes: how evenly they are distributed, how many events a second that allows, and how one hot
+ * environment affects the others. The n-th largest environment is 1/n of the largest, as is usual for sizes of customers. Prints the results;
+ * nothing is measured here.
  */
 export async function simulatePlacement(sql: Sql): Promise<void> {
   const shards = await shardsOf(sql);
-  const lots = Array.from({ length: LOTS }, (_, lot) => sharesOf(new Random(lot, "shares")));
+  const samples = Array.from({ length: SAMPLES }, (_, lot) => sharesOf(new Random(lot, "shares")));
   console.log(
-    `${ENVIRONMENTS} environments on ${NODES} nodes, the largest with ${percent(Math.max(...lots[0]!))}; ${LOTS} ways to deal the sizes out\n`,
+    `${ENVIRONMENTS} environments on ${NODES} nodes, the largest with ${percent(Math.max(...samples[0]!))}; ${SAMPLES} random assignments of the sizes\n`,
   );
 
   console.log("share of the fullest node (an eighth is 12.5 %): median, worst of 20");
   const fullest = {
-    "as Citus lays them": lots.map((shares) => Math.max(...asLaid(shares, shards))),
-    "shards moved by size": lots.map((shares) => Math.max(...balanced(byShard(shares, shards)))),
-    "the ten largest by themselves, then moved": lots.map((shares) =>
+    "as Citus places them": samples.map((shares) => Math.max(...byNode(shares, shards))),
+    "shards moved by size": samples.map((shares) => Math.max(...balanced(byShard(shares, shards)))),
+    "the ten largest in separate shards, then moved": samples.map((shares) =>
       Math.max(...balanced(isolated(shares, shards, 10))),
     ),
   };
   for (const [way, parts] of Object.entries(fullest)) {
-    const worst = parts.toSorted((a, b) => a - b)[Math.floor(0.95 * LOTS)]!;
+    const worst = parts.toSorted((a, b) => a - b)[Math.floor(0.95 * SAMPLES)]!;
     console.log(`  ${way}: ${percent(median(parts))}, ${percent(worst)}`);
   }
 
   console.log(
-    `\nevents a second until a machine of ${CORES} cores is ${percent(BUSY_MAX)} busy: cluster (what is busy first), ${NODES} cells, one PostgreSQL`,
+    `\nevents a second until a machine of ${CORES} cores is ${percent(BUSY_MAX)} busy: cluster (and which machine is busy first), ${NODES} cells, one PostgreSQL`,
   );
-  const part = median(fullest["as Citus lays them"]);
+  const part = median(fullest["as Citus places them"]);
   for (const [work, cost] of Object.entries(COSTS)) {
     const room = CORES * BUSY_MAX * 1_000;
     const [coordinator, nodes] = [room / cost.coordinator, room / (cost.node * part)];
@@ -63,15 +64,15 @@ export async function simulatePlacement(sql: Sql): Promise<void> {
   const cost = COSTS["single events"];
   const rate = (0.5 * CORES * 1_000) / cost.coordinator;
   console.log(
-    `\np50 and p99 of an event of the others, ms, at ${rounded(rate)} single events a second: beside the hot one, on other nodes`,
+    `\np50 and p99 of the other environments' events, ms, at ${rounded(rate)} single events a second: on the hot one's node; on other nodes`,
   );
   for (const more of [0, 0.25, 0.5, 0.75, 0.95]) {
-    const { beside, elsewhere } = simulate(lots[0]!, shards, { cost, rate, hot: rate * more });
+    const { beside, elsewhere } = simulate(samples[0]!, shards, { cost, rate, hot: rate * more });
     console.log(`  one sends ${rounded(rate * more)} more: ${beside}; ${elsewhere}`);
   }
 }
 
-/** The shard of each environment, by the function that Citus hashes numbers with. */
+/** The shard of each environment, by the function with which Citus hashes numbers. */
 async function shardsOf(sql: Sql): Promise<number[]> {
   const rows = await sql<
     { hash: number }[]
@@ -79,7 +80,7 @@ async function shardsOf(sql: Sql): Promise<number[]> {
   return rows.map(({ hash }) => Math.min(SHARDS - 1, Math.floor((hash + 2 ** 31) / (2 ** 32 / SHARDS))));
 }
 
-/** What part of everything each environment has; in all 1. */
+/** The share of each environment; the sum is 1. */
 function sharesOf(random: Random): number[] {
   const weights = Array.from({ length: ENVIRONMENTS }, (_, n) => 1 / (n + 1));
   for (let n = weights.length - 1; n > 0; n--) {
@@ -96,13 +97,13 @@ function byShard(shares: readonly number[], shards: readonly number[]): number[]
   return loads;
 }
 
-function asLaid(shares: readonly number[], shards: readonly number[]): number[] {
+function byNode(shares: readonly number[], shards: readonly number[]): number[] {
   const nodes = new Array<number>(NODES).fill(0);
   for (const [shard, load] of byShard(shares, shards).entries()) nodes[shard % NODES]! += load;
   return nodes;
 }
 
-/** The largest of them in shards of their own. */
+/** The loads of shards when the largest environments have separate ones. */
 function isolated(shares: readonly number[], shards: readonly number[], count: number): number[] {
   const least = shares.toSorted((a, b) => b - a)[count - 1]!;
   return [
@@ -114,7 +115,7 @@ function isolated(shares: readonly number[], shards: readonly number[], count: n
   ];
 }
 
-/** Shards on nodes: the largest first, each where least lies. */
+/** The loads of nodes when shards are placed by size: the largest first, each on the node with the least load. */
 function balanced(loads: readonly number[]): number[] {
   const nodes = new Array<number>(NODES).fill(0);
   for (const load of loads.toSorted((a, b) => b - a)) nodes[nodes.indexOf(Math.min(...nodes))]! += load;
@@ -122,8 +123,8 @@ function balanced(loads: readonly number[]): number[] {
 }
 
 /**
- * Calls come one by one and at random, pass the coordinator and then the node of their environment, and each of these works at as many as it
- * has cores, in the order in which they came. `hot` calls a second come on top, of the environment in the middle of the sizes.
+ * Calls arrive at random, pass the coordinator and then the node of their environment. Each machine serves as many at once as it has cores, in
+ * the order of arrival. `hot` further calls a second are for the environment of median size.
  */
 function simulate(
   shares: readonly number[],
@@ -155,11 +156,11 @@ function simulate(
     const done = nodes[nodeOf(environment)]!.serve(passed, exponential(cost.node));
     if (!isHot) taken[nodeOf(environment) === nodeOf(middle) ? "beside" : "elsewhere"].push(done - came);
   }
-  const told = (times: number[]) => {
+  const summary = (times: number[]) => {
     const { p50, p99 } = latencyOf(times)!;
     return `${p50.toFixed(0)}, ${p99.toFixed(0)}`;
   };
-  return { beside: told(taken.beside), elsewhere: told(taken.elsewhere) };
+  return { beside: summary(taken.beside), elsewhere: summary(taken.elsewhere) };
 }
 
 /** Serves as many at once as it has cores, first come, first served. */
@@ -170,7 +171,7 @@ class Station {
     this.#free = new Array<number>(cores).fill(0);
   }
 
-  /** When it is done with what comes at `at` and takes `length`, in milliseconds. */
+  /** When it has done a call that arrives at `at` and takes `length`, in milliseconds. */
   serve(at: number, length: number): number {
     const core = this.#free.indexOf(Math.min(...this.#free));
     return (this.#free[core] = Math.max(at, this.#free[core]!) + length);

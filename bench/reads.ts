@@ -11,13 +11,13 @@ const P99_MS_MAX = 50;
 const TRENDS_P99_MS_MAX = 150;
 const TRAVEL_P99_MS_MAX = 100;
 const WARM_UP = 10;
-/** Of what takes seconds. */
+/** Requests for rows of orientation, which may take seconds. */
 const ORIENTATION_REQUESTS = 10;
 
-/** A year, by day. */
+/** One year. */
 const YEAR = `from=${new Date(Date.now() - 364 * 86_400_000).toISOString().slice(0, 10)}`;
 
-/** What is asked for, below /projects/bench. The rows of `orientation` have no bound: they take as long as there is much of something. */
+/** The requests, below /projects/bench. Those for `orientation` have no limit, because their time grows with the data. */
 const READS: { path: string; msMax?: number; orientation?: boolean }[] = [
   { path: "/events" },
   { path: "/events?limit=200" },
@@ -114,7 +114,7 @@ const PAGES = [
 const PAGE_P99_MS_MAX = 150;
 const PAGE_KB_MAX = 100;
 
-/** The p99 of each list and detail over HTTP, and of each page of the console, beside what it should keep to; `only` of paths that hold one of these texts, unless empty. */
+/** The p99 of each list and detail over HTTP, and of each page of the console, compared with its limit; `only`: paths that contain one of these texts, or all if empty. */
 export async function benchReads(
   database: BenchDatabase,
   size: PopulationSize,
@@ -156,7 +156,7 @@ export async function benchReads(
       }
       const latency = latencyOf(latencies)!;
       const kB = bytes / 1000;
-      // They take minutes together.
+      // Shows progress, because all of them take minutes.
       console.error(`${path}: p99 ${latency.p99.toFixed(1)} ms, ${kB.toFixed(0)} kB`);
       if (headers === ofPage && kB > PAGE_KB_MAX) throw new Error(`${path} has ${kB} kB`);
       rows.push({
@@ -178,7 +178,7 @@ export async function benchReads(
   }
 }
 
-/** Scores of a year, five of each customer, and all that trends tell of what there is, counted as the worker's job does. */
+/** Adds scores over a year, five for each customer, and counts all trends as the worker's job does. */
 async function addTrends({ sql, environmentId }: BenchDatabase, { customers }: PopulationSize): Promise<void> {
   await sql`
     insert into svc.health_scores (environment_id, customer_id, overall, components, band, scored_at, cause_type, config_version, generation)
@@ -193,14 +193,14 @@ async function addTrends({ sql, environmentId }: BenchDatabase, { customers }: P
       where k.environment_id = ${environmentId}
     ) as c
     order by c.n`;
-  // The first call makes the row, the second one counts the history; then there is what was accepted.
+  // The first call creates the row, the second one counts the history, further ones the accepted operations.
   for (let counted = 1; counted > 0;) counted = await call(sql, "count_trends", environmentId, 50_000);
   const [{ days }] = await sql<[{ days: number }]>`
     select count(distinct day)::integer as days from svc.trend_counts where measure = 'health'`;
-  if (days < 300) throw new Error(`the trends of ${customers} customers are of ${days} days`);
+  if (days < 300) throw new Error(`the trends of ${customers} customers have only ${days} days`);
 }
 
-/** A customer with 10,000 events, evaluated through now; and to the one with the most, whose state is not the engine's, as much of one. */
+/** Adds a customer with 10,000 events, evaluated through now; and removes the state of the one with the most events, which is not of the engine. */
 async function addTraveller({ sql, environmentId }: BenchDatabase): Promise<void> {
   await sql`update svc.customers set state = null where environment_id = ${environmentId} and customer_id = 'customer-000000'`;
   await sql`
@@ -214,7 +214,7 @@ async function addTraveller({ sql, environmentId }: BenchDatabase): Promise<void
     from generate_series(0, 9999) as n`;
 }
 
-/** The cookie of a browser in which the owner is signed in. */
+/** The session cookie of a browser in which the owner is signed in. */
 async function startSession({ sql }: BenchDatabase): Promise<string> {
   const { text, hash } = newCredential("session");
   await sql`
@@ -223,7 +223,7 @@ async function startSession({ sql }: BenchDatabase): Promise<string> {
   return text;
 }
 
-/** Reads an answer to its end, and tells how many bytes it has; any status but 200 is a failure. */
+/** Reads an answer and returns its size in bytes; rejects for any status but 200. */
 function get(agent: Agent, url: string, headers: Readonly<Record<string, string>>): Promise<number> {
   return new Promise((resolve, reject) => {
     request(url, { agent, headers }, (response) => {

@@ -15,16 +15,16 @@ const COLD_MS_MAX = 3_000;
 const POLL_MS = 5;
 const SILENCE_MS_MAX = 60_000;
 
-/** What can be seen of a start from outside, in this order. */
+/** The steps of a start that are visible from outside, in order. */
 const STEPS = [
-  "npm, the build, and what is loaded before the port is listened on",
+  "npm, the build, and modules that are loaded before the service listens",
   "initdb",
-  "the server of the database takes connections",
+  "the database server accepts connections",
   "migrations, code of the database, worker",
-  "the first heartbeat, as /readyz sees it",
+  "the first heartbeat, and /readyz succeeds",
 ] as const;
 
-/** From `npm start` until /readyz is 200: on an empty directory, and where the database was made before. */
+/** The time from `npm start` until /readyz is 200: on an empty directory, and with an existing database. */
 export async function benchStart(rounds: number): Promise<Row[]> {
   const cold: number[][] = [];
   const warm: number[][] = [];
@@ -39,15 +39,15 @@ export async function benchStart(rounds: number): Promise<Row[]> {
     cold.push(first);
     warm.push(second);
   }
-  // Not before: ext4 does not soon use again what was just deleted, and looks through all of it for each file that initdb makes.
+  // Not earlier: ext4 does not reuse recently deleted inodes, and would search through all of them for each file that initdb creates.
   for (const remove of removals) await remove();
   return [
     { ...row("npm start on an empty directory until /readyz is 200", cold), floor: 1, aim: 0.75 },
-    row("the same where the database is there", warm),
+    row("the same with an existing database", warm),
   ];
 }
 
-/** Where the time of the starts went, for people. */
+/** Prints the time of each step; returns the row of the totals. */
 function row(work: string, starts: number[][]): Row {
   const totals = starts.map((steps) => steps.at(-1) ?? NaN);
   const spent = starts.map((steps) => steps.map((at, i) => at - (steps[i - 1] ?? 0)));
@@ -69,7 +69,7 @@ function row(work: string, starts: number[][]): Row {
   };
 }
 
-/** Starts the service, stops it when it is ready, and answers when each step was done, in ms. */
+/** Starts the service, stops it when it is ready, and returns when each step was done, in ms. */
 async function start(dataDir: string): Promise<number[]> {
   const address = `http://127.0.0.1:${await freePort()}`;
   const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], SVC_DATA_DIR: dataDir, LOG_LEVEL: "error" };
@@ -100,7 +100,7 @@ async function start(dataDir: string): Promise<number[]> {
   for (const holds of checks) {
     while (!(await holds())) {
       if (child.exitCode !== null) throw new Error(`npm start ended with ${child.exitCode}`);
-      if (performance.now() - startedAt > SILENCE_MS_MAX) throw new Error("npm start does not get ready");
+      if (performance.now() - startedAt > SILENCE_MS_MAX) throw new Error("npm start does not become ready");
       await delay(POLL_MS);
     }
     steps.push(performance.now() - startedAt);
@@ -109,7 +109,7 @@ async function start(dataDir: string): Promise<number[]> {
   return steps;
 }
 
-/** False where none of its processes is left. */
+/** Returns false if the group has no process any more. */
 function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-leader, signal);
@@ -133,7 +133,7 @@ function exists(file: string): Promise<boolean> {
   );
 }
 
-/** The last line of postmaster.pid says so. */
+/** Whether the last line of postmaster.pid says `ready`. */
 async function isServing(file: string): Promise<boolean> {
   return (await readFile(file, "utf8").catch(() => "")).split("\n")[7]?.trim() === "ready";
 }

@@ -13,10 +13,10 @@ import type { BenchDatabase } from "./lib/database.js";
 import { SNAPSHOT } from "./lib/events.js";
 
 const CUSTOMERS = 20_000;
-/** A portion has one event of each customer, so that every event is an evaluation of its own, as in a service that keeps up. */
+/** A portion has one event of each customer, so that every event is evaluated separately, as in a service that keeps up. */
 const BATCHES_IN_PORTION = 20;
 
-/** The benchmarks' model with one more part of each kind that leaves rows. */
+/** The benchmarks' model with further parts whose results are stored as rows. */
 const MODEL: Snapshot = {
   ...SNAPSHOT,
   health: {
@@ -48,8 +48,8 @@ const MODEL: Snapshot = {
 };
 
 /**
- * What events take of the disk and of PostgreSQL's log (WAL): bytes of each table's rows and indexes, and of the log for accepting and for
- * evaluating, with a checkpoint and without. Bytes do not depend on what else the machine does. Prints; there is nothing to compare with.
+ * The disk space and write-ahead log (WAL) of events: bytes of each table's rows and indexes, and of the log for accepting and for
+ * evaluating, with a checkpoint and without. Bytes do not depend on other load. Prints the figures; there is nothing to compare them with.
  */
 export async function benchStorage(database: BenchDatabase, portions: number): Promise<void> {
   const { sql } = database;
@@ -58,7 +58,7 @@ export async function benchStorage(database: BenchDatabase, portions: number): P
   const without = await run(database, portions);
   await sql`checkpoint`;
   const after = await run(database, portions);
-  await leaveAsLater(sql);
+  await addLaterRows(sql);
   await sql`vacuum (analyze)`;
 
   const events = (2 * portions + 1) * BATCHES_IN_PORTION * 1_000;
@@ -73,7 +73,7 @@ export async function benchStorage(database: BenchDatabase, portions: number): P
   console.log(`${log.toString()}\n`);
 }
 
-/** Deploys the model, and makes a webhook that wants everything; nobody delivers. */
+/** Deploys the model, and creates a webhook for all emissions; no worker delivers. */
 async function prepare({ sql, token, organizationId, environmentId }: BenchDatabase): Promise<void> {
   const by = { tokenHash: createHash("sha256").update(token).digest(), organizationId, requestId: "bench" };
   const version = {
@@ -110,7 +110,7 @@ async function run({ sql, keyHash, environmentId }: BenchDatabase, portions: num
   return sum;
 }
 
-/** The bytes that were written to the log meanwhile. */
+/** The bytes that some work writes to the write-ahead log. */
 async function logged(sql: Sql, work: () => PromiseLike<unknown>): Promise<number> {
   const position = async () => {
     const [row] = await sql<[{ bytes: string }]>`
@@ -122,8 +122,8 @@ async function logged(sql: Sql, work: () => PromiseLike<unknown>): Promise<numbe
   return (await position()) - before;
 }
 
-/** The rows that come later: of attempts to deliver, one each, and of the keys of events that retention removed. */
-async function leaveAsLater(sql: Sql): Promise<void> {
+/** Adds rows that would be written later: an attempt for each delivery, and the keys of events that retention removed. */
+async function addLaterRows(sql: Sql): Promise<void> {
   await sql`
     insert into svc.delivery_attempts (environment_id, webhook_id, emission_seq, attempt, attempted_at, latency_ms, status_code)
     select environment_id, webhook_id, emission_seq, 1, now(), 40, 204 from svc.deliveries`;
@@ -143,7 +143,7 @@ async function tablesOf(sql: Sql, events: number): Promise<Table.Table> {
     const [size] = await sql<[{ rows: number; own: string; indexes: string }]>`
       select (select count(*)::int from ${sql(name)}) as rows, pg_table_size(${name}::regclass) as own,
         pg_indexes_size(${name}::regclass) as indexes`;
-    // The few pages of what has few rows say nothing.
+    // Figures of tables with few rows are meaningless.
     if (size.rows < CUSTOMERS / 100) continue;
     const [own, indexes] = [Number(size.own), Number(size.indexes)];
     report.push([

@@ -16,7 +16,7 @@ const DAY = 86_400_000;
 
 const AMOUNTS = { kind: "aggregate", of: { event: "used" }, property: "amount", within: "30d" } as const;
 
-/** Segments of those who used so much within a month, in all and at a time: when they leave them, if nothing comes, is found again with each event. */
+/** Segments by the sum and the average of what was used within a month: each event determines anew when the customer would leave them without further events. */
 const SNAPSHOT: Snapshot = {
   ...EMPTY_SNAPSHOT,
   events: { used: { properties: { amount: { type: "number" } } } },
@@ -26,21 +26,21 @@ const SNAPSHOT: Snapshot = {
   ],
 };
 
-/** Single events of a customer who has many events in the window of a sum and an average, beside one who has few. */
+/** Single events of a customer with many events in the window of a sum and an average, compared with one with few. */
 export async function benchWindows(database: BenchDatabase, rounds: number): Promise<Row[]> {
   const { sql, token, organizationId } = database;
   const keyHash = sha256(randomBytes(20).toString("hex"));
   const by = { tokenHash: sha256(token), organizationId, requestId: "bench" };
   const environmentId = await addProject(sql, by, "windows", keyHash, SNAPSHOT);
   const dependencies = { sql, models: new Models(), settleSeconds: 30, logger: pino({ level: "silent" }) };
-  let made = 0;
+  let eventCount = 0;
   const accept = (customerId: string, instants: readonly number[]) => {
     const events = instants.map((at) => ({
       customerId,
       event: "used",
-      properties: { amount: 1 + (made % 50) },
+      properties: { amount: 1 + (eventCount % 50) },
       timestamp: new Date(at).toISOString(),
-      idempotencyKey: `windows-${made++}`,
+      idempotencyKey: `windows-${eventCount++}`,
     }));
     return ingestBatch(sql, { keyHash, batchId: randomUUID(), repeated: false }, JSON.stringify({ events }));
   };

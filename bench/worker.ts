@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { pino } from "pino";
 import { runWorkerRole } from "../src/server/worker-role.js";
 
-// What `svc-server start --role worker` runs, over BENCH_DATABASE_URL and with BENCH_SECRET; says when it works.
+// Runs what `svc-server start --role worker` runs, with BENCH_DATABASE_URL and BENCH_SECRET; prints a line when it is ready.
 const worker = await runWorkerRole(
   {
     databaseUrl: process.env["BENCH_DATABASE_URL"] ?? "",
@@ -16,7 +16,7 @@ const worker = await runWorkerRole(
   pino({ level: "silent" }),
 );
 
-// A worker that was killed keeps its jobs locked for a while, so it finishes what it has at hand.
+// The jobs of a killed worker stay locked for a while, so this one stops properly.
 let stopping = false;
 const stop = () => {
   if (stopping) return;

@@ -3,7 +3,7 @@ import type { TrackOperation } from "../../src/engine/index.js";
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 0, 1);
 
-/** How often each event comes, of a hundred. */
+/** How many of a hundred events have each name. */
 const MIX: readonly [event: string, share: number][] = [
   ["page_viewed", 50],
   ["feature_used", 25],

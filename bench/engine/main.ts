@@ -26,7 +26,7 @@ export async function benchEngine(rounds: number, events: number): Promise<Row[]
   ];
 }
 
-/** Folds the history of one customer, beside json-rules-engine judging the same events from facts worked out before. */
+/** Folding the history of one customer, compared with json-rules-engine on the same events with precomputed facts. */
 async function benchFolding(model: Model, rounds: number, count: number): Promise<Row[]> {
   const events = orderedEvents(count);
   const rules = rulesEngine();
@@ -57,7 +57,7 @@ async function benchFolding(model: Model, rounds: number, count: number): Promis
     { ...row, against: "the floor", theirs: FLOOR, floor: 1, aim: 3.33, rounds: { ours: ours!.rates } },
     {
       ...row,
-      against: "json-rules-engine, facts ready made",
+      against: "json-rules-engine, precomputed facts",
       theirs: theirs!.rate,
       floor: 1,
       aim: 10,
@@ -66,7 +66,7 @@ async function benchFolding(model: Model, rounds: number, count: number): Promis
   ];
 }
 
-/** The cost of one more event, evaluated by itself from the stored state, after histories of different lengths. */
+/** The cost of one more event, evaluated separately from the stored state, after histories of different lengths. */
 async function benchHistory(model: Model, rounds: number, count: number): Promise<Row[]> {
   const more = Math.ceil(count / 40);
   const histories = [100, 10_000, 100_000];
@@ -96,7 +96,7 @@ async function benchHistory(model: Model, rounds: number, count: number): Promis
   }));
 }
 
-/** Events of one call that are scored by how many a window has, of a customer who has many in it beside one who has few. */
+/** Events of one call whose score depends on the count in a window: a customer with many events in it, compared with one with few. */
 async function benchWindow(rounds: number): Promise<Row> {
   const [few, many] = [500, 20_000] as const;
   const used = { kind: "count", of: { event: "page_viewed" }, within: "365d" } as const;
@@ -133,7 +133,7 @@ async function benchWindow(rounds: number): Promise<Row> {
   };
 }
 
-/** How often a second `svc dev` could be ready, from the start of its process to the line that says so. */
+/** How often per second `svc dev` could become ready, from the start of its process to the line with its address. */
 async function benchReady(rounds: number): Promise<Row> {
   const seconds: number[] = [];
   for (let round = 0; round <= rounds; round++) {

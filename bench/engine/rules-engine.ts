@@ -1,8 +1,8 @@
 import { Engine, type RuleProperties } from "json-rules-engine";
 
 /**
- * The conditions of the benchmark's model as rules of json-rules-engine. It has no memory: counts, ages and the present
- * state are facts that the caller has worked out before.
+ * The conditions of the benchmark's model as rules of json-rules-engine. It has no memory: counts, ages and the current state are
+ * precomputed facts.
  */
 export function rulesEngine(): Engine {
   const condition = (
@@ -39,7 +39,7 @@ export function rulesEngine(): Engine {
   return engine;
 }
 
-/** Facts of an event, ready to be judged. */
+/** The precomputed facts of an event. */
 export function factsOf(event: string, seq: number): Record<string, unknown> {
   return {
     event,

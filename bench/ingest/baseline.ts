@@ -14,20 +14,20 @@ export interface Baseline {
 }
 
 /**
- * What a careful program without our rules would do: one `insert … select unnest(…)` a table, all in one transaction that is sent without
- * waiting in between. The parameters are ready texts before the time counts, as the bodies of our side are. The tables are copies with all
- * their indexes and constraints, without the trigger that asks for evaluation.
+ * What a careful program without our rules would do: one `insert … select unnest(…)` per table, all in one transaction that is sent without
+ * waiting in between. The parameters are serialized before the measured time, like the bodies of our side. The tables are copies with all
+ * indexes and constraints, without the trigger that requests evaluation.
  */
 export async function openBaseline({ sql, environmentId }: BenchDatabase): Promise<Baseline> {
   await sql.unsafe(`
     create schema bench;
     ${TABLES.map((table) => `create table bench.${table} (like svc.${table} including all);`).join("\n")}
   `);
-  let made = 0;
+  let batchCount = 0;
   return {
     variant: (connections, batches) => ({
       name: "insert … select unnest",
-      prepare: () => nextBatches(batches).map((events) => parametersOf(events, ++made, environmentId)),
+      prepare: () => nextBatches(batches).map((events) => parametersOf(events, ++batchCount, environmentId)),
       run: async (work, latencies) => {
         await drain(work as Parameters[], connections, latencies, (batch, sql) => insert(sql, batch));
         return batches * BATCH;
@@ -43,7 +43,7 @@ export async function openBaseline({ sql, environmentId }: BenchDatabase): Promi
   };
 }
 
-/** A batch as literals of arrays. */
+/** A batch as array literals. */
 interface Parameters {
   environmentId: number;
   batchSeq: number;
@@ -78,7 +78,7 @@ function literal(values: string[]): string {
   return `{${values.map((value) => `"${value.replace(/["\\]/g, "\\$&")}"`).join(",")}}`;
 }
 
-/** The sequence number stands for the payload's hash, which has the same size. */
+/** Stores the sequence number in place of the payload's hash, which has the same size. */
 async function insert(sql: Sql, batch: Parameters): Promise<void> {
   const { environmentId, seqs, customers, now } = batch;
   const answers = await Promise.allSettled([

@@ -8,7 +8,7 @@ import type { Row } from "../lib/report.js";
 import { openBaseline } from "./baseline.js";
 import { BATCH, nextBodies } from "./bodies.js";
 
-/** Batches of 1,000 keyed events under a strict schema, beside the same rows by one `insert … select unnest(…)` per table. */
+/** Batches of 1,000 keyed events under a strict schema, compared with inserting the same rows by one `insert … select unnest(…)` per table. */
 export async function benchBatches(database: BenchDatabase, rounds: number, batches: number): Promise<Row[]> {
   const rows: Row[] = [];
   const baseline = await openBaseline(database);
@@ -58,7 +58,7 @@ export function directVariant(
   };
 }
 
-/** One pool per caller, each of a single connection, so that "1 connection" is one and every caller keeps its own. */
+/** Opens pools of a single connection, one for each caller, so that every caller keeps its own connection. */
 export async function withConnections<T>(
   { url }: BenchDatabase,
   connections: number,

@@ -7,7 +7,7 @@ import { directVariant, withConnections } from "./batches.js";
 import { fill } from "./fill.js";
 import { CONNECTIONS, singlesVariant } from "./single-events.js";
 
-/** What the worker has to do at least when a round with it begins, so that it never runs dry. */
+/** The least backlog of the worker when a round begins, so that it is always busy. */
 const BACKLOG = 40_000;
 const CUSTOMERS = 20_000;
 const EVALUATING_MS_MAX = 30_000;
@@ -18,7 +18,7 @@ interface Work {
   variant: Variant;
 }
 
-/** Ingestion while a worker process evaluates the same environment, beside ingestion alone. */
+/** Ingestion while a worker process evaluates the same environment, compared with ingestion alone. */
 export async function benchBesideWorker(
   database: BenchDatabase,
   rounds: number,
@@ -78,12 +78,12 @@ async function compare(database: BenchDatabase, rounds: number, works: Work[]): 
 }
 
 /**
- * The same with a worker process at work from before they begin until after they end: in each round one for all of them, because it takes
- * longer to start than they take. `evaluated` gets its events per second.
+ * The same works while a worker process evaluates, from before they begin until after they end. Each round has one worker for all of them,
+ * because it takes longer to start than they take. `evaluated` receives its events per second.
  */
 function whileEvaluating(database: BenchDatabase, works: Work[], evaluated: number[][]): Variant[] {
   let worker: Child | null = null;
-  let left = works.length;
+  let remaining = works.length;
   return works.map(({ variant }, index) => {
     let pending = 0;
     let accepted = 0;
@@ -102,9 +102,9 @@ function whileEvaluating(database: BenchDatabase, works: Work[], evaluated: numb
       after: async () => {
         const seconds = (performance.now() - countedAt) / 1_000;
         evaluated[index]!.push((pending + accepted - (await pendingOf(database))) / seconds);
-        left -= 1;
-        if (left > 0) return;
-        left = works.length;
+        remaining -= 1;
+        if (remaining > 0) return;
+        remaining = works.length;
         await worker?.stop();
         worker = null;
       },
@@ -112,7 +112,7 @@ function whileEvaluating(database: BenchDatabase, works: Work[], evaluated: numb
   });
 }
 
-/** Waits until the worker has taken something from the inbox; answers what is left in it. */
+/** Waits until the worker has taken something from the inbox; returns how much remains in it. */
 async function untilEvaluating(database: BenchDatabase): Promise<number> {
   const before = await pendingOf(database);
   const deadline = performance.now() + EVALUATING_MS_MAX;

@@ -11,27 +11,27 @@ import { fill } from "./fill.js";
 
 const CALLS = 20;
 
-/** What auto_explain tells of one statement, the ones it ran inside included. */
+/** What auto_explain logs of one statement; its time includes that of the statements inside it. */
 interface Logged {
   text: string;
-  /** Where it ran: the chain of functions and lines, innermost first; empty for the call itself. */
+  /** The chain of functions and lines that executed it, innermost first; empty for the call itself. */
   place: string;
   ms: number;
   plan: string;
 }
 
-/** A statement with the time of the statements inside it taken off. */
+/** A statement, without the time of the statements inside it. */
 interface Part {
   label: string;
   place: string;
-  /** Milliseconds a call. */
+  /** Milliseconds per call. */
   self: number;
   plan: string;
 }
 
 /**
- * Prints where the time of one batch of 1,000 goes, statement by statement, as auto_explain sees them inside svc_api.ingest; with `plans`
- * also `explain (analyze, buffers)` of each. So the statements are never copied here.
+ * Prints how the time of one batch of 1,000 is spent, statement by statement, as auto_explain logs them inside svc_api.ingest, so that no
+ * statement is copied here; with `plans` also `explain (analyze, buffers)` of each.
  */
 export async function explainIngest(database: BenchDatabase, { plans }: { plans: boolean }): Promise<void> {
   await fill(database, 20 * BATCH, 20_000);
@@ -92,7 +92,7 @@ async function loadAutoExplain(sql: Sql): Promise<void> {
   }
 }
 
-/** The parts of a call that no statement inside it shows, from outside: sending, reading the JSON, committing. */
+/** Measures from outside the parts of a call that are not statements inside it: sending, parsing the JSON, committing. */
 async function printOutside(sql: Sql, database: BenchDatabase): Promise<void> {
   const times = {
     "begin (a round trip)": [],
@@ -117,16 +117,16 @@ async function printOutside(sql: Sql, database: BenchDatabase): Promise<void> {
 }
 
 function read({ message = "", where = "" }: Notice): Logged[] {
-  const found = /^duration: ([\d.]+) ms {2}plan:\n([\s\S]*)$/.exec(message);
-  if (!found) return [];
-  const [, ms, rest = ""] = found;
-  // The statement's text may have lines of its own; the plan begins at the first line that has costs.
+  const match = /^duration: ([\d.]+) ms {2}plan:\n([\s\S]*)$/.exec(message);
+  if (!match) return [];
+  const [, ms, rest = ""] = match;
+  // The statement's text may have several lines; the plan begins at the first line with costs.
   const planAt = rest.search(/^[^\n]*\(cost=/m);
   const text = rest.slice(0, planAt < 0 ? undefined : planAt).replace(/^Query Text: /, "");
   return [{ text: squeeze(text), place: where, ms: Number(ms), plan: planAt < 0 ? "" : rest.slice(planAt) }];
 }
 
-/** Adds up the calls; statements end before the one that they run inside, whose place is the end of theirs. */
+/** Averages the calls. Statements are logged before the one that contains them, and their place ends with its place. */
 function partsOf(calls: Logged[][]): Part[] {
   const parts = new Map<string, Part>();
   for (const call of calls) {
@@ -168,7 +168,7 @@ function printParts(parts: Part[]): void {
     table.push([label.slice(0, 150), place, milliseconds(self), `${((100 * self) / total).toFixed(1)} %`]);
   }
   table.push(["all", "", milliseconds(total), "100 %"]);
-  console.log(`inside the call, mean of ${CALLS}; a statement without those inside it\n${table.toString()}`);
+  console.log(`inside the call, mean of ${CALLS}; each statement without those inside it\n${table.toString()}`);
 }
 
 function squeeze(text: string): string {

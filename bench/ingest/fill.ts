@@ -8,20 +8,20 @@ import { BATCH, nextBodies } from "./bodies.js";
 
 const DRAIN_MS_MAX = 120_000;
 
-/** Ingests events as fast as it goes, outside of any measurement. */
+/** Ingests events as fast as possible, outside of any measurement. */
 export async function fill(database: BenchDatabase, events: number, customers: number): Promise<void> {
   const { keyHash } = database;
   await withConnections(database, 4, async (connections) => {
-    // In portions, because the bodies of a million events are too much to hold.
-    for (let left = Math.ceil(events / BATCH); left > 0; left -= 50) {
-      await drain(nextBodies(Math.min(left, 50), customers), connections, [], (body, sql) =>
+    // In portions, because the bodies of a million events are too large for memory.
+    for (let remaining = Math.ceil(events / BATCH); remaining > 0; remaining -= 50) {
+      await drain(nextBodies(Math.min(remaining, 50), customers), connections, [], (body, sql) =>
         ingestBatch(sql, { keyHash, batchId: randomUUID(), repeated: false }, body),
       );
     }
   });
 }
 
-/** Waits until a worker has evaluated all there is. */
+/** Waits until a worker has evaluated everything. */
 export async function drainBacklog({ sql }: BenchDatabase): Promise<void> {
   const deadline = performance.now() + DRAIN_MS_MAX;
   while (performance.now() < deadline) {
@@ -32,7 +32,7 @@ export async function drainBacklog({ sql }: BenchDatabase): Promise<void> {
   throw new Error("the backlog is not evaluated");
 }
 
-/** Leaves the tables as evaluation would: history and keys, nothing pending. */
+/** Leaves the tables as after evaluation: history and keys, nothing pending. */
 export async function emptyInbox({ sql }: BenchDatabase): Promise<void> {
   await sql`truncate svc.inbox`;
 }

@@ -8,8 +8,8 @@ const CUSTOMERS = 20_000;
 const TIMES = 10;
 
 /**
- * The rate of batches over ten times the history, customers and keys, beside that over the history once, in two databases of one server.
- * Nothing is pending in either when a round begins, as after evaluation.
+ * The rate of batches after ten times the history, customers and keys, compared with that after the history once, in two databases of one
+ * server. Nothing is pending in either when a round begins, as after evaluation.
  */
 export async function benchGrowth(
   server: BenchServer,

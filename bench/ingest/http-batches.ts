@@ -6,7 +6,7 @@ import type { Row } from "../lib/report.js";
 import { directVariant, withConnections } from "./batches.js";
 import { BATCH, nextBodies } from "./bodies.js";
 
-/** The same batches over HTTP, as they are and compressed, beside the calls of the database that they become. */
+/** The same batches over HTTP, plain and compressed, compared with the database calls that they result in. */
 export async function benchHttpBatches(database: BenchDatabase, rounds: number, batches: number): Promise<Row[]> {
   const app = await startApp(database, "service");
   const rows: Row[] = [];

@@ -11,17 +11,17 @@ import { benchVisible } from "./visible.js";
 export interface IngestOptions {
   rounds: number;
   quick: boolean;
-  /** For the tables: the machine, the rounds. */
+  /** Description of the machine and the rounds, for the tables. */
   machine: string;
-  /** Only these of INGEST_SUBJECTS; all where empty. */
+  /** Only these of INGEST_SUBJECTS; all if empty. */
   only: string[];
 }
 
-/** In the order in which they run; each has a database of its own. */
+/** In the order in which they run; each has a separate database. */
 export const INGEST_SUBJECTS = ["batches", "http", "singles", "worker", "visible", "processes", "growth"] as const;
 type Subject = (typeof INGEST_SUBJECTS)[number];
 
-/** The rates of ingestion beside their baselines; prints a table for each subject and answers all rows. */
+/** The rates of ingestion, compared with their baselines; prints a table for each subject and returns all rows. */
 export async function benchIngest(server: BenchServer, options: IngestOptions): Promise<Row[]> {
   const { rounds, quick, machine, only } = options;
   const size = quick
@@ -30,7 +30,7 @@ export async function benchIngest(server: BenchServer, options: IngestOptions): 
   const half = { batches: size.batches / 2, requests: size.requests / 2 };
   const subjects: Record<Subject, { about: string; run: (database: BenchDatabase) => Promise<Row[]> }> = {
     batches: {
-      about: `${size.batches} batches a round; parameters of both sides ready made`,
+      about: `${size.batches} batches a round; parameters of both sides serialized beforehand`,
       run: (database) => benchBatches(database, rounds, size.batches),
     },
     http: {
@@ -38,7 +38,7 @@ export async function benchIngest(server: BenchServer, options: IngestOptions): 
       run: (database) => benchHttpBatches(database, rounds, half.batches),
     },
     singles: {
-      about: `${size.requests} requests a round (one call per request: a quarter), raw sockets in a process of their own`,
+      about: `${size.requests} requests a round (one call per request: a quarter), raw sockets in a separate process`,
       run: (database) => benchSingleEvents(database, rounds, size.requests),
     },
     worker: {

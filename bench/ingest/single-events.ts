@@ -7,13 +7,13 @@ import type { Row } from "../lib/report.js";
 
 export const CONNECTIONS = 64;
 
-/** Single events over 64 connections, beside the same application without the database, and with one call per request. */
+/** Single events over 64 connections, compared with the same application without the database, and with one call per request. */
 export async function benchSingleEvents(database: BenchDatabase, rounds: number, requests: number): Promise<Row[]> {
   const backends: Backend[] = ["service", "constant", "one call per request"];
   const apps = await Promise.all(backends.map((backend) => startApp(database, backend)));
   try {
     const variants = apps.map(({ ready }, index) =>
-      // The slow one gets fewer, so that rounds take about as long.
+      // The slow one gets fewer, so that its rounds take about as long.
       singlesVariant(
         backends[index]!,
         [{ address: ready, connections: CONNECTIONS }],

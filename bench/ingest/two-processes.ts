@@ -9,7 +9,7 @@ import { CONNECTIONS, singlesVariant } from "./single-events.js";
 
 const SENDERS = 4;
 
-/** Two service processes that share a load, beside one that has it alone, on one database. */
+/** Two service processes that share a load, compared with one that has it alone, on one database. */
 export async function benchTwoProcesses(
   database: BenchDatabase,
   rounds: number,

@@ -15,7 +15,7 @@ const POLL_MS = 2;
 const P99_MS_MAX = 250;
 const SILENCE_MS_MAX = 30_000;
 
-/** From when a single event is due until the view of customers shows it, at 500 events/s. */
+/** The time from when a single event is due until the view of customers shows it, at 500 events/s. */
 export async function benchVisible(database: BenchDatabase, seconds: number): Promise<Row[]> {
   await fill(database, CUSTOMERS * 5, CUSTOMERS);
   const worker = await startWorker(database);
@@ -51,14 +51,14 @@ export async function benchVisible(database: BenchDatabase, seconds: number): Pr
 
 interface Sent {
   customerId: string;
-  /** Of the event: the state shows it when the customer's last event is no older. */
+  /** The event's timestamp: the state includes it once the customer's last event is no older. */
   timestamp: number;
   dueAt: number;
   answeredAt: number;
   visibleAt: number;
 }
 
-/** Sends events steadily and looks for them in the view meanwhile, until it shows all of them. */
+/** Sends events steadily and polls the view meanwhile, until it shows all of them. */
 async function observe({ sql, key }: BenchDatabase, address: string, count: number): Promise<Sent[]> {
   const all: Sent[] = [];
   const unseen = new Set<Sent>();
@@ -84,10 +84,10 @@ async function observe({ sql, key }: BenchDatabase, address: string, count: numb
     let seen = 0;
     while (seen < count) {
       await delay(POLL_MS);
-      const asked = [...unseen];
-      const shown = await lastEvents(sql, asked);
+      const polled = [...unseen];
+      const shown = await lastEvents(sql, polled);
       const now = performance.now();
-      for (const sent of asked) {
+      for (const sent of polled) {
         if ((shown.get(sent.customerId) ?? -Infinity) < sent.timestamp) continue;
         sent.visibleAt = now;
         unseen.delete(sent);

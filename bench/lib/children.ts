@@ -13,20 +13,20 @@ export interface Child {
 }
 
 /** The database that a process works on. */
-type Place = Pick<BenchDatabase, "url" | "useRoles">;
+type DatabaseAddress = Pick<BenchDatabase, "url" | "useRoles">;
 
-/** What may stand behind the routes of an application under test; see bench/app.ts. */
+/** The backend of the ingestion routes of an application under test; see bench/app.ts. */
 export type Backend = "service" | "constant" | "one call per request";
 
 const STOP_MS_MAX = 15_000;
 
-/** Starts the HTTP application over a database, in a process of its own; `ready` is its address. */
-export function startApp(database: Place, backend: Backend): Promise<Child> {
+/** Starts the HTTP application on a database, in a separate process; `ready` is its address. */
+export function startApp(database: DatabaseAddress, backend: Backend): Promise<Child> {
   return start(new URL("../app.ts", import.meta.url), database, { BENCH_BACKEND: backend });
 }
 
 /** Starts what `svc-server start --role worker` runs; `secret` is its SVC_SECRET. */
-export function startWorker(database: Place, secret?: string): Promise<Child> {
+export function startWorker(database: DatabaseAddress, secret?: string): Promise<Child> {
   return start(
     new URL("../worker.ts", import.meta.url),
     database,
@@ -34,13 +34,13 @@ export function startWorker(database: Place, secret?: string): Promise<Child> {
   );
 }
 
-/** Starts a receiver of webhooks, in a process of its own; see bench/webhooks/receiver.ts. `ready` is its address. */
-export function startReceiver(database: Place): Promise<Child> {
+/** Starts a receiver of webhooks in a separate process; see bench/webhooks/receiver.ts. `ready` is its address. */
+export function startReceiver(database: DatabaseAddress): Promise<Child> {
   return start(new URL("../webhooks/receiver.ts", import.meta.url), database, {});
 }
 
-async function start(script: URL, database: Place, settings: Record<string, string>): Promise<Child> {
-  // Its standard input is a pipe of ours, whose end tells it that we are gone, however we went.
+async function start(script: URL, database: DatabaseAddress, settings: Record<string, string>): Promise<Child> {
+  // Its standard input is a pipe from us; when that ends, it knows that we have ended, for whatever reason.
   const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(script)], {
     env: {
       ...process.env,

@@ -1,9 +1,9 @@
-/** What must not outlive the benchmark: child processes, the server, its directory. Ended last to first. */
+/** Ends what must not outlive the benchmark: child processes, the server, its directory. Called last to first. */
 const open: (() => Promise<void>)[] = [];
 const SAME_SIGNAL_MS = 1_000;
 let ending: Promise<void> | null = null;
 
-/** Notes how something is ended if nobody does before. Answers the function that ends it, once. */
+/** Registers how something is to be ended, at the latest when the benchmark ends. Returns a function that ends it, once. */
 export function endLater(end: () => Promise<void>): () => Promise<void> {
   let ended: Promise<void> | null = null;
   const once = () => {
@@ -15,7 +15,7 @@ export function endLater(end: () => Promise<void>): () => Promise<void> {
   return once;
 }
 
-/** Ends all that is still open, also where something of it fails to end; throws the first of those failures then. */
+/** Ends everything that is still open, even if some of it fails to end; then throws the first failure. */
 export function endAll(): Promise<void> {
   ending ??= (async () => {
     const failures: unknown[] = [];
@@ -32,7 +32,7 @@ export function isEnding(): boolean {
   return ending !== null;
 }
 
-/** Ctrl+C and SIGTERM end everything first. A second signal does not wait, but for one that a wrapper such as npm passes on as well. */
+/** Ctrl+C and SIGTERM end everything before the process. A second signal exits at once, unless it is the first one passed on by a wrapper such as npm. */
 export function endOnSignals(): void {
   let first: number | null = null;
   for (const [signal, status] of [
@@ -43,7 +43,7 @@ export function endOnSignals(): void {
       first ??= performance.now();
       if (performance.now() - first > SAME_SIGNAL_MS) process.exit(status);
       if (ending !== null) return;
-      // Queries and requests under way fail while the server goes; that is what was asked for.
+      // Queries and requests under way fail while the server ends, as intended.
       process.on("unhandledRejection", () => undefined);
       process.on("uncaughtException", () => undefined);
       void endAll().finally(() => process.exit(status));

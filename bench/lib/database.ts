@@ -18,32 +18,32 @@ import { SNAPSHOT } from "./events.js";
 export interface BenchServer {
   /** Version and settings, for the tables. */
   settings: string;
-  /** A database of its own for a subject: a project, the benchmarks' model, no events. */
+  /** Creates a database for a subject, with a project, the benchmarks' model and no events. */
   createDatabase(): Promise<BenchDatabase>;
   close(): Promise<void>;
 }
 
 export interface BenchDatabase {
   url: string;
-  /** Whether the service's processes act as their own roles. */
+  /** Whether the service's processes act as the service's roles. */
   useRoles: boolean;
   sql: Sql;
   /** An ingestion key of the environment that the benchmarks fill, and its SHA-256. */
   key: string;
   keyHash: Buffer;
   environmentId: number;
-  /** An access token of the owner, and the organization that it is good for. */
+  /** An access token of the owner, and its organization. */
   token: string;
   organizationId: string;
-  /** Vacuums and analyses, so that a round finds what every other found; before the one that does not count also writes a checkpoint. */
+  /** Vacuums and analyses, so that all rounds begin alike; before round 0, which does not count, it also writes a checkpoint. */
   settle(round: number): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * A fresh embedded server with the settings that `svc-server start` gives it (fsync on), but for what some rounds would have and others not,
- * by chance: autovacuum, whose work `settle` does between them, and checkpoints, of which there is none while rounds count. So pages are
- * written to the log as a whole in the round that does not count, and neither side hides its own cost behind that.
+ * A new embedded server with the settings of `svc-server start` (fsync on), except for what would disturb rounds at random: autovacuum, whose
+ * work `settle` does between them, and checkpoints, of which there are none in the rounds that count. So full pages are written to the
+ * write-ahead log in the round that does not count, and neither side hides its cost behind them.
  */
 export async function openBenchServer(): Promise<BenchServer> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "svc-bench-"));
@@ -96,7 +96,7 @@ export async function openBenchServer(): Promise<BenchServer> {
   };
 }
 
-/** A project with a model in its environment test, and a key of it. */
+/** Creates a project with a model and an ingestion key in its environment test. */
 export async function createProject(
   sql: Sql,
   keyHash: Buffer,
@@ -106,14 +106,14 @@ export async function createProject(
   const { organizationId } = JSON.parse(await call(sql, "bootstrap", "bench", "bench@example.com", token.hash)) as {
     organizationId: string;
   };
-  // The limit is not what is measured; its bookkeeping is.
+  // The rate limit must not apply, but its bookkeeping is measured.
   await sql`update iam.plans set rate_per_second = 100000000, rate_burst = 100000000`;
   const by = { tokenHash: token.hash, organizationId, requestId: "bench" };
   const environmentId = await addProject(sql, by, "bench", keyHash, snapshot);
   return { environmentId, token: token.text, organizationId };
 }
 
-/** One more project of an organization, with a model and an ingestion key in its environment test, whose id it answers. */
+/** Adds a project to an organization, with a model and an ingestion key in its environment test; returns the environment's id. */
 export async function addProject(
   sql: Sql,
   by: AdminCredentials,
@@ -136,7 +136,7 @@ export async function addProject(
   return environment.environment_id;
 }
 
-/** A webhook for everything; `secret` is the SVC_SECRET of who delivers. */
+/** Creates a webhook for all emissions; `secret` is the SVC_SECRET of the worker. */
 export async function createWebhook(sql: Sql, environmentId: number, url: string, secret: string): Promise<void> {
   await sql`
     insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)

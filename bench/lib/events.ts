@@ -10,24 +10,28 @@ export interface KeyedEvent {
 }
 
 const FEATURES = ["reports", "board", "automation", "search", "api"];
-let made = 0;
+let eventCount = 0;
 const run = randomBytes(6).toString("hex");
 
 /** The next events of a stream in which customers take turns; keys never repeat, also across runs. */
 export function nextEvents(count: number, customers = 20_000): KeyedEvent[] {
   return Array.from({ length: count }, () => {
-    made += 1;
+    eventCount += 1;
     return {
-      customerId: `customer-${(made * 7919) % customers}`,
+      customerId: `customer-${(eventCount * 7919) % customers}`,
       event: "feature_used",
-      properties: { feature: FEATURES[made % FEATURES.length] ?? "", seconds: made % 600, firstTime: made % 50 === 0 },
-      timestamp: new Date(Date.now() - (made % 200) * 1_000).toISOString(),
-      idempotencyKey: `${run}-${made}`,
+      properties: {
+        feature: FEATURES[eventCount % FEATURES.length] ?? "",
+        seconds: eventCount % 600,
+        firstTime: eventCount % 50 === 0,
+      },
+      timestamp: new Date(Date.now() - (eventCount % 200) * 1_000).toISOString(),
+      idempotencyKey: `${run}-${eventCount}`,
     };
   });
 }
 
-/** The benchmarks' events, as a strict schema, so that its check is part of what is measured. */
+/** The benchmarks' events; the schema is strict, so that its check is measured too. */
 export const EVENTS: Snapshot["events"] = {
   feature_used: {
     properties: {

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** Where requests go, and over how many keep-alive connections. */
+/** The address to send requests to, and the number of keep-alive connections. */
 export interface Target {
   address: string;
   connections: number;
@@ -9,7 +9,7 @@ export interface Target {
 
 const SILENCE_MS_MAX = 60_000;
 
-/** A request as it goes over the wire. */
+/** The bytes of an HTTP request. */
 export function requestBytes(path: string, key: string, text: string, gzip = false): Buffer {
   const body = gzip ? gzipSync(text) : Buffer.from(text);
   const head = [
@@ -24,7 +24,7 @@ export function requestBytes(path: string, key: string, text: string, gzip = fal
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-/** Sends requests, one at a time on each connection, until all are answered; notes how long each took. */
+/** Sends requests, one at a time on each connection, until all are answered; adds the duration of each to `latencies`. */
 export async function post(targets: Target[], requests: Buffer[], latencies: number[]): Promise<void> {
   const connections = await open(targets);
   let next = 0;
@@ -38,8 +38,8 @@ export async function post(targets: Target[], requests: Buffer[], latencies: num
 }
 
 /**
- * Sends requests at a steady rate, whatever the answers do. `make` is called when one is sent, with the instant at which it was due: where
- * all connections are busy, it has waited since.
+ * Sends requests at a steady rate, independently of the answers. `make` is called when one is sent, with the instant at which it was due:
+ * if all connections were busy, it has waited since.
  */
 export async function postSteadily(
   targets: Target[],
@@ -63,7 +63,7 @@ export async function postSteadily(
   });
 }
 
-/** Sends what `next` answers, one request at a time on each connection, until it answers null. */
+/** Sends what `next` returns, one request at a time on each connection, until it returns null. */
 export async function postWhile(targets: Target[], next: () => Promise<Buffer | null>): Promise<void> {
   const connections = await open(targets);
   await withConnections(connections, (connection) => async () => {
@@ -91,9 +91,9 @@ async function withConnections(
 /** A raw keep-alive connection, because a full HTTP client would cost more than the server under test. */
 class Connection {
   readonly #socket: Socket;
-  /** The start of an answer whose head is not complete yet. */
+  /** The beginning of an answer whose head is incomplete. */
   #head = "";
-  /** Bytes of the answer's body that are still to come. */
+  /** Bytes of the answer's body that were not received yet. */
   #missing = 0;
   #answered: (() => void) | null = null;
   #failed: ((error: Error) => void) | null = null;
@@ -109,7 +109,7 @@ class Connection {
   static open(address: string): Promise<Connection> {
     const { hostname, port } = new URL(address);
     return new Promise((resolve, reject) => {
-      // One buffer for all answers: what is read of them is only their size and status.
+      // One buffer for all answers, because only their size and status are read.
       const onread = {
         buffer: Buffer.allocUnsafe(64 * 1024),
         callback: (length: number, chunk: Uint8Array) => {
@@ -117,7 +117,7 @@ class Connection {
           return true;
         },
       };
-      // The types know `onread` for net.connect alone, which takes the same options.
+      // The types have `onread` only for net.connect, which takes the same options.
       const socket = new Socket({ onread } as object);
       const connection = new Connection(socket);
       connection.#failed = reject;
@@ -128,7 +128,7 @@ class Connection {
     });
   }
 
-  /** Resolves when the request is answered with 202; any other answer is a failure. */
+  /** Resolves when the request is answered with 202; rejects for any other answer. */
   post(request: Buffer): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#answered = resolve;

@@ -1,11 +1,11 @@
-/** One way of doing the work; it is run in turn with the others, so that whatever disturbs the machine disturbs all. */
+/** One way of doing the work; it runs in turn with the others, so that disturbances of the machine affect all. */
 export interface Variant<T = unknown> {
   name: string;
-  /** Makes the input of a round, outside of the time that counts. */
+  /** Makes the input of a round, outside of the measured time. */
   prepare(): T | Promise<T>;
-  /** Does the work of a round and answers how many units that was. May note how long each step took (ms). */
+  /** Does the work of a round and returns how many units it was. May add the duration of each step (ms) to `latencies`. */
   run(input: T, latencies: number[]): Promise<number>;
-  /** Ends what `prepare` began, outside of the time that counts. */
+  /** Ends what `prepare` began, outside of the measured time. */
   after?(): Promise<void>;
 }
 
@@ -20,14 +20,13 @@ export interface Measured {
   /** Units per second: the median of the rounds. */
   rate: number;
   rates: number[];
-  /** Over the steps of all rounds that count; null where the variant noted none. */
+  /** Over the steps of all rounds that count; null if the variant recorded none. */
   latency: Latency | null;
 }
 
 /**
- * Runs the variants in alternating rounds, after one round that does not count. Every second round goes through them backwards, so that
- * none always follows the same other. `settle` is called before each round; the one that does not count is
- * round 0.
+ * Runs the variants in alternating rounds, after round 0, which does not count. Every second round has the reverse order, so that no variant
+ * always follows the same other one. `settle` is called before each round.
  */
 export async function measure<T>(
   variants: Variant<T>[],
@@ -41,14 +40,14 @@ export async function measure<T>(
     const order = [...variants.entries()];
     for (const [index, variant] of round % 2 === 0 ? order : order.reverse()) {
       const input = await variant.prepare();
-      const noted: number[] = [];
+      const recorded: number[] = [];
       const startedAt = performance.now();
-      const units = await variant.run(input, noted);
+      const units = await variant.run(input, recorded);
       const seconds = (performance.now() - startedAt) / 1_000;
       await variant.after?.();
       if (round === 0) continue;
       rates[index]?.push(units / seconds);
-      for (const latency of noted) latencies[index]?.push(latency);
+      for (const latency of recorded) latencies[index]?.push(latency);
     }
   }
   return variants.map(({ name }, index) => ({
@@ -73,7 +72,7 @@ export function latencyOf(values: number[]): Latency | null {
   return { p50: at(0.5), p99: at(0.99) };
 }
 
-/** Takes each item once, by each of the workers as soon as it is free, and notes how long each took. */
+/** Distributes items to workers, each of which takes the next one when it is free; adds the duration of each to `latencies`. */
 export async function drain<T, W>(
   items: T[],
   workers: W[],

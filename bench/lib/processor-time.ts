@@ -2,18 +2,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Sql } from "postgres";
 import { median } from "./measure.js";
 
-/** Linux counts processor time in ticks of this length, for programs, whatever the kernel's own is. */
+/** Linux reports processor time to programs in ticks of this length, whatever the kernel's own tick is. */
 const TICK_US = 10_000;
 
-/** Microseconds of processor time for a unit of work, by process. */
+/** Microseconds of processor time per unit of work, by process. */
 export type TimePerUnit = Readonly<Record<string, number>>;
 
 /**
- * What work costs the processes that do it, whatever else the machine does meanwhile: rates of single runs differ by a fifth or more, this by a
- * tenth. None on other systems than Linux.
+ * Measures the processor time of the processes that do some work, independently of other load: rates of single runs differ by a fifth or more,
+ * processor time by a tenth. Empty on systems other than Linux.
  *
- * @param processes their ids by name; the server that the connection leads to is `database`
- * @param work answers how many units it was
+ * @param processes ids by name; the database server of the connection is added as `database`
+ * @param work returns how many units it was
  */
 export async function timed(
   { sql, processes }: { sql: Sql; processes: Readonly<Record<string, number>> },
@@ -40,7 +40,7 @@ export function medianTimes(times: readonly TimePerUnit[]): TimePerUnit {
   return Object.fromEntries(names.map((name) => [name, median(times.map((one) => one[name] ?? 0))]));
 }
 
-/** Microseconds that the children of a process have taken, those that have ended as well. */
+/** Microseconds of processor time of a process's children, including those that have ended. */
 function childrenOf(parent: number): number {
   let us = statusOf(parent)?.endedChildrenUs ?? 0;
   for (const id of processIds()) {
@@ -58,11 +58,11 @@ function processIds(): number[] {
   }
 }
 
-/** Null where there is no such process, or it cannot be known. */
+/** Null if there is no such process, or no `/proc`. */
 function statusOf(pid: number): { parent: number; us: number; endedChildrenUs: number } | null {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name may hold anything; what follows it has no parenthesis.
+    // The name may contain anything; what follows it has no parenthesis.
     const fields = status
       .slice(status.lastIndexOf(")") + 2)
       .split(" ")

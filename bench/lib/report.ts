@@ -6,20 +6,20 @@ import type { TimePerUnit } from "./processor-time.js";
 export interface Row {
   work: string;
   against: string;
-  /** Units per second, or the unit itself where less is better. */
+  /** Units per second, or the unit itself if less is better. */
   ours: number;
   theirs: number;
   unit: string;
-  /** Whether the ratio should be small: `floor` is the most that it may be, then. */
+  /** Whether the ratio should be small: then `floor` is its maximum. */
   less?: boolean;
-  /** The ratio that must hold, and the one to aim for; null where the row is for orientation. */
+  /** The required ratio, and the one to aim for; null for a row for orientation. */
   floor: number | null;
   aim: number | null;
-  /** How long single steps took. */
+  /** Durations of single steps. */
   latency?: { ours: Latency | null; theirs?: Latency | null };
-  /** What a unit of ours costs, by process. */
+  /** Processor time of a unit of ours, by process. */
   processorTime?: TimePerUnit;
-  /** Figures of the single rounds, for the file. */
+  /** Figures of the single rounds, for the file of results. */
   rounds?: Record<string, number[]>;
 }
 
@@ -46,7 +46,7 @@ export function printRows(rows: Row[], settings: string): void {
   console.log(`${settings}\n${table.toString()}\n`);
 }
 
-/** Keeps the figures of a run beside those of earlier ones. */
+/** Saves the figures of a run; returns the path of the file. */
 export async function saveRows(rows: Row[], settings: string): Promise<string> {
   const directory = new URL("../results/", import.meta.url);
   await mkdir(directory, { recursive: true });

@@ -5,23 +5,23 @@ const POLL_MS = 5;
 
 export interface Watched {
   customerId: string;
-  /** Of the event: the state shows it when the customer's last event is no older. */
+  /** The event's timestamp: the state includes it once the customer's last event is no older. */
   timestamp: number;
   dueAt: number;
 }
 
-/** Looks for events in the view of customers, and notes how long each took from when it was due. */
+/** Polls the view of customers for events, and records how long each took from when it was due. */
 export class Watch {
   readonly #unseen = new Set<Watched>();
   #latencies: number[] = [];
 
-  /** @param project in whose environment test the customers are */
+  /** @param project whose environment test has the customers */
   constructor(
     private readonly sql: Sql,
     private readonly project: string,
   ) {}
 
-  /** Those that were not seen yet. */
+  /** Events that were not seen yet. */
   get unseen(): readonly Watched[] {
     return [...this.#unseen];
   }
@@ -30,23 +30,23 @@ export class Watch {
     this.#unseen.add(event);
   }
 
-  /** Since it was last asked, in ms. */
+  /** The latencies since the last call, in ms. */
   take(): number[] {
     return this.#latencies.splice(0);
   }
 
-  /** Looks until `sending` has ended and all were seen. */
+  /** Polls until `sending` has ended and all events were seen. */
   async look(sending: Promise<void>): Promise<void> {
     const ended = new AbortController();
     const sent = sending.finally(() => ended.abort());
     sent.catch(() => undefined); // awaited below
     while (!ended.signal.aborted || this.#unseen.size > 0) {
       await delay(POLL_MS);
-      const asked = [...this.#unseen];
-      if (asked.length === 0) continue;
-      const shown = await this.#lastEvents(asked);
+      const polled = [...this.#unseen];
+      if (polled.length === 0) continue;
+      const shown = await this.#lastEvents(polled);
       const now = performance.now();
-      for (const one of asked) {
+      for (const one of polled) {
         if ((shown.get(one.customerId) ?? -Infinity) < one.timestamp) continue;
         this.#unseen.delete(one);
         this.#latencies.push(now - one.dueAt);
@@ -55,12 +55,12 @@ export class Watch {
     await sent;
   }
 
-  async #lastEvents(asked: readonly Watched[]): Promise<Map<string, number>> {
+  async #lastEvents(polled: readonly Watched[]): Promise<Map<string, number>> {
     const rows = await this.sql<{ customer_id: string; last_event_at: Date }[]>`
       select customer_id, last_event_at
       from svc_inspect.customers
       where project = ${this.project} and environment = 'test'
-        and customer_id = any(${asked.map(({ customerId }) => customerId)}::text[])
+        and customer_id = any(${polled.map(({ customerId }) => customerId)}::text[])
         and last_event_at is not null`;
     return new Map(rows.map((row) => [row.customer_id, row.last_event_at.getTime()]));
   }

@@ -14,7 +14,7 @@ export interface JobOptions {
   customerId?: string;
 }
 
-/** The model after somebody changed two thresholds: of a state and of a segment. */
+/** The model with two changed thresholds: of a state and of a segment. */
 function changed(): Snapshot {
   const other = structuredClone(SNAPSHOT);
   const [first] = other.lifecycle!.states[0]!.transitions;
@@ -24,7 +24,7 @@ function changed(): Snapshot {
   return other;
 }
 
-/** The model with a health score, which a backtest is about. */
+/** The model with a health score, which a backtest needs. */
 function scored(): Snapshot {
   const of = { event: "feature_used" };
   return {
@@ -55,7 +55,7 @@ function scored(): Snapshot {
   };
 }
 
-/** The versions of which none is active: jobs are pinned to one or another. */
+/** Versions that are not active; jobs are pinned to them. */
 export const CHANGED = 2;
 export const SCORED = 3;
 
@@ -87,7 +87,7 @@ function weekly(): StoredQuestion {
   };
 }
 
-/** Queues a job and waits until a worker has completed it; answers how many seconds it ran. */
+/** Queues a job and waits until a worker has completed it; returns how many seconds it ran. */
 export async function runJob(
   { sql, environmentId }: BenchDatabase,
   { kind, version, customerId }: JobOptions,

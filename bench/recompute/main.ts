@@ -17,11 +17,11 @@ const REQUESTS_PER_SECOND = 100;
 const CONNECTIONS = 16;
 const MIB = 1024;
 
-/** Recomputes of all customers beside `COPY` of their events, what they cost those who use the service meanwhile, and memory. */
+/** Recomputes of all customers, compared with `COPY` of their events; their effect on other requests; and memory. */
 export async function benchRecompute(server: BenchServer, rounds: number, quick: boolean): Promise<Row[]> {
   const size = quick ? { events: 100_000, customers: 2_000 } : { events: 1_000_000, customers: 20_000 };
   const small = await population(server, size.events / 10, size.customers / 10);
-  // Ten times, so that as much garbage comes together: what differs is how much there is to be recomputed at once.
+  // Ten times, to produce as much garbage: the only difference is how much is recomputed at once.
   const smallPeak = await peakOf(
     small,
     Array.from({ length: 10 }, (_, n) => recomputeUnder(n % 2 === 0 ? CHANGED : 1)),
@@ -51,7 +51,7 @@ export async function benchRecompute(server: BenchServer, rounds: number, quick:
   return rows;
 }
 
-/** A database of its own with evaluated events. */
+/** Creates a database with evaluated events. */
 async function population(server: BenchServer, events: number, customers: number): Promise<BenchDatabase> {
   const database = await server.createDatabase();
   await fill(database, events, customers);
@@ -116,14 +116,14 @@ async function speed(
   ];
 }
 
-/** What a model said of a year, week by week, beside a dry run of the same year. */
+/** A backtest of a model over a year, week by week, compared with a dry run of the same year. */
 async function backtests(
   database: BenchDatabase,
   rounds: number,
   { events, customers }: { events: number; customers: number },
 ): Promise<Row> {
   const { sql, environmentId } = database;
-  // As if they had come in the course of a year.
+  // Spread the events over a year.
   await sql`
     update svc.events set occurred_at = accepted_at - (hashint8(event_seq) & 2147483647) % (365 * 86400) * interval '1 second'
     where environment_id = ${environmentId}`;
@@ -131,7 +131,7 @@ async function backtests(
   const worker = await startWorker(database);
   const seconds = { backtest: [] as number[], dry: [] as number[] };
   try {
-    // So that the dry run has nothing to record.
+    // Afterwards the dry run has no differences to record.
     await runJob(database, { kind: "recompute", version: SCORED });
     for (let round = 0; round <= rounds; round++) {
       await database.settle(round);
@@ -158,7 +158,7 @@ async function backtests(
 }
 
 async function copySeconds({ url, environmentId }: BenchDatabase): Promise<number> {
-  // On a connection of its own: after a copy, the driver sometimes answers nothing more on it.
+  // On a separate connection: after a copy, the driver sometimes does not answer on it any more.
   const sql = connect(url, { max: 1, applicationName: "svc bench copy" });
   await sql`select 1`;
   const startedAt = performance.now();
@@ -172,7 +172,7 @@ async function copySeconds({ url, environmentId }: BenchDatabase): Promise<numbe
   return seconds;
 }
 
-/** Single events over HTTP while all customers are recomputed, again and again, beside the same while nothing is. */
+/** Single events over HTTP while all customers are recomputed repeatedly, compared with the same without recomputes. */
 async function beside(database: BenchDatabase, quick: boolean): Promise<Row> {
   const worker = await startWorker(database);
   const app = await startApp(database, "service");
@@ -233,7 +233,7 @@ async function oneCustomer(
   memory: Pick<Row, "against" | "unit" | "less">,
 ): Promise<Row[]> {
   const { sql, environmentId } = database;
-  // As if they had been sent to it: a customer of the population, whose state knows no more of them than that it is to be rebuilt.
+  // Copies all events to a customer of the population, as if they were its own; its state is rebuilt from them.
   await sql`
     insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
     select environment_id, -event_seq, 'customer-7', event, properties, occurred_at, accepted_at
@@ -256,11 +256,11 @@ async function oneCustomer(
 
 const recomputeUnder = (version: number): JobOptions => ({ kind: "recompute", version });
 
-/** The most memory (MiB) that a worker's process has had when it has done jobs, which are all that it does. */
+/** The peak memory (MiB) of a worker process that does only these jobs. */
 async function peakOf(database: BenchDatabase, jobs: readonly JobOptions[]): Promise<number> {
   const worker = await startWorker(database);
   try {
-    // What starting took does not count.
+    // The peak of the start does not count.
     await writeFile(`/proc/${worker.pid}/clear_refs`, "5");
     for (const job of jobs) await runJob(database, job);
     const status = await readFile(`/proc/${worker.pid}/status`, "utf8");

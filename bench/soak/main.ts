@@ -17,7 +17,7 @@ import { HOT_TABLES, sizesOf, type HotTable, type Size } from "./tables.js";
 
 const RATE = 500;
 const CONNECTIONS = 64;
-/** Of so many events one is looked for: looking has a price of its own. */
+/** Only one in this many events is watched, because polling costs time too. */
 const WATCHED_ONE_IN = 10;
 const P99_MS_MAX = 250;
 const MEBIBYTE = 1024 * 1024;
@@ -26,13 +26,13 @@ const SETTLE_MS_MAX = 120_000;
 interface Sample {
   seconds: number;
   residentBytes: number;
-  /** From when an event was due until the view of customers showed it. */
+  /** Latency from when an event was due until the view of customers showed it. */
   visible: Latency | null;
   delivered: number;
   sizes: Record<HotTable, Size>;
 }
 
-/** A service under a steady load for minutes on end: what it takes in memory and on disk, and whether it stays as quick as it was. */
+/** A service under a steady load for minutes: its memory and disk, and whether it stays as fast as at the beginning. */
 export async function benchSoak(minutes: number, everySeconds: number): Promise<Row[]> {
   const installation = await openInstallation(randomBytes(32).toString("hex"));
   const sql = connect(installation.databaseUrl, { max: 4, applicationName: "svc bench" });
@@ -71,7 +71,7 @@ async function soak(setup: Setup, seconds: number, everySeconds: number): Promis
       const timestamp = Date.now();
       const customerId = customerOf(index);
       const [event] = nextEvents(1) as [KeyedEvent];
-      // Another place in each ten, because customers are dealt out by tens, too.
+      // A different position in each ten, because customers are assigned by tens too.
       if (index % WATCHED_ONE_IN === Math.floor(index / WATCHED_ONE_IN) % WATCHED_ONE_IN) {
         watch.add({ customerId, timestamp, dueAt });
       }
@@ -106,27 +106,28 @@ async function soak(setup: Setup, seconds: number, everySeconds: number): Promis
   return samples;
 }
 
-/** Nothing may be lost, doubled or left behind: every event was stored and evaluated, and every emission came once. */
+/** Nothing may be lost, duplicated or left behind: every event was stored and evaluated, and every emission arrived once. */
 async function checkComplete({ sql, receiver }: Setup, sent: number): Promise<void> {
   const deadline = performance.now() + SETTLE_MS_MAX;
   for (;;) {
-    const [found] = await sql<[{ events: number; pending: number; emissions: number; due: number }]>`
+    const [counts] = await sql<[{ events: number; pending: number; emissions: number; due: number }]>`
       select
         (select count(*)::integer from svc.events) as events,
         (select count(*)::integer from svc.inbox) as pending,
         (select count(*)::integer from svc.emissions) as emissions,
         (select count(*)::integer from svc.deliveries where status <> 'delivered') as due`;
     const delivered = await deliveredTo(receiver);
-    // Customers go on going quiet, so the two meet only while nothing is under way.
-    if (found.pending === 0 && found.due === 0 && found.emissions === delivered && found.events === sent) return;
-    if (performance.now() > deadline) throw new Error(`not all came: ${JSON.stringify({ sent, delivered, ...found })}`);
+    // Customers keep going quiet, so the counts are equal only while nothing is under way.
+    if (counts.pending === 0 && counts.due === 0 && counts.emissions === delivered && counts.events === sent) return;
+    if (performance.now() > deadline)
+      throw new Error(`not all arrived: ${JSON.stringify({ sent, delivered, ...counts })}`);
     await delay(200);
   }
 }
 
 function rowsOf(samples: Sample[], minutes: number): Row[] {
   const work = `${RATE} events/s for ${minutes} min`;
-  // The first third fills caches, and the tables to the size that passing rows need.
+  // The first third fills caches, and the tables up to the size that temporary rows need.
   const third = Math.floor(samples.length / 3);
   const [middle, last] = [samples.slice(third, 2 * third), samples.slice(2 * third)];
   const compared = (what: string, unit: string, of: (sample: Sample) => number, floor: number): Row => ({
@@ -175,7 +176,7 @@ function printSamples(samples: Sample[]): void {
       ...names.map((name) => inWords(sizes[name])),
     ]);
   }
-  console.log(`sizes with indexes, and rows that vacuum has not taken away yet\n${table.toString()}\n`);
+  console.log(`sizes with indexes, and rows that vacuum has not removed yet\n${table.toString()}\n`);
 }
 
 function inWords({ bytes, deadRows }: Size): string {

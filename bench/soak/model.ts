@@ -1,10 +1,10 @@
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { EVENTS } from "../lib/events.js";
 
-/** Customers who come often, and some who go quiet after each event: by a timer, which the tick finds due, and back by the next event. */
+/** Customers with frequent events, and rare ones who go quiet after each event by a timer, which the tick finds, and come back with the next event. */
 const BUSY = 2_000;
 const RARE = 12_000;
-/** Of so many events one is of a customer who comes rarely. */
+/** One in this many events is of a rare customer. */
 const RARE_ONE_IN = 10;
 
 export const SNAPSHOT: Snapshot = {
@@ -38,7 +38,7 @@ export const SNAPSHOT: Snapshot = {
   ],
 };
 
-/** Whose the nth event is. */
+/** The customer of the nth event. */
 export function customerOf(index: number): string {
   const turn = Math.floor(index / RARE_ONE_IN);
   return index % RARE_ONE_IN === 0 ? `rare-${(turn * 7919) % RARE}` : `busy-${(index * 7919) % BUSY}`;

@@ -11,25 +11,25 @@ import { endLater } from "../lib/cleanup.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A service as an operator runs it: one process, with the embedded database and its own settings, autovacuum among them. */
+/** A service as an operator runs it: one process, with the embedded database and its default settings, including autovacuum. */
 export interface Installation {
   databaseUrl: string;
-  /** Whether the service's processes act as their own roles. */
+  /** Whether the service's processes act as the service's roles. */
   useRoles: boolean;
   secret: string;
-  /** Starts `svc-server start`; all of it, unless a role is given. */
+  /** Starts `svc-server start`; default role: all. */
   start(role?: "all" | "http"): Promise<Service>;
 }
 
 export interface Service {
   address: string;
   pid: number;
-  /** Bytes of the process that are in memory. */
+  /** Resident memory of the process. */
   residentBytes(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** A database in a directory of its own, without the service. */
+/** Creates a database in a new directory, without starting the service. */
 export async function openInstallation(secret: string): Promise<Installation> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "svc-bench-soak-"));
   endLater(() => rm(dataDir, { recursive: true, force: true }));

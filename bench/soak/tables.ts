@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 
-/** Tables whose rows come and go, or change all the time: they must stay small, whatever passes through them. */
+/** Tables whose rows are temporary or change all the time: they must stay small, whatever passes through them. */
 export const HOT_TABLES = {
   inbox: "svc.inbox",
   jobs: "graphile_worker._private_jobs",
@@ -13,9 +13,9 @@ export const HOT_TABLES = {
 export type HotTable = keyof typeof HOT_TABLES;
 
 export interface Size {
-  /** With its indexes. */
+  /** Including indexes. */
   bytes: number;
-  /** That vacuum has not taken away yet, as the statistics have it. */
+  /** Rows that vacuum has not removed yet, according to the statistics. */
   deadRows: number;
 }
 

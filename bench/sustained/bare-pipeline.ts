@@ -4,16 +4,16 @@ import { connect } from "../../src/db/connect.js";
 import type { KeyedEvent } from "../lib/events.js";
 import { nextEvent } from "./customers.js";
 
-/** Of the batches that come in, and of the chunks that are read back. */
+/** Rows of the batches that come in, and of the chunks that are read back. */
 const BATCH = 100;
 const CHUNK = 500;
 const SENDERS = 4;
-/** How many rows may wait. */
+/** Maximum of waiting rows. */
 const BACKLOG_MAX = 2_000;
 
 /**
- * What any pipeline does, and nothing else: rows in by unnest with an inbox row each, read back in chunks with a state by customer, the
- * states written anew, the inbox rows deleted. It checks no schema, derives nothing, and tells nobody.
+ * What any pipeline must do, and nothing else: insert rows by `unnest` with an inbox row each, read them back in chunks with each customer's
+ * state, write the states, delete the inbox rows. It checks no schema, derives nothing, and delivers nothing.
  */
 export class BarePipeline {
   private constructor(
@@ -21,7 +21,7 @@ export class BarePipeline {
     private readonly stateBytes: number,
   ) {}
 
-  /** @param stateBytes what the service keeps of a customer on average */
+  /** @param stateBytes average size of a customer's state in the service */
   static async open(url: string, stateBytes: number): Promise<BarePipeline> {
     const sql = connect(url, { max: SENDERS + 1, applicationName: "svc bench bare", statementTimeoutMs: 0 });
     await sql.unsafe(`
@@ -37,7 +37,7 @@ export class BarePipeline {
     return new BarePipeline(sql, stateBytes);
   }
 
-  /** @returns events per second that went all the way, over these seconds after those of warming up */
+  /** @returns processed events per second, over `seconds` after a warm-up */
   async rate(warmUpSeconds: number, seconds: number): Promise<number> {
     const until = performance.now() + (warmUpSeconds + seconds) * 1_000;
     let waiting = 0;

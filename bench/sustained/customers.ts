@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { KeyedEvent } from "../lib/events.js";
 
-/** Accounts of the example's product, each signed up, on a plan. */
+/** Accounts of the example's product. */
 export const CUSTOMERS = 20_000;
 
 const run = randomBytes(6).toString("hex");
-let made = 0;
+let eventCount = 0;
 
 const idOf = (index: number) => `account-${index % CUSTOMERS}`;
 
-/** What each did first: an identify and an event. */
+/** The first operations of each account: an identify and an event. */
 export function beginnings(from: number, count: number): object[] {
   return Array.from({ length: count }, (_, index) => {
     const customerId = idOf(from + index);
@@ -18,15 +18,15 @@ export function beginnings(from: number, count: number): object[] {
   }).flat();
 }
 
-/** The next event of an account; they take turns, keys never repeat. */
+/** The next event; accounts take turns, and keys never repeat. */
 export function nextEvent(): KeyedEvent {
-  made += 1;
-  const [event, properties] = USES[made % USES.length]!;
-  const at = { timestamp: new Date().toISOString(), idempotencyKey: `${run}-${made}` };
-  return { customerId: idOf(made * 7919), event, properties, ...at };
+  eventCount += 1;
+  const [event, properties] = USES[eventCount % USES.length]!;
+  const at = { timestamp: new Date().toISOString(), idempotencyKey: `${run}-${eventCount}` };
+  return { customerId: idOf(eventCount * 7919), event, properties, ...at };
 }
 
-/** Of ten events, as they are in a product that is used. */
+/** A typical mix of ten events of a product in use. */
 const USES: readonly [event: string, properties: KeyedEvent["properties"]][] = [
   ["login", { method: "password" }],
   ["feature_used", { feature: "board" }],

@@ -3,22 +3,22 @@ import type { Sql } from "postgres";
 import { postWhile } from "../lib/load.js";
 import type { Service } from "../soak/service.js";
 
-/** How many operations and deliveries may wait, each: what waits is bounded, so nothing piles up. */
+/** Maximum of waiting operations, and of waiting deliveries, so that no backlog grows. */
 const BACKLOG_MAX = 2_000;
 const LOOK_MS = 50;
 
-/** Requests to a service, one after the other on each connection; where it evaluates, only while there is room. */
+/** Sends requests to a service, one after the other on each connection; if it evaluates, only while the backlog is small. */
 export class Load {
   /** Events that were sent. */
   sent = 0;
-  /** Bytes of the service's process that were in memory at most. Of one that evaluates. */
+  /** Peak resident memory of the service's process; only if it evaluates. */
   residentBytes = 0;
-  /** Resolves once nothing is sent any more. */
+  /** Resolves once all requests are answered. */
   readonly done: Promise<void>;
   #isFull = false;
   #isOver = false;
 
-  /** @param next makes the next request, of so many events; null where there is none */
+  /** @param events per request @param next makes the next request; null at the end */
   constructor(
     private readonly service: Service,
     private readonly sql: Sql,

@@ -24,14 +24,14 @@ const MEBIBYTE = 1024 * 1024;
 const RSS_MIB_MAX = 512;
 const STEADY_RATE = 2_000;
 const P99_MS_MAX = 250;
-/** At the steady rate, of so many events one is looked for. */
+/** At the steady rate, one in this many events is watched. */
 const WATCHED_ONE_IN = 20;
 
 interface Work {
   name: string;
   connections: number;
   path: string;
-  /** Events of a request. */
+  /** Events per request. */
   events: number;
 }
 
@@ -47,9 +47,9 @@ interface Setup {
 }
 
 /**
- * The highest rate at which nothing piles up: a service in one process as an operator runs it, the example's model, a strict schema, keys, a
- * webhook for everything. Senders go on as fast as no more than 2,000 operations and as many deliveries wait. Beside it, in the same
- * rounds: what is accepted where nobody evaluates, and a bare pipeline.
+ * The highest rate without a growing backlog: a service in one process as an operator runs it, the example's model, a strict schema, keys, a
+ * webhook for all emissions. Senders send while at most 2,000 operations and as many deliveries wait. For comparison, in the same rounds:
+ * what is accepted without evaluation, and a bare pipeline.
  */
 export async function benchSustained(rounds: number, quick: boolean): Promise<Row[]> {
   const installation = await openInstallation(randomBytes(32).toString("hex"));
@@ -68,14 +68,14 @@ export async function benchSustained(rounds: number, quick: boolean): Promise<Ro
       ...(quick ? { warmUpSeconds: 5, seconds: 10 } : { warmUpSeconds: 10, seconds: 60 }),
     };
     await begin(setup);
-    const found = await measureRounds(setup, rounds);
+    const figures = await measureRounds(setup, rounds);
     const visible = await visibleAt(setup);
     const manyModels = await residentWithManyModels(installation, sql, owner, compiled.snapshot);
     await receiver.stop();
     return [
-      ...rowsOf(found),
-      memoryRow("memory of the service meanwhile, at most", found.residentMiB),
-      memoryRow(`memory of the service with ${MODELS} models, at most`, [manyModels / MEBIBYTE]),
+      ...rowsOf(figures),
+      memoryRow("peak memory of the service meanwhile", figures.residentMiB),
+      memoryRow(`peak memory of the service with ${MODELS} models`, [manyModels / MEBIBYTE]),
       visible,
     ];
   } finally {
@@ -83,7 +83,7 @@ export async function benchSustained(rounds: number, quick: boolean): Promise<Ro
   }
 }
 
-/** All accounts sign up and are evaluated, so that what is measured has states of the usual size from its first second. */
+/** All accounts sign up and are evaluated, so that states have the usual size from the first second of the measurement. */
 async function begin({ installation, sql, key }: Setup): Promise<void> {
   const service = await installation.start();
   let from = 0;
@@ -95,13 +95,13 @@ async function begin({ installation, sql, key }: Setup): Promise<void> {
   });
   const deadline = performance.now() + DRAIN_MS_MAX;
   while ((await waiting(sql)).some((count) => count > 0)) {
-    if (performance.now() > deadline) throw new Error("what came first is not evaluated");
+    if (performance.now() > deadline) throw new Error("the first operations were not evaluated in time");
     await delay(LOOK_MS);
   }
   await service.stop();
 }
 
-interface Found {
+interface Figures {
   sustained: { batches: number[]; singles: number[] };
   accepted: { batches: number[]; singles: number[] };
   bare: number[];
@@ -109,8 +109,8 @@ interface Found {
   processorTime: { batches: TimePerUnit[]; singles: TimePerUnit[] };
 }
 
-async function measureRounds(setup: Setup, rounds: number): Promise<Found> {
-  const found: Found = {
+async function measureRounds(setup: Setup, rounds: number): Promise<Figures> {
+  const figures: Figures = {
     sustained: { batches: [], singles: [] },
     accepted: { batches: [], singles: [] },
     bare: [],
@@ -121,21 +121,21 @@ async function measureRounds(setup: Setup, rounds: number): Promise<Found> {
   for (let round = 0; round < rounds; round++) {
     for (const [name, work] of [["batches", BATCHES] as const, ["singles", SINGLES] as const]) {
       const { rate, residentMiB, perUnit } = await sustained(setup, work);
-      found.sustained[name].push(rate);
-      found.residentMiB.push(residentMiB);
-      found.processorTime[name].push(perUnit);
-      found.accepted[name].push(await accepted(setup, work));
+      figures.sustained[name].push(rate);
+      figures.residentMiB.push(residentMiB);
+      figures.processorTime[name].push(perUnit);
+      figures.accepted[name].push(await accepted(setup, work));
     }
     const [{ bytes }] = await sql<[{ bytes: number }]>`
       select avg(octet_length(state::text))::integer as bytes from svc.customers`;
     const bare = await BarePipeline.open(installation.databaseUrl, bytes);
-    found.bare.push(await bare.rate(warmUpSeconds, seconds));
+    figures.bare.push(await bare.rate(warmUpSeconds, seconds));
     await bare.close();
   }
-  return found;
+  return figures;
 }
 
-/** Events per second that are accepted and evaluated, while nothing piles up, and what each costs. */
+/** Events per second that are accepted and evaluated without a growing backlog, and their processor time. */
 async function sustained(setup: Setup, work: Work) {
   const { installation, sql, warmUpSeconds, seconds } = setup;
   const service = await installation.start();
@@ -153,7 +153,7 @@ async function sustained(setup: Setup, work: Work) {
   return { rate, residentMiB: load.residentBytes / MEBIBYTE, perUnit };
 }
 
-/** Events per second that are accepted where nobody evaluates. */
+/** Events per second that are accepted while nothing is evaluated. */
 async function accepted(setup: Setup, work: Work): Promise<number> {
   const { installation, sql, warmUpSeconds, seconds } = setup;
   const service = await installation.start("http");
@@ -181,7 +181,7 @@ function loadOf(
   return new Load(service, sql, connections, events, next, isEvaluated);
 }
 
-/** From when an event was due until the view of customers shows it, at a steady rate; a start's first seconds do not count. */
+/** The time from when an event is due until the view of customers shows it, at a steady rate; the first seconds after the start do not count. */
 async function visibleAt({ installation, sql, key, warmUpSeconds, seconds }: Setup): Promise<Row> {
   const service = await installation.start();
   const watch = new Watch(sql, "bench");
@@ -214,7 +214,7 @@ async function visibleAt({ installation, sql, key, warmUpSeconds, seconds }: Set
   };
 }
 
-function rowsOf({ sustained, accepted, bare, processorTime }: Found): Row[] {
+function rowsOf({ sustained, accepted, bare, processorTime }: Figures): Row[] {
   const rate = (
     work: string,
     ours: number[],

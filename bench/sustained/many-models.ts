@@ -11,12 +11,12 @@ export const MODELS = 1_000;
 const CUSTOMERS_EACH = 20;
 const EVENTS_EACH = 50;
 const CONNECTIONS = 4;
-/** How often the events of each project come around. */
+/** How many batches each project sends. */
 const TURNS = 3;
 
 /**
- * The bytes of the service's process that are in memory at most, all of its threads, while projects, each with a model of its own, take turns
- * with batches: every model is compiled again and again, as more of them are active than are kept.
+ * The peak resident memory of the service's process while projects, each with its own model, take turns with batches: models are compiled
+ * again and again, because more of them are active than the cache holds.
  */
 export async function residentWithManyModels(
   installation: Installation,
@@ -33,10 +33,10 @@ export async function residentWithManyModels(
   }
 
   const service = await installation.start();
-  let made = 0;
+  let sent = 0;
   const requests = MODELS * (TURNS + 1);
   const load = new Load(service, sql, CONNECTIONS, EVENTS_EACH, () => {
-    const index = made++;
+    const index = sent++;
     if (index >= requests) return null;
     const events =
       index < MODELS ? beginnings(0, CUSTOMERS_EACH) : Array.from({ length: EVENTS_EACH }, () => ofFew(nextEvent()));
@@ -47,7 +47,7 @@ export async function residentWithManyModels(
   return load.residentBytes;
 }
 
-/** The same event, of one of the customers that every project has. */
+/** The same event, for one of the customers that every project has. */
 function ofFew<Event extends { customerId: string }>(event: Event): Event {
   const [, number] = event.customerId.split("-");
   return { ...event, customerId: `account-${Number(number) % CUSTOMERS_EACH}` };

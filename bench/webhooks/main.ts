@@ -23,11 +23,11 @@ interface Setup {
   receiver: string;
   /** SVC_SECRET of the worker. */
   secret: string;
-  /** Their ids. */
+  /** Process ids. */
   processes: { worker: number; receiver: number };
 }
 
-/** How fast webhooks are delivered, beside a bare loop; and what endpoints that hang cost the others. */
+/** How fast webhooks are delivered, compared with a bare loop; and how endpoints that hang affect the others. */
 export async function benchWebhooks(database: BenchDatabase, rounds: number, quick: boolean): Promise<Row[]> {
   const secret = randomBytes(32).toString("hex");
   const receiver = await startReceiver(database);
@@ -45,7 +45,7 @@ export async function benchWebhooks(database: BenchDatabase, rounds: number, qui
   }
 }
 
-/** A backlog of one webhook, from the moment at which it is enabled until the last delivery is on record. */
+/** A backlog of one webhook, from when it is enabled until the last delivery is recorded. */
 async function throughput(setup: Setup, rounds: number, deliveries: number): Promise<Row> {
   const { sql } = setup.database;
   const [webhookId] = await createWebhooks(setup, 1, () => "/ok", { maxConcurrency: CONCURRENCY });
@@ -55,7 +55,7 @@ async function throughput(setup: Setup, rounds: number, deliveries: number): Pro
   const deliverAll = async () => {
     await sql`update svc.webhooks set disabled_at = null, disabled_reason = null where webhook_id = ${webhookId!}`;
     await sql`select pg_notify('svc_deliveries', '')`;
-    // The database is asked only when all have come: asking has a price of its own.
+    // The database is queried only when all have arrived, because queries cost time too.
     while ((await seen(setup)).count < deliveries) await delay(10);
     while (await anyPending(sql)) await delay(10);
     return deliveries;
@@ -102,7 +102,7 @@ async function throughput(setup: Setup, rounds: number, deliveries: number): Pro
   };
 }
 
-/** Emissions at a steady rate, each for one of many webhooks; from when they are written until they arrive. */
+/** Emissions at a steady rate, each for one of many webhooks: the time from when they are written until they arrive. */
 async function hanging(setup: Setup, rounds: number, durationMs: number): Promise<Row> {
   const { sql } = setup.database;
   const variant = (name: string, pathOf: (n: number) => string) => ({
@@ -149,7 +149,7 @@ async function hanging(setup: Setup, rounds: number, durationMs: number): Promis
   };
 }
 
-/** `count` webhooks; the nth (from 0) takes emissions of the type `t_n` at the receiver's path. */
+/** Creates `count` webhooks; the nth (from 0) receives emissions of the type `t_n` at `pathOf(n)`. */
 async function createWebhooks(
   { database, receiver, secret }: Setup,
   count: number,
@@ -172,7 +172,7 @@ async function createWebhooks(
   return created.map((row) => row.webhook_id);
 }
 
-/** Deliveries that are due, written past the fan-out, as if the webhook had been away. */
+/** Writes due deliveries directly, without the fan-out, as if the webhook had been disabled meanwhile. */
 async function writeBacklog({ database }: Setup, webhookId: string, deliveries: number): Promise<void> {
   await database.sql`
     with numbered as (
@@ -192,7 +192,7 @@ async function writeBacklog({ database }: Setup, webhookId: string, deliveries: 
     select ${database.environmentId}::integer, ${webhookId}, e.emission_seq from emitted as e`;
 }
 
-/** As many bodies like those of the backlog. */
+/** Bodies like those of the backlog. */
 function bodies(count: number): string[] {
   return Array.from({ length: count }, (_, n) =>
     JSON.stringify({
@@ -216,7 +216,7 @@ function messageId(n: number): string {
   return `emi_${n.toString(16).padStart(16, "0")}`;
 }
 
-/** What a loop that knows nothing of a database does. */
+/** Sends one message of the bare loop, which uses no database. */
 async function post(
   { receiver }: Setup,
   agent: ReturnType<typeof createAgent>,
@@ -241,7 +241,7 @@ async function post(
   if (answer.statusCode !== 204) throw new Error(`the receiver answered ${answer.statusCode}`);
 }
 
-/** Every few milliseconds an evaluation's worth of emissions, for the webhooks in turn. Answers how many there were. */
+/** Writes emissions every STEP_MS, as one evaluation does, for the webhooks in turn. Returns how many there were. */
 async function emitSteadily({ database }: Setup, durationMs: number): Promise<number> {
   const each = (EMISSIONS_PER_SECOND * STEP_MS) / 1_000;
   const steps = Math.round(durationMs / STEP_MS / (ENDPOINTS / each)) * (ENDPOINTS / each);
@@ -284,10 +284,10 @@ async function resetReceiver({ receiver }: Setup): Promise<void> {
   await answer.body.dump();
 }
 
-/** What was sent has come, once each. */
+/** Checks that each delivery has arrived once. */
 async function checkCount(setup: Setup, deliveries: number): Promise<void> {
   const { count } = await seen(setup);
-  if (count !== deliveries) throw new Error(`${deliveries} were to be delivered, ${count} came`);
+  if (count !== deliveries) throw new Error(`${count} of ${deliveries} deliveries arrived`);
   await resetReceiver(setup);
 }
 

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
-// Answers 204 to what is posted to /ok and /fine, and never to what is posted to /hang. GET /seen answers, as JSON, how many requests to
-// /ok have come since the last DELETE /seen, and for those whose metadata says when they were made (ms), how long they took to come.
+// Answers 204 to posts to /ok and /fine, and never answers posts to /hang. GET /seen returns, as JSON, how many requests to /ok have arrived
+// since the last DELETE /seen, and the delays (ms) of those whose metadata has the time of their creation.
 let count = 0;
 let delays: number[] = [];
 
