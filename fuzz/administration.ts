@@ -1,4 +1,4 @@
-/** Requests of every operation that the OpenAPI document describes, but for ingestion. */
+/** Requests of every operation in the OpenAPI document except ingestion. */
 import fc, { type Arbitrary } from "fast-check";
 import type { Documented, Operation } from "./documented.js";
 import type { Ground } from "./ground.js";
@@ -7,12 +7,12 @@ import { membersOf, valueOf } from "./schema-values.js";
 import { hostileValue } from "./values.js";
 import { World } from "./world.js";
 
-/** Fewer than an organization may ask some of them at once. */
+/** Fewer than the limit of concurrent requests that some operations have. */
 const LANES = 3;
-/** Requests of one operation before it is the next one's turn. */
+/** Requests of one operation before the next one's turn. */
 const IN_TURN = 10;
 
-/** A request whose path names what is there, but for these parts. */
+/** A request whose path names existing resources, except for these parts. */
 interface Case {
   parts: Readonly<Record<string, string>>;
   /** Percent-encoded. */
@@ -21,7 +21,7 @@ interface Case {
   body: Buffer | undefined;
 }
 
-/** Sends so many requests, of each operation in turn. */
+/** Sends requests of each operation in turn. */
 export async function fuzzAdministration(ground: Ground, { requests }: { requests: number }): Promise<void> {
   const { running, sql, documented, part } = ground;
   const operations = documented.operations
@@ -48,7 +48,7 @@ export async function fuzzAdministration(ground: Ground, { requests }: { request
     await ground.inLanes(LANES, made, (one) => send(operation, one));
     ground.onProgress(part.requests);
     const whoami = await fetch(`${running.service.url}/whoami`, { headers: world.headers });
-    // A request may have taken away the credentials, or what they may do.
+    // A request may have revoked the credentials or their permissions.
     if (!whoami.ok) world = await World.create(running, sql, `administration-${(number += 1)}`);
   }
 }
@@ -58,7 +58,7 @@ const namesIn = (path: string): string[] => [...path.matchAll(PARAMETER)].map(([
 
 const ODD =
   "%00 a%00b %ED%A0%80 %FF %C3 % %4 %zz %2e%2e %2F ..%2f..%2f %5C ' %22 %3Cscript%3E * %25 %20 %0d%0a %1b%5b2J %7f %E2%80%AE null undefined __proto__ constructor -1 0 1e9 v0 v99999999999 %C3%A4%CC%88";
-/** Percent-encoded texts that nobody expects. */
+/** Unexpected percent-encoded strings. */
 const oddText = fc.oneof(
   fc.constantFrom(...ODD.split(" ")),
   fc.constantFrom("a".repeat(300), "9".repeat(30), "a".repeat(5_000), "%F0%9D%92%B3".repeat(300)),
@@ -75,7 +75,7 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
   "x-filler": ["x".repeat(17_000)],
 };
 
-/** Requests that are right, and those with one thing broken. */
+/** Correct requests, and requests with one broken part. */
 function casesOf(documented: Documented, { path, parameters, body }: Operation): Arbitrary<Case> {
   const queried = parameters.filter((one) => one.in === "query");
   const read = parameters.filter((one) => one.in === "header" && one.name !== "X-Request-ID");
@@ -126,5 +126,5 @@ function casesOf(documented: Documented, { path, parameters, body }: Operation):
 const queryOf = (members: readonly (readonly string[])[]): string =>
   members.length === 0 ? "" : `?${members.map((member) => member.join("=")).join("&")}`;
 const formOf = (value: unknown): string => new URLSearchParams(value as Record<string, string>).toString();
-/** Percent-encoded, without halves of surrogate pairs. */
+/** Percent-encodes a value, without lone surrogates. */
 const encoded = (value: unknown): string => encodeURIComponent(Buffer.from(String(value)).toString());

@@ -1,4 +1,4 @@
-/** Bodies for ingestion by chance. */
+/** Random bodies for ingestion. */
 import { gzipSync } from "node:zlib";
 import fc, { type Arbitrary } from "fast-check";
 import { mutated } from "./mutations.js";
@@ -7,18 +7,18 @@ import { hostileInstant, hostileValue, soundInstant, soundName, soundObject } fr
 export interface Body {
   path: "/v1/events" | "/v1/events/batch";
   headers: Record<string, string>;
-  /** What is sent. */
+  /** The bytes sent. */
   bytes: Buffer;
-  /** What that is before compression. */
+  /** The body before compression. */
   text: Buffer;
   /** Whether it must be accepted. */
   isSound: boolean;
 }
 
-/** Before a member of the same name, which counts. */
+/** Inserted before a member of the same name, which overrides it. */
 const HIDDEN: Readonly<Record<string, string>> = { event: '"event":1', customerId: '"customer\\u0049d":null' };
 
-/** An object of these members in any order, some of which may be left out, or come with another value before. */
+/** An object with these members in any order; optional ones may be missing, and one may have another value before. */
 function objectOf(members: Record<string, Arbitrary<string>>, optional: readonly string[] = []): Arbitrary<string> {
   const requiredKeys = Object.keys(members).filter((name) => !optional.includes(name));
   return fc
@@ -47,7 +47,7 @@ const soundIdentify = objectOf({ type: fc.constant('"identify"'), customerId: so
 
 const orHostile = (sound: Arbitrary<string>, hostile = hostileValue) =>
   fc.oneof({ weight: 6, arbitrary: sound }, { weight: 1, arbitrary: hostile });
-/** Few, so that they are used again, for the same and for something else. */
+/** Few keys, so that they are reused, for the same and for other payloads. */
 const usedKey = fc.constantFrom('"k1"', '"k2"', '"k\\u0033"', '"k3"');
 const hostileOperation = objectOf(
   {
@@ -67,7 +67,7 @@ const hostileOperation = objectOf(
   },
   [...OPTIONAL, "traits", "unknown"],
 );
-/** With the same key, so that what repeats another one in another notation is found. */
+/** Events with the same few keys, so that repetitions with another notation of numbers occur. */
 const repeatable = fc
   .tuple(usedKey, fc.constantFrom("1.50", "15e-1", "1.5", "1.51"))
   .map(([key, number]) => `{"customerId":"c1","event":"seen","properties":{"n":${number}},"idempotencyKey":${key}}`);
@@ -109,7 +109,7 @@ const CREDENTIALS = [
   `Bearer svc_test_${"x".repeat(300)}`,
 ];
 
-/** How a text that is to be accepted may be sent. */
+/** Ways to send a text that must be accepted. */
 const soundly = (text: Buffer): Arbitrary<Sent> =>
   fc.oneof(
     {
@@ -119,7 +119,7 @@ const soundly = (text: Buffer): Arbitrary<Sent> =>
     {
       weight: 1,
       arbitrary: fc.double({ min: 0, max: 1, noNaN: true }).map((share) => {
-        // One after the other they are one gzip.
+        // Concatenated gzip streams are one gzip.
         const at = Math.floor(share * text.length);
         const bytes = Buffer.concat([gzipSync(text.subarray(0, at)), gzipSync(text.subarray(at))]);
         return { headers: { "content-encoding": "gzip" }, bytes };
@@ -143,7 +143,7 @@ const hostilely = (text: Buffer): Arbitrary<Sent> => {
 const soundText = textsOf(soundTrack, fc.oneof(soundTrack, soundIdentify));
 const hostileText = textsOf(hostileOperation, fc.oneof(soundTrack, soundIdentify, hostileOperation, repeatable));
 
-/** What must be accepted, what may be, and what is sent as nothing should be. */
+/** Bodies that must be accepted, bodies that may be refused, and bodies sent in a wrong way. */
 export const body: Arbitrary<Body> = fc.oneof(
   { weight: 5, arbitrary: sentAs(soundText, soundly, true) },
   { weight: 4, arbitrary: sentAs(hostileText, soundly, false) },
@@ -167,7 +167,7 @@ export function mutantOf(bodies: readonly Body[]): Arbitrary<Body> {
     );
 }
 
-/** A text that was given: as a body, as an operation of a batch, as a value, and as a string everywhere. */
+/** Bodies for a text of the corpus: as a body, as an operation of a batch, as a value, and as a string everywhere. */
 export function bodiesOf(given: Buffer): Body[] {
   const string = JSON.stringify(given.toString());
   const around = (head: string, tail: string) => Buffer.concat([Buffer.from(head), given, Buffer.from(tail)]);

@@ -1,9 +1,9 @@
-/** Texts that others collected. */
+/** Texts from a given corpus. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { DemoFailure, messageOf } from "../src/demo/failure.js";
 
-/** Of these each line is a text. */
+/** Files of which each line is a text. */
 const OF_LINES = /\.(?:jsonl|ndjson|txt)$/;
 const NEWLINE = 0x0a;
 
@@ -32,8 +32,8 @@ function textsOf(file: string, bytes: Buffer): Buffer[] {
   if (!OF_LINES.test(file)) return [bytes];
   const lines: Buffer[] = [];
   for (let start = 0; start < bytes.length;) {
-    const found = bytes.indexOf(NEWLINE, start);
-    const end = found === -1 ? bytes.length : found;
+    const newline = bytes.indexOf(NEWLINE, start);
+    const end = newline === -1 ? bytes.length : newline;
     if (end > start) lines.push(bytes.subarray(start, end));
     start = end + 1;
   }

@@ -1,4 +1,4 @@
-/** What the service's OpenAPI document says that it answers. */
+/** The answers that the service's OpenAPI document describes. */
 import type { Answer } from "../attacks/sender.js";
 
 export interface Schema {
@@ -37,11 +37,11 @@ export interface Operation {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   path: string;
   parameters: Parameter[];
-  /** Whether it takes credentials. */
+  /** Whether it requires credentials. */
   isSecured: boolean;
-  /** Whether its good answers have no end. */
+  /** Whether its successful answers have no end. */
   isEndless: boolean;
-  /** Of its body; null where it takes none. */
+  /** Content type and schema of its body; null if it has none. */
   body: { type: string; schema: Schema } | null;
   /** Answers by status. */
   responses: Readonly<Record<string, Response>>;
@@ -88,16 +88,16 @@ export class Documented {
     return this.operations.find((one) => one.method === method && one.path === path)!;
   }
 
-  /** What is referred to, where something is. */
+  /** Resolves a reference, if the node is one. */
   resolve<T extends { $ref?: string }>(node: T): T {
     if (node.$ref === undefined) return node;
     const [, kind = "", name = ""] = /^#\/components\/(\w+)\/(.+)$/.exec(node.$ref) ?? [];
     return this.document.components[kind]![name] as T;
   }
 
-  /** What is wrong with an answer; null where it is one that the operation may give. */
+  /** What is wrong with an answer; null if the operation's description allows it. */
   fault({ responses }: Operation, { status, text }: Answer): string | null {
-    if (status === null) return "no answer came";
+    if (status === null) return "there was no answer";
     const shown = `answered ${status} ${text.slice(0, 300)}`;
     if (status >= 500) return shown;
     const response = responses[status];
@@ -105,12 +105,12 @@ export class Documented {
     if (status < 400) return null;
     const { description, content } = this.resolve(response);
     const code = codeOf(text, content);
-    if (code === null) return `${shown}, which is no error as it is documented`;
+    if (code === null) return `${shown}, which is not an error as documented`;
     return description.includes(`\`${code}\``) ? null : `${shown}, a code that is not documented for this status`;
   }
 }
 
-/** The code of an error: in the envelope, or as OAuth has it; null where the text is neither. */
+/** The code of an error, in the envelope or in OAuth's format; null if the text is neither. */
 function codeOf(text: string, content: Record<string, object> = {}): string | null {
   try {
     const { error } = JSON.parse(text) as { error?: unknown };

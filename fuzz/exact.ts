@@ -1,11 +1,11 @@
-/** JSON texts as values that can be compared, every digit of their numbers included. */
+/** Parses JSON texts to values that can be compared exactly, with every digit of their numbers. */
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * The value of a JSON text, with every number and every string (names too) as a text that tells which it is: `n` and the number as it is kept, `s`
- * and the string. Of members of one name the last one counts. Throws SyntaxError where the text is no JSON.
+ * The value of a JSON text, with every number and every string (names too) as a prefixed string: `n` and the number as it is stored, `s` and the
+ * string. Of members with the same name the last one counts. Throws SyntaxError if the text is not JSON.
  */
 export function exactJson(text: string): unknown {
   JSON.parse(text);
@@ -22,7 +22,7 @@ export function withoutNotation(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutNotation(member)]));
 }
 
-/** A number as docs/formats.md says that it is kept: all digits, exponents written out, no negative zero. */
+/** A number as it is stored according to docs/formats.md: all digits, exponents written out, no negative zero. */
 export function written(token: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = NUMBER.exec(token) ?? [];
   const places = fraction.length - Number(exponent);

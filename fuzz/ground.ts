@@ -1,4 +1,4 @@
-/** What a part of a run sends its requests by. */
+/** Sends the requests of a part of a run. */
 import type { Sql } from "postgres";
 import { Sender, type Answer } from "../attacks/sender.js";
 import type { RunningService } from "../attacks/stage.js";
@@ -13,14 +13,14 @@ export class Ground {
     readonly sql: Sql,
     readonly documented: Documented,
     readonly part: Part,
-    /** Told how much of it is done. */
+    /** Called with the number of requests done. */
     readonly onProgress: (done: number) => void,
   ) {
-    // Each attempt brings its own credentials.
+    // Each attempt has its own credentials.
     this.#sender = new Sender(running.service.url, { accessToken: "", organizationId: "" }, part);
   }
 
-  /** Sends it, and notes an answer that is not documented of the operation. */
+  /** Sends a request, and records a finding if the answer is not documented for the operation. */
   async try(operation: Operation, attempt: Attempt): Promise<Answer> {
     const { method = "POST", path, body, headers = {} } = attempt;
     const { signal } = this.running;
@@ -34,7 +34,7 @@ export class Ground {
     return answer;
   }
 
-  /** Does all of it, so many at once. */
+  /** Does the work for all items, `lanes` at a time. */
   async inLanes<T>(lanes: number, items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
     const waiting = items.values();
     const lane = async () => {

@@ -8,12 +8,12 @@ import type { Ground } from "./ground.js";
 import { Stored, type Accepted } from "./stored.js";
 
 const LANES = 16;
-/** What is compared together. */
+/** Bodies that are compared together. */
 const CHUNK = 1_000;
-/** So many go to one project: names are drawn from few, and a customer's traits have a bound. */
+/** A new project is used after this many chunks, because customers are few and their traits have a size limit. */
 const CHUNKS_OF_PROJECT = 10;
 
-/** Sends what the corpus holds and so many bodies more, and compares after each thousand what is stored. */
+/** Sends the corpus and then `bodies` more, and compares what is stored after each chunk. */
 export async function fuzzIngestion(
   ground: Ground,
   { bodies, corpus }: { bodies: number; corpus: readonly Buffer[] },
@@ -25,7 +25,7 @@ export async function fuzzIngestion(
   const openProject = async () => {
     const slug = `ingestion-${taken}`;
     const key = await api.createProject(slug, slug);
-    // Violations are counted, so that names and values reach what counts them.
+    // A schema that is not strict, so that names and values also reach the counting of violations.
     await api.deploy(slug, { ...NEIGHBOUR_MODEL, strictSchema: false });
     return { key, stored: new Stored(sql, await environmentOf(sql, slug), part) };
   };
@@ -52,8 +52,9 @@ export async function fuzzIngestion(
 }
 
 function* chunks(bodies: number, seed: number, corpus: readonly Buffer[]): Generator<Body[]> {
-  const given = Math.ceil(CHUNK / 6);
-  for (let from = 0; from < corpus.length; from += given) yield corpus.slice(from, from + given).flatMap(bodiesOf);
+  const textsPerChunk = Math.ceil(CHUNK / 6);
+  for (let from = 0; from < corpus.length; from += textsPerChunk)
+    yield corpus.slice(from, from + textsPerChunk).flatMap(bodiesOf);
   for (let from = 0; from < bodies; from += CHUNK) {
     const count = Math.min(CHUNK, bodies - from);
     const mutants = Math.floor(count / 3);

@@ -1,4 +1,4 @@
-/** `npm run fuzz`: sends a service what nobody should send. Exits 0, 1 (something was answered or kept as it must not be) or 2 (usage). */
+/** `npm run fuzz`: sends a service unexpected and broken requests. Exits with 0, 1 (something was answered or stored wrongly) or 2 (usage). */
 import { runProgram } from "../src/demo/failure.js";
 import { readOptions } from "./options.js";
 import { runFuzz } from "./run.js";

@@ -1,4 +1,4 @@
-/** What is nearly right: texts with a few bytes changed, documents with something else in a few of their places. */
+/** Nearly correct input: texts with a few changed bytes, documents with other values in a few places. */
 import fc, { type Arbitrary } from "fast-check";
 
 const BYTES = ['"', "\\", "{", "}", "[", "]", ",", ":", "0", "-", "e", ".", "u", " ", "\n", "\0", "\x7f"]
@@ -32,7 +32,7 @@ export function mutated(bytes: Arbitrary<Buffer>): Arbitrary<Buffer> {
 type Container = Record<string | number, unknown>;
 type Trail = (string | number)[];
 
-/** Every place of a document but itself. */
+/** Every place in a document except the root. */
 function places(node: unknown, trail: Trail = []): Trail[] {
   if (typeof node !== "object" || node === null) return [];
   const keys = Array.isArray(node) ? node.map((_, index) => index) : Object.keys(node);
@@ -45,9 +45,9 @@ const valueAt = (document: unknown, trail: Trail): unknown =>
   trail.reduce<unknown>((node, key) => (node as Container | undefined)?.[key], document);
 
 /**
- * The text of a document, in one to `most` places of which stands another text, or nothing, or a member more.
+ * The text of a document with one to `most` changes: another text, a removed value, or an additional member.
  *
- * @param other what may stand in the place of a value that has this name in an object
+ * @param other what may replace a value that has this name in an object
  */
 export function changed(
   document: unknown,

@@ -1,11 +1,11 @@
-/** What came of one part of a run. */
+/** The results of one part of a run. */
 import { Tally } from "../attacks/tally.js";
 
 const SHOWN_MAX = 600;
-/** One defect may have thousands of them. */
+/** Limit of findings shown, because one defect may cause thousands. */
 const KEPT_MAX = 20;
 
-/** What was sent, as far as it takes to send it again. */
+/** A request with all that is needed to repeat it. */
 export interface Attempt {
   method?: "GET" | "POST" | "PATCH" | "DELETE";
   path: string;
@@ -17,7 +17,7 @@ export class Part extends Tally {
   slowestMs = 0;
   lost = 0;
   altered = 0;
-  /** Values that were stored and that nobody had been told of, or twice. */
+  /** Values that were stored without having been accepted, or twice. */
   doubled = 0;
   /** Values that were compared. */
   compared = 0;
@@ -32,7 +32,7 @@ export class Part extends Tally {
     super();
   }
 
-  /** Something that must not be. */
+  /** Records a finding. */
   found(what: string, attempt: Attempt | null): void {
     this.findings += 1;
     if (this.shown.length >= KEPT_MAX) return;

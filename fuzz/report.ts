@@ -21,7 +21,7 @@ export function report(style: ReportStyle, parts: readonly Part[]): string {
   return [
     reportTable(
       style,
-      "What was answered, what is stored of what was accepted, the most memory of the service, the slowest answer",
+      "Answers, comparison of what was accepted with what is stored, peak memory of the service, the slowest answer",
       [{ title: "part" }, ...titles.map((title) => ({ title, align: "right" as const }))],
       parts.map((part) => [
         part.name,

@@ -20,11 +20,11 @@ import { fuzzSnapshots } from "./snapshots.js";
 
 export interface RunContext {
   output: NodeJS.WritableStream & { isTTY?: boolean };
-  /** Aborted when the person at the terminal has had enough. */
+  /** Aborted when the user interrupts the run. */
   stop: AbortSignal;
 }
 
-/** Throws a DemoFailure where something was found. Ends and removes everything, however it ends. */
+/** Throws a DemoFailure if there are findings. Ends and removes everything in any case. */
 export async function runFuzz(options: FuzzOptions, { output, stop }: RunContext): Promise<void> {
   const corpus = await readCorpus(options.corpus);
   const startedAt = performance.now();
@@ -55,7 +55,7 @@ async function fuzz(
   const memory = new Memory(pids);
   void memory.run();
   try {
-    // What a plan limits by the minute or in number is refused as it should be, and hides everything else.
+    // Raise the limits of plans: correct refusals would hide everything else.
     await sql`
       update iam.plans
       set rate_per_second = 10000000, rate_burst = 10000000, projects = 1000000, members = 1000000, tokens = 1000000, keys = 1000000,
@@ -88,7 +88,7 @@ async function fuzz(
   }
 }
 
-/** What no request shows: processes that ended, customers that could not be evaluated. */
+/** Records findings that no answer shows: processes that ended, customers that could not be evaluated. */
 async function judge({ ends }: RunningService, sql: Sql, part: Part): Promise<void> {
   for (const how of ends.splice(0)) part.found(`the service ended: ${how}`, null);
   const failed = await sql<{ customerId: string; error: string }[]>`

@@ -4,7 +4,7 @@ import { HARMLESS } from "../attacks/models.js";
 import type { Documented, Schema } from "./documented.js";
 import { CUSTOMER } from "./world.js";
 
-/** What a schema does not say of members with these names. No webhook may lead away from this machine. */
+/** Values of members that their schema does not describe closely enough. No webhook may lead away from this machine. */
 const BY_NAME: Readonly<Record<string, Arbitrary<unknown>>> = {
   snapshot: fc.integer({ min: 1, max: 1_000 }).map((value) => ({
     ...HARMLESS,
@@ -28,7 +28,7 @@ const BY_NAME: Readonly<Record<string, Arbitrary<unknown>>> = {
 };
 const LENGTH_MAX = 300;
 
-/** @param name of the member or the parameter that it is for */
+/** A value that a schema allows. @param name of the member or parameter */
 export function valueOf(documented: Documented, referring: Schema, name = ""): Arbitrary<unknown> {
   const schema = documented.resolve(referring);
   const known = Object.hasOwn(BY_NAME, name) ? BY_NAME[name] : undefined;
@@ -62,7 +62,7 @@ function valueOfType(documented: Documented, schema: Schema, type: string): Arbi
   return membersOf(Object.fromEntries(members), required);
 }
 
-/** An object of these members: those that must be there, and up to two others, because many do not go together. */
+/** An object with the required members and up to two others, because many exclude each other. */
 export function membersOf<T>(
   members: Record<string, Arbitrary<T>>,
   required: readonly string[],
@@ -82,7 +82,7 @@ function textOf({ pattern, examples, minLength = 0, maxLength = LENGTH_MAX }: Sc
     fc.string({ ...length, maxLength: Math.max(minLength, 8) }),
   );
   const form = pattern === undefined ? null : new RegExp(pattern, "u");
-  // What looks ahead cannot be made from its pattern.
+  // Strings cannot be generated from a pattern with lookahead, so they are filtered.
   const made =
     form === null ? any : pattern!.includes("(?") ? any.filter((text) => form.test(text)) : fc.stringMatching(form);
   return examples === undefined ? made : fc.oneof(made, fc.constantFrom(...examples));

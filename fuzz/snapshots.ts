@@ -1,4 +1,4 @@
-/** Snapshots that are nearly those of a model. */
+/** Snapshots that are nearly correct models. */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
@@ -13,9 +13,9 @@ import { changed } from "./mutations.js";
 import { type Attempt, shortened } from "./part.js";
 import { hostileValue, soundValue } from "./values.js";
 
-/** Each deploys into a project of its own, and waits until an event is evaluated there. */
+/** Each lane deploys to a separate project, and waits until an event is evaluated there. */
 const LANES = 4;
-/** What is made together. */
+/** Snapshots that are generated together. */
 const CHUNK = 200;
 const POLL_MS = 20;
 const EVALUATED_MS_MAX = 60_000;
@@ -28,7 +28,7 @@ interface Lane {
   key: string;
 }
 
-/** Deploys so many snapshots, compares each that is accepted with what is stored, and evaluates events under it. */
+/** Deploys snapshots, compares each accepted one with what is stored, and evaluates events under it. */
 export async function fuzzSnapshots(ground: Ground, { snapshots }: { snapshots: number }): Promise<void> {
   const { running, sql, documented, part } = ground;
   const { api, credentials } = await running.tenant(TENANT);
@@ -59,7 +59,7 @@ export async function fuzzSnapshots(ground: Ground, { snapshots }: { snapshots: 
       join svc.environments as e on e.project_id = v.project_id
       where e.environment_id = ${environmentId} and v.version = ${Number(version.slice(1))}`;
     part.compared += 1;
-    // Its numbers are doubles: written as JavaScript writes them, nothing of them is lost.
+    // A snapshot's numbers are doubles, so JavaScript writes them without loss.
     const sent = JSON.stringify(JSON.parse(text));
     const isSame = isDeepStrictEqual(exactJson(stored.text), exactJson(sent));
     if (!isSame || createHash("sha256").update(stored.text).digest("hex") !== stored.hash) {
@@ -90,9 +90,9 @@ export async function fuzzSnapshots(ground: Ground, { snapshots }: { snapshots: 
   }
 }
 
-/** The model with something else in one or two places: mostly of the same kind, so that much of it is accepted. */
+/** The model with other values in one or two places, mostly of the same kind, so that many snapshots are accepted. */
 function changedModel(model: Snapshot): Arbitrary<string> {
-  /** The values that members of a name have anywhere. */
+  /** All values of members with the same name in the model. */
   const used = new Map<string, Set<string>>();
   JSON.stringify(model, (name, value: unknown) => {
     const values = used.get(name) ?? new Set();
@@ -118,7 +118,7 @@ function changedModel(model: Snapshot): Arbitrary<string> {
   return changed({ ...model, strictSchema: false }, other, 2);
 }
 
-/** What a customer does who does everything once. */
+/** Operations of a customer with each event once. */
 function operationsUnder({ events, traits }: Snapshot, customerId: string): object[] {
   const payload = (fields: Record<string, Field>) =>
     Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, valueOf(field)]));
@@ -138,7 +138,7 @@ function valueOf(field: Field): unknown {
   return { number: 1, boolean: true, date: "2026-03-02" }[field.type];
 }
 
-/** Waits until a customer's operations are evaluated; why they are not, or null. */
+/** Waits until a customer's operations are evaluated; returns null, or the reason why they are not. */
 async function failureOf({ sql, running }: Ground, environmentId: number, customerId: string): Promise<string | null> {
   const startedAt = performance.now();
   while (performance.now() - startedAt < EVALUATED_MS_MAX) {
@@ -153,5 +153,5 @@ async function failureOf({ sql, running }: Ground, environmentId: number, custom
     if (!waiting) return null;
     await delay(POLL_MS, undefined, { signal: running.signal });
   }
-  return `is not evaluated after ${EVALUATED_MS_MAX / 1_000} s`;
+  return `was not evaluated within ${EVALUATED_MS_MAX / 1_000} s`;
 }

@@ -1,4 +1,4 @@
-/** What was accepted beside what is stored. */
+/** Compares what was accepted with what is stored. */
 import { isDeepStrictEqual } from "node:util";
 import type { Sql } from "postgres";
 import type { Body } from "./bodies.js";
@@ -11,11 +11,11 @@ export interface Accepted {
   answer: string;
 }
 
-/** An operation as its exact value. */
+/** The exact value of an operation; see exact.ts. */
 type Exact = Record<string, unknown>;
 
 interface SentOperation {
-  /** Of an event, its number; null for an update of traits. */
+  /** The number of an event; null for an identify. */
   seq: string | null;
   value: Exact;
   body: Body;
@@ -33,7 +33,7 @@ interface Row {
   idempotencyKey: string | null;
 }
 
-/** Compares all that comes into an environment with what was accepted, a number of bodies at a time. */
+/** Compares everything that is stored in an environment with what was accepted, chunk by chunk. */
 export class Stored {
   #through = "-1";
 
@@ -43,7 +43,7 @@ export class Stored {
     private readonly part: Part,
   ) {}
 
-  /** Compares what was accepted with what is stored since it was asked before; nothing may be under way. */
+  /** Compares what was accepted with what was stored since the last call; no request may be under way. */
   async compare(accepted: readonly Accepted[]): Promise<void> {
     const sent = accepted.flatMap((one) => this.#operationsOf(one));
     const rows = await this.#rows(sent.flatMap(({ seq }) => seq ?? []));
@@ -60,7 +60,7 @@ export class Stored {
       const repetitions = bySeq.get(row.seq);
       bySeq.delete(row.seq);
       if (repetitions === undefined)
-        this.#note("doubled", `stored an event that nobody was told of: ${row.payload.slice(0, 200)}`, null);
+        this.#note("doubled", `stored an event that was not accepted: ${row.payload.slice(0, 200)}`, null);
       else this.#compareEvent(row, repetitions, isNew(row));
     }
     for (const [operation] of bySeq.values())
@@ -87,7 +87,8 @@ export class Stored {
         return { value: operation, seq: id === null ? null : BigInt(`0x${id.slice("evt_".length)}`).toString(), body };
       });
       const isWhole = remaining.next().done === true && (accepted === true || accepted === operations.length);
-      if (!isWhole) this.part.found(`answered with other numbers than were sent: ${answer}`, attemptOf(body));
+      if (!isWhole)
+        this.part.found(`the numbers in the answer are not those of the request: ${answer}`, attemptOf(body));
       return made;
     } catch (error) {
       this.part.found(`accepted what cannot be read: ${String(error)}`, attemptOf(body));
@@ -95,7 +96,7 @@ export class Stored {
     }
   }
 
-  /** All rows after the ones that were read before, and these. */
+  /** All rows that were not read before, and those with these numbers. */
   #rows(seqs: string[]): Promise<Row[]> {
     const after = this.#through;
     return this.sql<Row[]>`
@@ -112,7 +113,7 @@ export class Stored {
       order by seq`;
   }
 
-  /** One of those that were answered with it is what is stored, digit by digit; the others have its value. */
+  /** One of the operations that were answered with an id must be stored digit by digit; the others must have the same value. */
   #compareEvent(row: Row, sent: readonly SentOperation[], isNew: boolean): void {
     this.part.compared += sent.length;
     const stored = storedEvent(row);
@@ -126,7 +127,7 @@ export class Stored {
     if (late !== undefined) this.#note("altered", `stored the timestamp ${row.occurredAt} µs`, late.body);
   }
 
-  /** Updates of traits have no ids: each that is stored is one that was sent. */
+  /** Identifies have no ids: each stored one must have been sent. */
   #compareTraits(rows: readonly Row[], sent: readonly SentOperation[]): void {
     this.part.compared += sent.length;
     const missing = groupsOf(sent, ({ value }) => keyOf(value["scustomerId"], value["straits"]));
@@ -138,7 +139,7 @@ export class Stored {
       const operation = without.pop();
       this.#note(
         operation === undefined ? "doubled" : "altered",
-        `stored traits that nobody sent: ${row.payload.slice(0, 300)}`,
+        `stored traits that were not sent: ${row.payload.slice(0, 300)}`,
         operation?.body ?? null,
       );
     }
@@ -178,7 +179,7 @@ const storedEvent = ({ customerId, event, payload, idempotencyKey }: Row): Exact
   idempotencyKey: idempotencyKey === null ? null : `s${idempotencyKey}`,
 });
 
-/** The same for objects with the same members in another order. */
+/** A key that is equal for objects with the same members in another order. */
 const keyOf = (...values: unknown[]): string =>
   JSON.stringify(values, (_, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
@@ -188,7 +189,7 @@ const keyOf = (...values: unknown[]): string =>
 
 const INSTANT = /^s(\d{4}-\d\d-\d\d)t(\d\d:\d\d)(:\d\d)?(?:\.(\d+))?(z|[+-]\d\d)(?::?(\d\d))?$/i;
 
-/** Whether what was sent, if anything, is what is stored, rounded to the microsecond. */
+/** Whether the stored instant is the one that was sent, if any, rounded to the microsecond. */
 function isSameInstant(timestamp: string | undefined, { occurredAt, acceptedAt }: Row): boolean {
   if (timestamp === undefined) return occurredAt === acceptedAt;
   const [, date, time, seconds = ":00", fraction = "", hours = "", minutes = "00"] = INSTANT.exec(timestamp) ?? [];

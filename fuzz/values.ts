@@ -1,4 +1,4 @@
-/** Texts of JSON values by chance: those that the service must take, and those that it may refuse. */
+/** Random texts of JSON values: some that the service must accept, others that it may refuse. */
 import fc, { type Arbitrary } from "fast-check";
 
 const NAMES =
@@ -8,7 +8,7 @@ const ESCAPES = '\\",\\\\,\\/,\\b,\\f,\\n,\\r,\\t,\\u0041,\\u00e9,\\uD83D\\uDE00
 );
 const NUMBERS =
   "0,-0,-0.0,0.0,0e0,1,0.1000,1.205e2,1E+2,1e-0,120.50,5e-324,1e308,1.7976931348623157e308,-1e308,9007199254740993,12345678901234567890,0.1e1,1e-300";
-/** JSON, but out of range. */
+/** JSON, but not storable. */
 const UNSTORABLE =
   '1e309 -1e400 1e-400 0e-16384 0e99999999999 1e999999999999 "\\u0000" "\\ud800" "\\udc00x" "\\ud800\\u0041"'.split(
     " ",
@@ -19,7 +19,7 @@ const NO_JSON = [
   ...["[", "]", "{", "}", "[,]", "[1,]", '{"a"}', '{"a":1,}', "{a:1}", "//"],
 ];
 
-/** Characters of any kind but U+0000 and halves of pairs, as they are or escaped. */
+/** Characters of any kind except U+0000 and lone surrogates, literal or escaped. */
 const piece = fc.oneof(
   fc.constantFrom(...ESCAPES),
   fc.string({ unit: "binary", maxLength: 4 }).map((text) => JSON.stringify(text.replaceAll("\0", "0")).slice(1, -1)),
@@ -48,13 +48,13 @@ const number = fc.oneof(
     ),
 );
 
-/** A text within so many levels of arrays or objects. */
+/** A text within `levels` arrays or objects. */
 const nested = (levels: number, text: string): string =>
   levels % 2 === 0
     ? "[".repeat(levels) + text + "]".repeat(levels)
     : '{"a":'.repeat(levels) + text + "}".repeat(levels);
 
-/** An object of some of these values: names may come twice. */
+/** An object with some of these values; names may be repeated. */
 const objectOf = (value: Arbitrary<string>): Arbitrary<string> =>
   fc
     .array(fc.tuple(name, space, value), { maxLength: 4 })
@@ -75,7 +75,7 @@ function valuesOf(scalar: Arbitrary<string>): Arbitrary<string> {
 }
 
 const scalar = fc.oneof(fc.constantFrom("null", "true", "false"), number, number, pieces);
-/** Any value that is stored as it is. */
+/** Any value that is stored unchanged. */
 export const soundValue = fc.oneof(
   { weight: 40, arbitrary: valuesOf(scalar) },
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 20_000 }).map((length) => `"${"x".repeat(length)}"`) },
@@ -84,7 +84,7 @@ export const soundValue = fc.oneof(
     arbitrary: fc.tuple(fc.integer({ min: 1, max: 90 }), scalar).map(([levels, text]) => nested(levels, text)),
   },
 );
-/** An object of such values. */
+/** An object with such values. */
 export const soundObject = objectOf(soundValue);
 /** A string of 1 to 256 characters, about half of them the same few. */
 export const soundName = fc.oneof(
@@ -92,7 +92,7 @@ export const soundName = fc.oneof(
   fc.tuple(piece, pieces).map(([first, others]) => `"x${first}${others.slice(1)}`),
 );
 
-/** What is too large, too deep or too long, or nearly. */
+/** Values that are, or nearly are, too large, too deep or too long. */
 const large = fc.oneof(
   fc.constantFrom(95, 98, 99, 100, 101, 5_000, 20_000).map((levels) => nested(levels, "0")),
   fc.constantFrom(60_000, 65_530, 70_000, 600_000).map((length) => `"${"x".repeat(length)}"`),
@@ -110,7 +110,7 @@ const ODD = [
   `"${"x".repeat(257)}"`,
   `"${"𝒳".repeat(256)}"`,
 ];
-/** What may be anything but JSON. */
+/** Values that may be refused, some of which are not JSON. */
 export const hostileValue = fc.oneof(
   { weight: 4, arbitrary: soundValue },
   { weight: 6, arbitrary: fc.constantFrom(...UNSTORABLE, ...ODD) },
@@ -120,7 +120,7 @@ export const hostileValue = fc.oneof(
 
 const two = (least: number, most: number) =>
   fc.integer({ min: least, max: most }).map((n) => String(n).padStart(2, "0"));
-/** A date-time of the years 2 to 9998, in all notations that are taken. */
+/** A date-time of the years 2 to 9998, in all accepted notations. */
 export const soundInstant = fc
   .tuple(
     fc.date({ min: new Date("0002-01-01T00:00:00Z"), max: new Date("9998-12-31T00:00:00Z"), noInvalidDate: true }),

@@ -1,4 +1,4 @@
-/** What requests of the administrative API may name: an organization with one of everything. */
+/** An organization with one resource of each kind, for requests of the administrative API. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { NEIGHBOUR_MODEL } from "../attacks/models.js";
@@ -25,7 +25,7 @@ interface Made {
 export class World {
   readonly #ids = new Map<string, Promise<string>>();
   #made = 0;
-  /** How there comes to be something for each parameter of a path. */
+  /** Creates a resource for each parameter of a path. */
   readonly #makers: Readonly<Record<string, () => string | Promise<string>>> = {
     project: () => PROJECT,
     version: () => "v1",
@@ -41,7 +41,7 @@ export class World {
     webhook: () => this.#in("webhooks", { url: "http://127.0.0.1:9/hook", eventTypes: ["*"] }),
     emission: () => this.id("delivery"),
     delivery: async () => {
-      // One that no request has disabled.
+      // A new webhook, which no request has disabled.
       this.#ids.delete("webhook");
       const webhook = await this.id("webhook");
       return this.#afterEvent(
@@ -59,7 +59,7 @@ export class World {
     preview: () => this.#in("previews", { snapshot: MODEL, sample: 1 }),
     invitationId: () => this.#of("invitations", { email: `invited-${this.#made}@fuzz.example`, role: "viewer" }),
     tokenId: () => this.#of("tokens", { label: "CI" }),
-    // Whoever is invited has to sign in first, which no program does.
+    // Inserted directly, because an invited user would have to sign in first.
     userId: async () => {
       const [{ id }] = await this.sql<[Made]>`
         with u as (
@@ -81,7 +81,7 @@ export class World {
     private readonly send: () => Promise<Response>,
   ) {}
 
-  /** @param slug of the organization, which is made */
+  /** @param slug of the organization to create */
   static async create({ tenant, service }: RunningService, sql: Sql, slug: string): Promise<World> {
     const owner = await tenant(slug);
     const key = await owner.api.createProject(PROJECT, PROJECT);
@@ -102,14 +102,14 @@ export class World {
     return { authorization: `Bearer ${accessToken}`, "x-svc-organization": organizationId };
   }
 
-  /** Something that there is, for a parameter of a path. */
+  /** The id of an existing resource for a parameter of a path. */
   id(parameter: string): Promise<string> {
     const known = this.#ids.get(parameter) ?? this.#make(parameter);
     this.#ids.set(parameter, known);
     return known;
   }
 
-  /** A request may have used up what it named. */
+  /** To be called when a request may have removed the resource of a parameter. */
   forget(parameter: string): void {
     this.#ids.delete(parameter);
     if (parameter === "webhook") for (const its of ["delivery", "emission"]) this.#ids.delete(its);
@@ -117,7 +117,8 @@ export class World {
 
   async #make(parameter: string): Promise<string> {
     const maker = this.#makers[parameter];
-    if (maker === undefined) throw new DemoFailure(`fuzz/world.ts must say what there is for {${parameter}} in paths`);
+    if (maker === undefined)
+      throw new DemoFailure(`fuzz/world.ts has no resource for the path parameter {${parameter}}`);
     this.#made += 1;
     return maker();
   }
@@ -130,17 +131,17 @@ export class World {
     return (await this.tenant.api.post<Made>(`/organization/${list}`, body)).id;
   }
 
-  /** Sends an event, and waits until its evaluation has made something. */
+  /** Sends an event, and waits until its evaluation has created a row. */
   async #afterEvent(what: string, find: () => Promise<Made[]>): Promise<string> {
-    // A request may have made another model the active one, which refuses the event.
+    // A request may have activated another model, which would refuse the event.
     await this.tenant.api.write({ snapshot: MODEL, force: true }, PROJECT, "config-versions");
     const { status } = await this.send();
     if (status !== 202) throw new DemoFailure(`the event of the ${what} was answered ${status}`);
     for (const end = performance.now() + FOUND_MS_MAX; performance.now() < end;) {
-      const [found] = await find();
-      if (found !== undefined) return found.id;
+      const [row] = await find();
+      if (row !== undefined) return row.id;
       await delay(POLL_MS);
     }
-    throw new DemoFailure(`no ${what} came of an event within ${FOUND_MS_MAX / 1_000} s`);
+    throw new DemoFailure(`no ${what} was created after an event within ${FOUND_MS_MAX / 1_000} s`);
   }
 }

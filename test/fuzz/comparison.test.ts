@@ -76,7 +76,7 @@ describe("an answer beside what is documented", () => {
     [202, "{}", null],
     [400, error("VALIDATION_ERROR"), null],
     [400, error("MALFORMED_JSON"), /a code that is not documented/],
-    [400, "Bad Request", /no error as it is documented/],
+    [400, "Bad Request", /not an error as documented/],
     [404, error("NOT_FOUND"), /a status that is not documented/],
     [500, error("INTERNAL_ERROR"), /^answered 500/],
     [null, "", /^no answer/],
