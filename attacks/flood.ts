@@ -1,10 +1,10 @@
-/** How requests are sent again and again. */
+/** Sends requests repeatedly. */
 import { setTimeout as delay } from "node:timers/promises";
 
-/** A service that refuses or is gone must not make the flood a busy loop. */
+/** Prevents a busy loop if the service refuses requests or is down. */
 const PAUSE_MS = 5;
 
-/** So many at once, each again as soon as it is done, until the signal is aborted; `count` of them at most. */
+/** Sends `lanes` requests at a time, the next one as soon as one is done, until the signal is aborted; at most `count` in total. */
 export async function flood(
   { lanes, count = Infinity, signal }: { lanes: number; count?: number; signal: AbortSignal },
   send: (index: number) => Promise<unknown>,
@@ -19,12 +19,12 @@ export async function flood(
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-/** Ends early where the signal is aborted. */
+/** Waits; ends early if the signal is aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** Until the signal is aborted. */
+/** Waits until the signal is aborted. */
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));

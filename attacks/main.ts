@@ -1,4 +1,4 @@
-/** `npm run attacks`: attacks a service from one organization and watches what another one sees of it. Exits 0, 1 (something did not hold) or 2 (usage). */
+/** `npm run attacks`: attacks a service from one organization and observes the effect on another one. Exits with 0, 1 (something did not hold) or 2 (usage). */
 import { runProgram } from "../src/demo/failure.js";
 import { readOptions } from "./options.js";
 import { runAttacks } from "./run.js";

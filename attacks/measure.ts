@@ -1,4 +1,4 @@
-/** One or more attacks on one stage, beside what the neighbour sees before and meanwhile. */
+/** Measures one or more attacks on one stage: what the neighbour sees before and during them. */
 import { setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,10 +12,10 @@ import { NEIGHBOUR, type Stage } from "./stage.js";
 import { Tally } from "./tally.js";
 
 export interface MeasureOptions {
-  /** How long the neighbour is alone before. */
+  /** How long the neighbour is measured alone before. */
   quietMs: number;
   strikeMs: number;
-  /** Told about once a minute how the neighbour fares. */
+  /** Called about once a minute with the neighbour's figures. */
   onMinute?: (minutes: number, figures: Figures, restarts: number) => void;
 }
 
@@ -27,7 +27,7 @@ const MINUTE_MS = 60_000;
 const AGAIN_AFTER_MS = 1_000;
 const RESTARTED = "the worker's thread exited unexpectedly";
 
-/** Prepares the attacks one after the other, and strikes with all of them at once. The first of the answers is about all of it. */
+/** Prepares the attacks one after the other, and runs all of them at once. Returns the outcome of all together, and of each. */
 export async function measureAttacks(
   stage: Stage,
   attacks: readonly Attack[],
@@ -42,7 +42,7 @@ export async function measureAttacks(
       const sender = new Sender(stage.service.url, stage.attacker.credentials, tally);
       senders.push(sender);
       const strike = await within(PREPARED_MS_MAX, `preparing ${attack.name}`, prepare(stage, attack, sender, tally));
-      // What it took to prepare is no attack.
+      // Preparation does not count.
       Object.assign(tally, { requests: 0, bytes: 0 });
       tally.answers.clear();
       prepared.push({ attack, tally, strike });
@@ -57,7 +57,7 @@ export async function measureAttacks(
     const signal = AbortSignal.any([ending.signal, stage.signal]);
     setMaxListeners(0, signal); // every request listens
     const startedAt = performance.now();
-    const striking = Promise.all(prepared.map(({ strike }) => again(strike, signal)));
+    const striking = Promise.all(prepared.map(({ strike }) => repeat(strike, signal)));
     striking.catch(() => undefined); // awaited below
     const seen: Figures[] = [];
     for (let minutes = 1; performance.now() - startedAt < strikeMs; minutes++) {
@@ -69,7 +69,7 @@ export async function measureAttacks(
     ending.abort();
     await within(ENDED_MS_MAX, "ending the attack", striking);
     const last = await observer.finish();
-    const figures = together([...seen, last]);
+    const figures = merged([...seen, last]);
     const each = prepared.map(({ attack: { name, what }, tally }) => attackedBy(name, what, tally));
     const outcome = {
       ...inAll(each),
@@ -96,8 +96,8 @@ async function prepare(stage: Stage, attack: Attack, sender: Sender, tally: Tall
   return attack.prepare(ground);
 }
 
-/** An attack that has ended begins anew. */
-async function again(strike: Strike, signal: AbortSignal): Promise<void> {
+/** Repeats an attack when it has ended. */
+async function repeat(strike: Strike, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await strike(signal);
     await pause(AGAIN_AFTER_MS, signal);
@@ -110,27 +110,27 @@ async function restartsOf({ logFile }: Stage): Promise<number> {
 
 /** Events of the neighbour that are not stored and evaluated exactly once. */
 async function notOnce({ cluster }: Stage, { accepted, unseen }: Figures): Promise<number> {
-  const [found] = await cluster.query(
+  const [counts] = await cluster.query(
     (sql) => sql<[{ stored: number; evaluated: number }]>`
       select
         (select count(*)::integer from svc_inspect.events where project = ${NEIGHBOUR}) as stored,
         (select count(*)::integer from svc_inspect.rule_executions where project = ${NEIGHBOUR}) as evaluated`,
   );
-  // One that was stored may not have been answered yet.
+  // A stored event may not have been answered yet.
   if (unseen > 0) return unseen;
-  return Math.abs(found.stored - accepted) + Math.abs(found.evaluated - accepted);
+  return Math.abs(counts.stored - accepted) + Math.abs(counts.evaluated - accepted);
 }
 
-function together(parts: readonly Figures[]): Figures {
-  const most = (of: (figures: Figures) => number) => Math.max(...parts.map(of));
+function merged(parts: readonly Figures[]): Figures {
+  const maximum = (of: (figures: Figures) => number) => Math.max(...parts.map(of));
   return {
     latencies: parts.flatMap(({ latencies }) => latencies),
     accepted: parts.at(-1)?.accepted ?? 0,
     unseen: parts.at(-1)?.unseen ?? 0,
     refused: added(parts.map(({ refused }) => refused)),
-    longestBlockMs: most(({ longestBlockMs }) => longestBlockMs),
+    longestBlockMs: maximum(({ longestBlockMs }) => longestBlockMs),
     unready: added(parts.map(({ unready }) => unready)),
-    memory: { service: most(({ memory }) => memory.service), postgres: most(({ memory }) => memory.postgres) },
+    memory: { service: maximum(({ memory }) => memory.service), postgres: maximum(({ memory }) => memory.postgres) },
   };
 }
 
@@ -153,13 +153,13 @@ function added(counts: readonly Record<string, number>[]): Record<string, number
   return sum;
 }
 
-/** What takes longer than it may is given up. */
+/** Rejects if the work takes longer than `ms`. */
 async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
   const timer = new AbortController();
   const late = delay(ms, undefined, { signal: timer.signal }).then(() => {
     throw new DemoFailure(`${what} took longer than ${ms / 1_000} s and was given up`);
   });
-  late.catch(() => undefined); // once it is not waited for any more
+  late.catch(() => undefined); // when the work has ended first
   try {
     return await Promise.race([work, late]);
   } finally {

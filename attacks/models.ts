@@ -3,7 +3,7 @@ import { EMPTY_SNAPSHOT, type Snapshot } from "../src/model/snapshot/types.js";
 
 const EVENTS: Snapshot["events"] = { seen: { properties: { value: { type: "string", optional: true } } } };
 
-/** A customer who was seen is active, and each event leaves an execution of a rule. */
+/** A customer who was seen is active, and each event results in an execution of a rule. */
 export const NEIGHBOUR_MODEL: Snapshot = {
   ...EMPTY_SNAPSHOT,
   strictSchema: true,
@@ -23,10 +23,10 @@ export const NEIGHBOUR_MODEL: Snapshot = {
   ],
 };
 
-/** Nothing in it is dear. */
+/** A model that is cheap to evaluate. */
 export const HARMLESS: Snapshot = NEIGHBOUR_MODEL;
 
-/** Goes back and forth by time alone, once a minute. */
+/** Changes back and forth by time alone, once a minute. */
 export const CYCLE: Snapshot = {
   ...EMPTY_SNAPSHOT,
   strictSchema: true,
@@ -42,7 +42,7 @@ export const CYCLE: Snapshot = {
 
 const DISTINCT_CONDITIONS = 400;
 
-/** Remembers different values of one property in as many windows. */
+/** Remembers different values of one property in DISTINCT_CONDITIONS windows. */
 export const DISTINCT: Snapshot = {
   ...EMPTY_SNAPSHOT,
   strictSchema: true,

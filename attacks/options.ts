@@ -7,11 +7,11 @@ import type { Attack } from "./kinds/attack.js";
 
 export interface AttacksOptions {
   attacks: readonly Attack[];
-  /** How long each attack goes on; of `allAtOnce`, how long all of them do. */
+  /** Duration of each attack; with `allAtOnce`, of all together. */
   minutes: number;
-  /** All from one organization at the same time, on one service; else each on a fresh one. */
+  /** Run all from one organization at the same time, on one service; otherwise each on a new one. */
   allAtOnce: boolean;
-  /** Where to write the outcome as JSON; null: nowhere. */
+  /** File for the outcome as JSON; null for none. */
   json: string | null;
 }
 
@@ -19,7 +19,7 @@ const MINUTES_EACH = 0.5;
 const MINUTES_AT_ONCE = 60;
 const MINUTES_MAX = 24 * 60;
 
-/** Reads the arguments; null after `--help`, whose text went to `print`. Throws a DemoFailure with exit code 2 where they are wrong. */
+/** Reads the arguments; null after `--help`, whose text is passed to `print`. Throws a DemoFailure with exit code 2 if they are wrong. */
 export async function readOptions(
   args: readonly string[],
   print: (text: string) => void,
@@ -27,15 +27,15 @@ export async function readOptions(
   const parser = yargs()
     .scriptName("npm run attacks --")
     .usage(
-      "$0 [options]\n\nAttacks a service from one organization, and measures what a quiet one beside it sees: how long its events take, what fails, what is lost.",
+      "$0 [options]\n\nAttacks a service from one organization, and measures the effect on another, quiet one: how long its events take, what fails, what is lost.",
     )
-    .option("only", { type: "string", requiresArg: true, describe: "names of attacks, with commas between them" })
+    .option("only", { type: "string", requiresArg: true, describe: "names of attacks, separated by commas" })
     .option("minutes", {
       type: "number",
       requiresArg: true,
-      describe: `how long an attack goes on, ${MINUTES_EACH} unless set; all at once: ${MINUTES_AT_ONCE}`,
+      describe: `duration of an attack, ${MINUTES_EACH} unless set; all at once: ${MINUTES_AT_ONCE}`,
     })
-    .option("all-at-once", { type: "boolean", default: false, describe: "all attacks together, again and again" })
+    .option("all-at-once", { type: "boolean", default: false, describe: "all attacks together, repeatedly" })
     .option("json", { type: "string", requiresArg: true, describe: "file to write the outcome to" })
     .epilogue(`Attacks:\n${ATTACKS.map(({ name, what }) => `  ${name}: ${what}`).join("\n")}`);
   const parsed = await parseArguments(parser, args, print);

@@ -1,8 +1,8 @@
-/** What came of an attack, and whether the service held. */
+/** The outcome of an attack, and whether the service held. */
 import type { Figures } from "./observer/figures.js";
 import type { Tally } from "./tally.js";
 
-/** How long the neighbour's events took from when they were due until its customers showed them, in ms. */
+/** Times from when the neighbour's events were due until they were visible in its customers, in ms. */
 export interface Visible {
   count: number;
   p50: number;
@@ -21,25 +21,25 @@ export interface Attacked {
 
 export interface Outcome extends Attacked {
   seconds: number;
-  /** Before the attack, and during it; null where no event was seen. */
+  /** Before the attack, and during it; null if no event was seen. */
   quiet: Visible | null;
   during: Visible | null;
-  /** How often the neighbour was answered otherwise than it should be, by how. */
+  /** Counts of wrong answers to the neighbour, by kind. */
   refused: Record<string, number>;
-  /** Its events that were not evaluated in the end, or not once. */
+  /** Its events that were not evaluated exactly once in the end. */
   notOnce: number;
   longestBlockMs: number;
   unready: Record<string, number>;
   memory: Figures["memory"];
-  /** Of the worker, and of the whole process. */
+  /** Restarts of the worker, and of the whole process. */
   restarts: number;
-  /** What did not hold; empty where all did. */
+  /** What did not hold; empty if everything did. */
   broken: string[];
 }
 
-/** What a neighbour may be made to wait. */
+/** Limit of the neighbour's waiting time. */
 export const P99_MS_MAX = 1_000;
-/** What an event loop may be blocked for; the probe waits for its turn on the processor as well, so that a verdict takes more. */
+/** Goal for blocks of an event loop; the limit is higher, because the probe also waits for the processor. */
 export const BLOCK_MS_GOAL = 50;
 const BLOCK_MS_MAX = 250;
 
@@ -55,7 +55,7 @@ export function visibleOf({ latencies }: Pick<Figures, "latencies">): Visible | 
   return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** What did not hold of an outcome, in words; how long the neighbour waited is judged of a `single` attack only. */
+/** What did not hold, in words; waiting times count only for a `single` attack. */
 export function brokenIn(outcome: Omit<Outcome, "broken">, single: boolean): string[] {
   const { during, refused, notOnce, restarts, longestBlockMs, unready, breaches } = outcome;
   const total = (of: Record<string, number>) => Object.values(of).reduce((sum, times) => sum + times, 0);
@@ -63,7 +63,7 @@ export function brokenIn(outcome: Omit<Outcome, "broken">, single: boolean): str
     ...breaches,
     ...(during === null ? ["no event of the neighbour was seen"] : []),
     ...(single && during !== null && during.p99 >= P99_MS_MAX ? [`p99 of the neighbour ${inSeconds(during.p99)}`] : []),
-    ...(notOnce > 0 ? [`${notOnce} events of the neighbour not evaluated once`] : []),
+    ...(notOnce > 0 ? [`${notOnce} events of the neighbour not evaluated exactly once`] : []),
     ...(restarts > 0 ? [`${restarts} restarts`] : []),
     ...(total(refused) > 0 ? [`${total(refused)} requests of the neighbour refused`] : []),
     ...(total(unready) > 0 ? [`/readyz failed ${total(unready)} times`] : []),

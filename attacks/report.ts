@@ -11,7 +11,7 @@ export function report(style: ReportStyle, outcomes: readonly Outcome[], each: r
   return [
     reportTable(
       style,
-      `What the neighbour saw: events from when they were due until its customers showed them (p99 below ${inSeconds(P99_MS_MAX)}), the longest wait for /livez (the goal is ${BLOCK_MS_GOAL} ms), the most memory, restarts`,
+      `What the neighbour saw: time from when events were due until its customers showed them (p99 below ${inSeconds(P99_MS_MAX)}), the longest wait for /livez (the goal is ${BLOCK_MS_GOAL} ms), peak memory, restarts`,
       [
         { title: "attack" },
         ...[
@@ -52,7 +52,7 @@ export function inOneLine({ broken, during, longestBlockMs, restarts }: Outcome)
   return `p99 ${p99}, /livez ${time(longestBlockMs)}, ${restarts} restarts; ${verdict}`;
 }
 
-/** How it goes, once a minute. */
+/** The progress line of each minute. */
 export function minuteInWords(minutes: number, figures: Figures, restarts: number): string {
   const seen = visibleOf(figures);
   const p99 = seen === null ? "nothing seen" : `p99 ${inSeconds(seen.p99)}, worst ${inSeconds(seen.max)}`;
@@ -91,7 +91,7 @@ function didRow({ name, requests, bytes }: Attacked): (string | number)[] {
   return [name, requests, Math.round(bytes / MIB)];
 }
 
-/** How often each, the most frequent first. */
+/** Counts in words, the most frequent first. */
 export function counts(of: Record<string, number>): string {
   return Object.entries(of)
     .toSorted(([, one], [, other]) => other - one)

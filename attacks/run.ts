@@ -13,14 +13,14 @@ import { Tally } from "./tally.js";
 
 export interface RunContext {
   output: NodeJS.WritableStream & { isTTY?: boolean };
-  /** Aborted when the person at the terminal has had enough. */
+  /** Aborted when the user interrupts the run. */
   stop: AbortSignal;
 }
 
 const QUIET_MS = 5_000;
 const MINUTE_MS = 60_000;
 
-/** Throws a DemoFailure where something did not hold. Ends and removes everything, however it ends. */
+/** Throws a DemoFailure if something did not hold. Ends and removes everything in any case. */
 export async function runAttacks(options: AttacksOptions, context: RunContext): Promise<void> {
   const { output } = context;
   const loadBefore = os.loadavg()[0]?.toFixed(1) ?? "";
@@ -43,7 +43,7 @@ export async function runAttacks(options: AttacksOptions, context: RunContext): 
 
 interface Run {
   outcomes: Outcome[];
-  /** What each did, where they did it together. */
+  /** What each attack did, if they ran together. */
   each: Attacked[];
 }
 
@@ -67,7 +67,7 @@ async function oneByOne({ attacks, minutes }: AttacksOptions, { output, stop }: 
 
 async function allAtOnce({ attacks, minutes }: AttacksOptions, { output, stop }: RunContext): Promise<Run> {
   return onStage(stop, async (stage) => {
-    // Attackers compute elsewhere; here the service, which runs already, and who watches it come first.
+    // Real attackers use other machines; here the service and the observer, which already run, have priority.
     os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL);
     const { all, each } = await measureAttacks(stage, attacks, {
       ...timesOf(minutes),
@@ -84,7 +84,7 @@ function timesOf(minutes: number): { quietMs: number; strikeMs: number } {
   return { quietMs: Math.min(QUIET_MS, strikeMs), strikeMs };
 }
 
-/** The service, or what watches it, did not last until the end. */
+/** The outcome if the service or the observer did not survive until the end. */
 function gaveUp({ name, what }: Attack, minutes: number, error: unknown): Outcome {
   return {
     ...attackedBy(name, what, new Tally()),

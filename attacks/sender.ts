@@ -1,29 +1,29 @@
-/** Requests of the attacker: each is counted with what became of it, and none fails. */
+/** Sends the attacker's requests: each is counted with its result, and none rejects. */
 import { Agent } from "undici";
 import type { Credentials } from "./stage.js";
 import type { Tally } from "./tally.js";
 
 export interface Outgoing {
   method?: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Sent as it is: nobody tidies up what stands there. */
+  /** Sent unchanged, without normalization. */
   path: string;
-  /** Sent as JSON, or as it is where it is bytes. */
+  /** Sent as JSON; bytes are sent unchanged. */
   body?: unknown;
   gzip?: boolean;
-  /** Whether a good answer has no end: its text is not read then. */
+  /** Whether a successful answer has no end; then its text is not read. */
   endless?: boolean;
 }
 
-/** Null for the status where no answer came. */
+/** The status is null if there was no answer. */
 export interface Answer {
   status: number | null;
   text: string;
 }
 
-/** Whoever attacks comes from elsewhere; all of 127.0.0.0/8 is this machine. */
+/** Attackers have another address; all of 127.0.0.0/8 is this machine. */
 export const ATTACKERS_ADDRESS = "127.0.0.2";
 const CONNECTIONS = 256;
-/** An answer that does not come by then is counted as none. */
+/** An answer that takes longer counts as none. */
 const ANSWER_MS_MAX = 90_000;
 
 export class Sender {
@@ -37,12 +37,12 @@ export class Sender {
 
   constructor(
     private readonly url: string,
-    /** Whom it asks as; changed by nobody. */
+    /** The credentials of its requests. */
     readonly credentials: Credentials,
     private readonly tally: Tally,
   ) {}
 
-  /** As a member of the organization, of the administrative API. */
+  /** Sends a request to the administrative API as a member of the organization. */
   manage(outgoing: Outgoing, signal: AbortSignal): Promise<Answer> {
     const { accessToken, organizationId } = this.credentials;
     return this.#send(
@@ -52,12 +52,12 @@ export class Sender {
     );
   }
 
-  /** With an API key, of ingestion. */
+  /** Sends a request to ingestion with an API key. */
   ingest(key: string, outgoing: Outgoing, signal: AbortSignal): Promise<Answer> {
     return this.#send({ method: "POST", ...outgoing }, { authorization: `Bearer ${key}` }, signal);
   }
 
-  /** As anybody, with headers of its own. */
+  /** Sends a request with the given headers only. */
   anonymous(
     outgoing: Outgoing,
     headers: Record<string, string>,

@@ -1,4 +1,4 @@
-/** What an attack needs: a service in one process with its embedded database, an attacker, and a neighbour who is watched. */
+/** The environment of an attack: a service in one process with its embedded database, an attacker, and an observed neighbour. */
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { DemoApi } from "../src/demo/api.js";
@@ -20,16 +20,16 @@ export interface Tenant {
   api: DemoApi;
 }
 
-/** A service in one process, with the embedded PostgreSQL in a directory of its own. */
+/** A service in one process, with the embedded PostgreSQL in a separate directory. */
 export interface RunningService {
   service: Service;
   logFile: string;
-  /** How processes of the service ended that nobody had ended. */
+  /** How processes of the service ended unexpectedly. */
   ends: string[];
   cluster: Server;
   databaseUrl: string;
   pids: { service: number; postmaster: number };
-  /** Makes an organization with its owner. */
+  /** Creates an organization with its owner. */
   tenant: (slug: string) => Promise<Tenant>;
   /** Aborted when the run is stopped, or the service is lost for good. */
   signal: AbortSignal;
@@ -40,13 +40,13 @@ export interface Stage extends RunningService {
   observer: Observer;
 }
 
-/** So that timers of history are due while the attack lasts. */
+/** Makes timers of history due during the attack. */
 const SETTINGS = { SVC_SETTLE_SECONDS: "1" };
 
 /** The neighbour's project. */
 export const NEIGHBOUR = "neighbour";
 
-/** Opens a stage for the work, and ends and removes everything, however that ends. */
+/** Opens a stage for the work, and ends and removes everything in any case. */
 export async function onStage<T>(stop: AbortSignal, work: (stage: Stage) => Promise<T>): Promise<T> {
   return onService("attacks", stop, async (running) => {
     const { service, databaseUrl, pids } = running;
@@ -64,7 +64,7 @@ export async function onStage<T>(stop: AbortSignal, work: (stage: Stage) => Prom
   });
 }
 
-/** Starts a service for the work, and ends and removes everything, however that ends. */
+/** Starts a service for the work, and ends and removes everything in any case. */
 export async function onService<T>(
   program: RunningProgram,
   stop: AbortSignal,
@@ -81,7 +81,7 @@ export async function onService<T>(
     );
     const dataDir = path.join(directory, "data");
     const logFile = path.join(directory, "service.log");
-    // The service stops it, unless it was killed and ended before it was back.
+    // The service stops the server, unless it was killed and had not restarted when the run ended.
     opened(dataDir, endServer);
     const ends: string[] = [];
     const service = opened(

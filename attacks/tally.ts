@@ -1,10 +1,10 @@
-/** What an attack did, and what became of it for the attacker. */
+/** Counts an attack's requests and their results. */
 export class Tally {
   requests = 0;
   bytes = 0;
-  /** How often each answer came: a status with the code of its error, or what became of the connection. */
+  /** Counts of answers: a status with the code of its error, or how the connection failed. */
   readonly answers = new Map<string, number>();
-  /** What must not have happened, each once. */
+  /** What happened and must not, each once. */
   readonly breaches = new Set<string>();
 
   sent(bytes: number): void {

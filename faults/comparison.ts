@@ -1,34 +1,34 @@
-/** What two environments hold of the same customers. */
+/** Compares the customers of two environments. */
 import type { Sql } from "postgres";
 
 export interface Comparison {
   /** Customers who are the same in both. */
   equal: number;
-  /** Customers who differ, or whom one of the two has not. */
+  /** Customers who differ, or are missing in one environment. */
   different: number;
-  /** Of a few of those, what stands in either. */
+  /** For a few of those, their texts in both environments. */
   examples: { customer: string; one: string | null; other: string | null }[];
 }
 
-/** Of a state document: what two projects never have in common, and what moves with the clock. */
+/** Members of a state document that are left out: those that always differ between projects, and those that depend on the clock. */
 const LEFT_OUT = {
   always: ["createdAt", "configVersion"],
   since: ["createdAt", "configVersion", "evaluatedThrough", "nextDueAt"],
 };
 
 export interface CompareOptions {
-  /** Only these; all without. */
+  /** Only these; default: all. */
   customers?: readonly string[];
   /**
-   * Both got the same operations in the same order, but since this instant and not at the same times. What was emitted and which
-   * rules were executed is compared, too; instants since then are not.
+   * Both environments received the same operations in the same order since this instant, but at different times. Then emissions and executions
+   * of rules are compared too, but no instants since then.
    */
   since?: Date;
 }
 
 /**
- * Compares state documents, but for when the customers were created and the number of the version, with the transitions that count. Events
- * are named by their idempotency keys, which two projects have in common.
+ * Compares state documents, except the creation of the customers and the version, and the current transitions. Events are identified by
+ * their idempotency keys, which are the same in both projects.
  */
 export async function compare(
   sql: Sql,
@@ -50,8 +50,8 @@ export async function compare(
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|\+00:00)/g;
 
 /**
- * What there is of customers, as text. Each statement reads tables of one environment, or calls a function that does: where environments
- * lie on different nodes, none reads more.
+ * Describes customers as text. Each statement, and each function that it calls, reads tables of one environment only, because environments may be
+ * on different nodes.
  */
 async function described(
   sql: Sql,
@@ -62,14 +62,14 @@ async function described(
   const here = (table: string) => sql`
     ${sql(table)}.environment_id = ${environmentId}
     ${customers === undefined ? sql`` : sql`and ${sql(table)}.customer_id = any(${customers as string[]}::text[])`}`;
-  const found = await sql<
+  const listed = await sql<
     { customer: string }[]
   >`select c.customer_id as customer from svc.customers as c where ${here("c")}`;
   const states = await sql<Row[]>`
     select
       c.customer,
       (svc.state_document(${environmentId}, c.customer)::jsonb - ${LEFT_OUT[since === undefined ? "always" : "since"]}::text[])::text as text
-    from unnest(${found.map(({ customer }) => customer)}::text[]) as c (customer)`;
+    from unnest(${listed.map(({ customer }) => customer)}::text[]) as c (customer)`;
   const parts = [
     states,
     await sql<Row[]>`
@@ -103,7 +103,7 @@ async function described(
   const keys = new Map(named.map(({ id, key }) => [id, key]));
   const texts = parts.map((rows) => new Map(rows.map(({ customer, text }) => [customer, text])));
   return new Map(
-    found.map(({ customer }) => {
+    listed.map(({ customer }) => {
       const text = texts
         .map((part) => part.get(customer) ?? "null")
         .join(" ")
@@ -121,7 +121,7 @@ interface Row {
   text: string;
 }
 
-/** The emissions of a job: how many there are, how many stand twice, and how many are told of by no row of the outbox or by two. */
+/** The emissions of a job: how many there are, how many are duplicates, and how many have not exactly one row in `svc.emission_batches`. */
 export async function emissionsOf(
   sql: Sql,
   jobId: string,

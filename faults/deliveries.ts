@@ -1,4 +1,4 @@
-/** What was told to the receiver of webhooks. */
+/** Verifies what the receiver of webhooks got. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
 import type { DemoApi } from "../src/demo/api.js";
@@ -13,8 +13,8 @@ export interface Webhook {
 }
 
 /**
- * Waits until nothing is left to deliver. What failed twice by our doing would be tried again in five minutes: it is sent at once, as
- * an operator does it.
+ * Waits until everything is delivered. What failed twice because of our faults would be tried again only after five minutes: it is resent at
+ * once, as an operator would.
  */
 export async function allDelivered(sql: Sql, api: DemoApi, webhook: Webhook, signal: AbortSignal): Promise<void> {
   for (;;) {
@@ -30,7 +30,7 @@ export async function allDelivered(sql: Sql, api: DemoApi, webhook: Webhook, sig
   }
 }
 
-/** Makes what waits for its next attempt due now. */
+/** Makes deliveries that wait for their next attempt due now. */
 async function resendPending(api: DemoApi, { project, id }: Webhook): Promise<void> {
   const span = { since: "1970-01-01T00:00:00Z", statuses: ["pending"] };
   let cursor: string | null | undefined;
@@ -41,7 +41,7 @@ async function resendPending(api: DemoApi, { project, id }: Webhook): Promise<vo
   } while (cursor !== null);
 }
 
-/** Whether each emission of an environment was received, and nothing else. */
+/** Verifies that exactly the emissions of an environment were received. */
 export async function verifyDeliveries(
   sql: Sql,
   environmentId: number,
@@ -51,14 +51,14 @@ export async function verifyDeliveries(
     select svc.emission_id(m.emission_seq) as id from svc.emissions as m where m.environment_id = ${environmentId}`;
   const written = new Set(emissions.map(({ id }) => id));
   const received = tally.ids;
-  const only = (these: ReadonlySet<string>, those: ReadonlySet<string>) =>
-    [...these].filter((id) => !those.has(id)).slice(0, 3);
+  const missingIn = (ids: ReadonlySet<string>, others: ReadonlySet<string>) =>
+    [...ids].filter((id) => !others.has(id)).slice(0, 3);
   return {
     figures: [{ what: "emissions, and those received", sent: String(written.size), stored: String(received.size) }],
     claims: [
-      { claim: "every emission was received", counterexamples: only(written, received) },
-      { claim: "nothing was received that was not emitted", counterexamples: only(received, written) },
-      { claim: "every message was signed, at the present time", counterexamples: [...tally.invalid.keys()] },
+      { claim: "every emission was received", counterexamples: missingIn(written, received) },
+      { claim: "nothing was received that was not emitted", counterexamples: missingIn(received, written) },
+      { claim: "every message was signed, with a current timestamp", counterexamples: [...tally.invalid.keys()] },
     ],
   };
 }

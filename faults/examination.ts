@@ -1,4 +1,4 @@
-/** What is looked at after each fault, while nothing is under way: what was lost or doubled, and who is not as an undisturbed run has them. */
+/** The examination after each fault, while nothing is under way: what was lost or duplicated, and which customers differ from an undisturbed run. */
 import { compare } from "./comparison.js";
 import type { Client } from "./client.js";
 import type { Server } from "./stage/server.js";
@@ -8,13 +8,13 @@ import { postBatch } from "./load.js";
 import type { Operation } from "./operations.js";
 
 export interface Findings {
-  /** Events that were acknowledged since the last look, and are not stored under the id that was answered. */
+  /** Events that were acknowledged since the last examination, and are not stored under the acknowledged id. */
   lost: number;
-  /** Events of the customers concerned that are stored beyond those that were acknowledged. */
+  /** Stored events of the examined customers that were not acknowledged. */
   doubled: number;
-  /** Invariants that do not hold, of the whole database. */
+  /** Violated invariants in the whole database. */
   violated: number;
-  /** Customers concerned who differ from the undisturbed run: in state, history, emissions or executions of rules. */
+  /** Examined customers who differ from the undisturbed run: in state, history, emissions or executions of rules. */
   different: number;
   /** A few of each, in words. */
   examples: string[];
@@ -22,21 +22,21 @@ export interface Findings {
 
 export interface ExaminerOptions {
   server: Server;
-  /** Whether what a key has used is repaired by a job and not by the crash's recovery. */
+  /** Whether the usage of keys is corrected by a job, rather than by the recovery from a crash. */
   isCluster: boolean;
   ledger: Ledger;
   /** Sends to the undisturbed environment. */
   client: Client;
-  /** The environment that is struck, and the one that gets the same operations only while all is well. */
+  /** The environment under faults, and the one that receives the same operations only without faults. */
   environments: { struck: number; undisturbed: number };
   signal: AbortSignal;
 }
 
-/** Well below what a request may hold. */
+/** Well below the limit of a request. */
 const MIRRORED_AT_ONCE = 500;
 
 export class Examiner {
-  /** What was accepted before belongs to no run. */
+  /** Operations accepted before do not belong to the run. */
   readonly #since = new Date();
 
   constructor(private readonly options: ExaminerOptions) {}
@@ -46,7 +46,7 @@ export class Examiner {
     const { server, ledger, signal } = this.options;
     const fresh = ledger.takeFresh();
     const customers = [...new Set(fresh.map(({ customerId }) => customerId))];
-    // Whether such a customer begins with the identify, or with the events that follow, depends on how soon they follow.
+    // If a customer begins with an identify, whether evaluation sees that before the events after it depends on how soon they follow.
     const comparable = customers.filter((customer) => !ledger.begunByIdentify.has(customer));
     await this.#mirror(fresh);
     await evaluationCaughtUp(server, signal);
@@ -59,8 +59,8 @@ export class Examiner {
     const violated = await server.query(
       (sql) =>
         sql<
-          { said: string }[]
-        >`select i.invariant || ': ' || array_to_string(i.examples, ' ') as said from svc_inspect.invariants() as i`,
+          { line: string }[]
+        >`select i.invariant || ': ' || array_to_string(i.examples, ' ') as line from svc_inspect.invariants() as i`,
     );
     return {
       lost: lost.length,
@@ -70,15 +70,15 @@ export class Examiner {
       examples: [
         ...lost.slice(0, 3).map((key) => `lost: ${key}`),
         ...doubled.slice(0, 3).map(({ customer, surplus }) => `${surplus} events too many: ${customer}`),
-        ...violated.map(({ said }) => said),
+        ...violated.map(({ line }) => line),
         ...examples.map(
-          ({ customer, one, other }) => `${customer}: ${one ?? "nobody"} where undisturbed ${other ?? "nobody"}`,
+          ({ customer, one, other }) => `${customer}: ${one ?? "missing"}, but undisturbed ${other ?? "missing"}`,
         ),
       ],
     };
   }
 
-  /** In the order in which they were accepted, which is each customer's. */
+  /** Sends the operations in the order of their acceptance, which keeps each customer's order. */
   async #mirror(operations: readonly Operation[]): Promise<void> {
     for (let at = 0; at < operations.length; at += MIRRORED_AT_ONCE)
       await postBatch(operations.slice(at, at + MIRRORED_AT_ONCE), this.options.client);
@@ -87,7 +87,7 @@ export class Examiner {
   #events(fresh: readonly Operation[], customers: readonly string[]) {
     const { server, ledger, environments } = this.options;
     const keys = fresh.flatMap(({ key }) => key ?? []);
-    // Arrays are joined here and not there: on a cluster, the rows lie on a node.
+    // Joined here and not in the database: on a cluster, the rows are on a node.
     return server.query(async (sql) => {
       const stored = await sql<{ key: string; id: string }[]>`
         select k.idempotency_key as key, svc.event_id(e.event_seq) as id

@@ -1,11 +1,11 @@
-/** Where senders pass, one request at a time each. */
+/** Lets requests of senders pass, or holds them back. */
 import { orAbort } from "./or-abort.js";
 
 export class Gate {
   #closed: Promise<void> | null = null;
   #open: () => void = () => undefined;
-  /** Requests that may pass before it closes by itself. */
-  #left = Infinity;
+  /** Requests that can pass before it closes by itself. */
+  #remaining = Infinity;
   readonly #underWay = new Set<Promise<unknown>>();
 
   /** @param signal ends all waiting */
@@ -14,7 +14,7 @@ export class Gate {
   /** Does the work once the gate is open. */
   async pass<T>(work: () => Promise<T>): Promise<T> {
     while (this.#closed !== null) await orAbort(this.#closed, this.signal);
-    if (--this.#left <= 0) this.#shut();
+    if (--this.#remaining <= 0) this.#shut();
     const done = work();
     this.#underWay.add(done);
     try {
@@ -24,15 +24,15 @@ export class Gate {
     }
   }
 
-  /** Lets nobody pass any more; resolves when those that did are through. */
+  /** Holds further requests back; resolves when those that passed have ended. */
   async close(): Promise<void> {
     this.#shut();
     await orAbort(Promise.allSettled(this.#underWay), this.signal);
   }
 
-  /** Lets so many requests through, and then nobody any more. */
+  /** Lets requests pass; closes after `requests` of them. */
   open(requests = Infinity): void {
-    this.#left = requests;
+    this.#remaining = requests;
     this.#closed = null;
     this.#open();
   }

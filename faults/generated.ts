@@ -1,11 +1,11 @@
-/** A history of invoice lines, made up: mostly sales, some cancellations, and what is known about the customers. */
+/** A generated history of invoice lines: mostly sales, some cancellations, and traits of the customers. */
 import type { SimulatedOperation } from "../src/demo/simulate/operations.js";
 import { Random } from "../src/demo/simulate/random.js";
 
 export type GeneratedOperation = SimulatedOperation & { single: boolean };
 
 const OPERATIONS_A_CUSTOMER = 25;
-/** One customer of so many sends its events one by one; such a customer has no identifies, which only a batch takes. */
+/** One customer in this many sends its events one by one, without identifies, which only batches can contain. */
 const SINGLE_CUSTOMERS = 20;
 const IDENTIFY_CHANCE = 0.025;
 const CANCELLED_CHANCE = 0.02;
@@ -14,7 +14,7 @@ const LINE_EVERY_MS = 15_000;
 const COUNTRIES = ["United Kingdom", "France", "Österreich", "日本"];
 const GOODS = ["Lantern", "Teapot “Regency”", "Café sign", "Coat hanger \\ hook"];
 
-/** The same operations for the same seed. */
+/** Generates the same operations for the same seed. */
 export function* generate(operations: number, seed: number): Generator<GeneratedOperation> {
   const random = new Random(seed, "history");
   const customers = Math.max(SINGLE_CUSTOMERS, Math.ceil(operations / OPERATIONS_A_CUSTOMER));

@@ -1,32 +1,32 @@
-/** What the service has answered for, and when. */
+/** Records what the service has acknowledged. */
 import { DemoFailure } from "../src/demo/failure.js";
 import type { Operation } from "./operations.js";
 import { orAbort } from "./or-abort.js";
 
 interface Waiter {
-  /** Asked after each acceptance, with the beginning of the attempt that was accepted. */
+  /** Called after each acceptance, with the beginning of the accepted attempt. */
   holds: (begunAt: number) => boolean;
   resolve: () => void;
 }
 
 export class Ledger {
-  /** The id that was answered, by idempotency key. */
+  /** The acknowledged id, by idempotency key. */
   readonly ids = new Map<string, string>();
-  /** Events with different keys that were answered, by customer. */
+  /** Number of acknowledged events with different keys, by customer. */
   readonly events = new Map<string, number>();
   /** Customers whose first operation was an identify. */
   readonly begunByIdentify = new Set<string>();
   /** Operations answered with 202. */
   operations = 0;
-  /** How often an attempt was repeated, by reason. */
+  /** How often attempts were repeated, by reason. */
   readonly retries = new Map<string, number>();
-  /** Single events of which the answer said that they were stored before. */
+  /** Single events that were acknowledged as stored before. */
   duplicates = 0;
   #fresh: Operation[] = [];
   #waiters: Waiter[] = [];
   #complete = false;
 
-  /** To be told in the order of a customer's operations. Throws a DemoFailure where the key was answered with another id before. */
+  /** To be called in the order of a customer's operations. Throws a DemoFailure if the key was acknowledged with another id before. */
   acknowledge({ key, customerId }: Operation, id: string | null): void {
     if (key === null || id === null) {
       if (!this.events.has(customerId)) this.begunByIdentify.add(customerId);
@@ -48,7 +48,7 @@ export class Ledger {
     for (const { resolve } of reached) resolve();
   }
 
-  /** What was accepted since this was last asked; of each customer in its order. */
+  /** What was accepted since the last call, in order for each customer. */
   takeFresh(): Operation[] {
     const fresh = this.#fresh;
     this.#fresh = [];
@@ -59,23 +59,23 @@ export class Ledger {
     this.retries.set(why, (this.retries.get(why) ?? 0) + 1);
   }
 
-  /** All has been accepted that ever will be. */
+  /** To be called when everything was accepted. */
   complete(): void {
     this.#complete = true;
     for (const { resolve } of this.#waiters) resolve();
   }
 
-  /** Whether all that is sent was accepted. */
+  /** Whether everything was accepted. */
   isComplete(): boolean {
     return this.#complete;
   }
 
-  /** Resolves once so many operations were accepted, or all. */
+  /** Resolves once this many operations were accepted, or all. */
   reached(operations: number, signal: AbortSignal): Promise<void> {
     return this.operations >= operations ? Promise.resolve() : this.#until(() => this.operations >= operations, signal);
   }
 
-  /** Resolves with the next acceptance of what was sent after `instant`, or once all were accepted. */
+  /** Resolves at the next acceptance of a request sent after `instant`, or once all were accepted. */
   acceptedSince(instant: number, signal: AbortSignal): Promise<void> {
     return this.#until((begunAt) => begunAt > instant, signal);
   }

@@ -1,4 +1,4 @@
-/** The senders: they deal the operations out, check every answer, and note what was acknowledged. */
+/** The senders: they distribute the operations, check every answer, and record what was acknowledged. */
 import { acceptedIds } from "../src/client/answer.js";
 import { DemoFailure } from "../src/demo/failure.js";
 import { partitionOf } from "../src/demo/send.js";
@@ -20,14 +20,14 @@ export interface LoadOptions {
 }
 
 export const SINGLE_SENDERS = 4;
-/** What a sender of single events takes at a time from the reader, which would otherwise wait for it at every event. */
+/** How many events a sender of single events takes from the reader at a time, so that the reader does not wait for it at every event. */
 const SINGLES_READ_AHEAD = 100;
 
 const EVENT_ID = /^evt_[0-9a-f]{16}$/;
 
 /**
- * Sends all operations. A customer's take one sender and keep their order. Rejects with the first failure; the caller then ends the
- * other senders by the signal of their clients.
+ * Sends all operations. Those of a customer use one sender and keep their order. Rejects with the first failure; the caller must then end
+ * the other senders by the signal of their clients.
  */
 export async function send(operations: AsyncIterable<Operation>, options: LoadOptions): Promise<void> {
   const { senders, batch, clients } = options;
@@ -57,7 +57,7 @@ async function sendBatch(operations: readonly Operation[], client: Client, { led
   });
 }
 
-/** Posts operations as one batch; answers the id of each, null of an identify, and when the attempt that was accepted began. */
+/** Posts operations as one batch; returns the id of each, null for an identify, and when the accepted attempt began. */
 export async function postBatch(
   operations: readonly Operation[],
   client: Client,
@@ -82,7 +82,7 @@ async function sendSingle(operation: Operation, client: Client, ledger: Ledger):
   const { eventId, accepted, queued, duplicate } = answerOf(status, text, 202) as Partial<Record<string, unknown>>;
   if (key === null || !isEventId(eventId) || accepted !== true || queued !== true || typeof duplicate !== "boolean")
     throw unexpected("a single event", status, text);
-  // Only a repetition can be one.
+  // Only a repetition can be a duplicate.
   if (duplicate && attempts === 1 && !ledger.ids.has(key)) throw unexpected("a new single event", status, text);
   if (duplicate) ledger.duplicates++;
   ledger.acknowledge(operation, eventId);
@@ -93,7 +93,7 @@ function isEventId(value: unknown): value is string {
   return typeof value === "string" && EVENT_ID.test(value);
 }
 
-/** The document that was answered; throws a DemoFailure on any other status. */
+/** The document of an answer; throws a DemoFailure for any other status than the expected one. */
 function answerOf(status: number, text: string, expected: number): object {
   if (status !== expected) throw unexpected("a request", status, text);
   try {

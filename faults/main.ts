@@ -1,4 +1,4 @@
-/** `npm run faults`: proves that nothing accepted is lost or doubled. Exits 0, 1 (something differs or failed) or 2 (usage). */
+/** `npm run faults`: checks that nothing accepted is lost or duplicated. Exits with 0, 1 (something differs or failed) or 2 (usage). */
 import { runProgram } from "../src/demo/failure.js";
 import { readOptions } from "./options.js";
 import { runFaults } from "./run.js";

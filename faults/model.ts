@@ -1,8 +1,8 @@
-/** A strict model made of what a history holds, with a little to derive, so that evaluation can be checked as well. */
+/** Derives a strict model from a history, with a few derived parts, so that evaluation can be checked as well. */
 import { DemoFailure } from "../src/demo/failure.js";
 import type { Condition, Field, ScalarType, Snapshot } from "../src/model/snapshot/types.js";
 
-/** So many events make a customer active. */
+/** This many events make a customer active. */
 export const ACTIVE_FROM = 25;
 export const RULE = "each_once";
 /** What the rule emits. */
@@ -10,16 +10,16 @@ export const RULED = "faults.ruled";
 
 export interface Model {
   snapshot: Snapshot;
-  /** The most frequent event: so many of them make a customer active. */
+  /** The most frequent event; ACTIVE_FROM of them make a customer active. */
   counted: string;
-  /** The rarest event: the model's rule answers each once. */
+  /** The rarest event; the model's rule runs once for each. */
   ruled: string;
   ruledEvents: number;
 }
 
 interface Member {
   type: ScalarType | "array";
-  /** Of an array; null while all that were seen are empty. */
+  /** Type of an array's items; null while only empty arrays were seen. */
   items: ScalarType | null;
   seen: number;
 }
@@ -29,7 +29,7 @@ interface EventDraft {
   properties: Map<string, Member>;
 }
 
-/** Collects names and types; what a strict schema cannot declare is told with the place where it stands. */
+/** Collects names and types; throws a DemoFailure with the place of a value that a strict schema cannot declare. */
 export class SchemaDraft {
   readonly #events = new Map<string, EventDraft>();
   readonly #traits = new Map<string, Member>();
@@ -46,7 +46,7 @@ export class SchemaDraft {
     for (const [name, value] of Object.entries(traits)) if (value !== null) note(this.#traits, name, value, origin);
   }
 
-  /** Null where no event was added. */
+  /** Null if no event was added. */
   model(): Model | null {
     const byFrequency = [...this.#events].toSorted(([, one], [, other]) => other.events - one.events);
     const [most, least] = [byFrequency[0], byFrequency.at(-1)];
@@ -56,7 +56,7 @@ export class SchemaDraft {
     return { counted, ruled, ruledEvents, snapshot: this.#snapshot(counted, ruled) };
   }
 
-  /** Nothing in it depends on how long ago something is: what comes of a history is the same whenever it is sent. */
+  /** Independent of the current time, so that a history has the same results whenever it is sent. */
   #snapshot(counted: string, ruled: string): Snapshot {
     const from = (value: number): Condition => ({ kind: "count", of: { event: counted }, operator: "gte", value });
     return {
@@ -115,7 +115,7 @@ export class SchemaDraft {
 
 function note(members: Map<string, Member>, name: string, value: unknown, origin: string): void {
   const type = typeOf(value);
-  if (type === null) throw new DemoFailure(`${origin}: no model declares the value of "${name}"`, 2);
+  if (type === null) throw new DemoFailure(`${origin}: no model can declare the value of "${name}"`, 2);
   const items = Array.isArray(value) ? itemsOf(value, name, origin) : null;
   const member = members.get(name);
   if (member === undefined) {
@@ -125,7 +125,7 @@ function note(members: Map<string, Member>, name: string, value: unknown, origin
   member.items ??= items;
   member.seen++;
   if (member.type !== type || (items !== null && member.items !== items))
-    throw new DemoFailure(`${origin}: "${name}" has another type than before, which no strict model declares`, 2);
+    throw new DemoFailure(`${origin}: "${name}" has another type than before, which no strict model can declare`, 2);
 }
 
 function itemsOf(values: readonly unknown[], name: string, origin: string): ScalarType | null {
@@ -133,7 +133,7 @@ function itemsOf(values: readonly unknown[], name: string, origin: string): Scal
   const [type] = types;
   if (type === undefined) return null;
   if (types.size > 1 || type === null || type === "array")
-    throw new DemoFailure(`${origin}: no model declares the items of "${name}"`, 2);
+    throw new DemoFailure(`${origin}: no model can declare the items of "${name}"`, 2);
   return type;
 }
 
@@ -144,7 +144,7 @@ function typeOf(value: unknown): ScalarType | "array" | null {
     : null;
 }
 
-/** What is not in all of them is optional; traits always are, and do not say so. */
+/** Fields that are not in all events are optional; traits always are, without a flag. */
 function fields(members: Map<string, Member>, events: number): Record<string, Field> {
   return Object.fromEntries(
     [...members].map(([name, { type, items, seen }]): [string, Field] => {

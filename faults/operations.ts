@@ -1,19 +1,19 @@
-/** What a run sends: the lines of data files, or a generated history. */
+/** The operations that a run sends: from data files, or generated. */
 import type { SentOperation } from "../src/client/index.js";
 import { DemoFailure } from "../src/demo/failure.js";
 import { readDataFile } from "../src/demo/input.js";
 import { generate } from "./generated.js";
 
-/** Begins the keys that the reader of data files makes of line numbers. */
-const MADE_KEY = /^demo-line-\d+$/;
+/** Keys that the reader of data files creates from line numbers. */
+const LINE_KEY = /^demo-line-\d+$/;
 
 export interface Operation {
   customerId: string;
-  /** One JSON object: a repetition is the same to the byte. */
+  /** One JSON object; a repetition has the same bytes. */
   json: string;
   /** The idempotency key, which every event has; null for an identify. */
   key: string | null;
-  /** Whether it goes out alone (`POST /v1/events`) and not in a batch; the same for all operations of a customer. */
+  /** Whether it is sent alone (`POST /v1/events`) and not in a batch; the same for all operations of a customer. */
   single: boolean;
 }
 
@@ -35,8 +35,8 @@ async function* readFiles(files: readonly string[]): AsyncGenerator<Operation> {
   for (const file of files) {
     for await (const operation of readDataFile(file)) {
       const made = outgoing(operation, false);
-      // Two files have line numbers in common.
-      if (files.length > 1 && made.key !== null && MADE_KEY.test(made.key))
+      // Line numbers are not unique across files.
+      if (files.length > 1 && made.key !== null && LINE_KEY.test(made.key))
         throw new DemoFailure(`${file}: ${made.key} has no idempotencyKey, which several files need`, 2);
       yield made;
     }

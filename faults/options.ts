@@ -7,9 +7,9 @@ import { FAULTS, NODE_FAULTS } from "./kinds/index.js";
 export interface FaultsOptions {
   /** Files of operations to send; empty for a generated history. */
   data: string[];
-  /** Of the generated history. */
+  /** Size of the generated history. */
   operations: number;
-  /** A file of events without a customer, which must be refused; null without one. */
+  /** A file of events without a customer, which must be refused; null for none. */
   refused: string | null;
   senders: number;
   /** Operations in a batch. */
@@ -23,7 +23,7 @@ export interface FaultsOptions {
 
 const STRIKES_MAX = 1_000;
 
-/** Reads the arguments; null after `--help`, whose text went to `print`. Throws a DemoFailure with exit code 2 where they are wrong. */
+/** Reads the arguments; null after `--help`, whose text is passed to `print`. Throws a DemoFailure with exit code 2 if they are wrong. */
 export async function readOptions(
   args: readonly string[],
   print: (text: string) => void,
@@ -31,13 +31,13 @@ export async function readOptions(
   const parser = yargs()
     .scriptName("npm run faults --")
     .usage(
-      "$0 [options]\n\nLets faults strike the service, its database, its network, its disk and its receivers while events come in, and checks after each that nothing is lost or doubled.",
+      "$0 [options]\n\nLets faults strike the service, its database, its network, its disk and its receivers while events come in, and checks after each that nothing is lost or duplicated.",
     )
     .option("data", {
       type: "string",
       array: true,
       requiresArg: true,
-      describe: "JSON Lines files to send, .gz as well",
+      describe: "JSON Lines files to send, also compressed (.gz)",
     })
     .option("operations", { type: "number", requiresArg: true, describe: "operations to generate; 50000 unless set" })
     .option("refused", {
@@ -50,20 +50,20 @@ export async function readOptions(
     .option("strikes", {
       type: "number",
       requiresArg: true,
-      describe: `how often a fault strikes, in turn; each takes about twice what senders send at once; ${FAULTS.length} unless set, ${FAULTS.length + NODE_FAULTS.length} with --nodes`,
+      describe: `number of strikes, by the faults in turn; each needs about twice as many operations as the senders send at once; ${FAULTS.length} unless set, ${FAULTS.length + NODE_FAULTS.length} with --nodes`,
     })
     .option("seed", {
       type: "number",
       requiresArg: true,
       default: 1,
-      describe: "chooses the moments, and what is generated",
+      describe: "determines the moments of strikes and the generated history",
     })
     .option("nodes", {
       type: "string",
       array: true,
       requiresArg: true,
       describe:
-        "strike a Citus cluster that runs on this machine instead of the embedded PostgreSQL: data directories of the coordinator and of each worker, whose servers let in PGUSER (postgres unless set)",
+        "strike a Citus cluster that runs on this machine instead of the embedded PostgreSQL: data directories of the coordinator and of each worker, whose servers must accept PGUSER (postgres unless set)",
     })
     .conflicts("data", "operations")
     .parserConfiguration({ "greedy-arrays": true });

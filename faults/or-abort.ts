@@ -1,6 +1,6 @@
 import { once } from "node:events";
 
-/** Waits for the work; rejects as it does, or with the signal's reason where it is aborted before. */
+/** Waits for the work; rejects as it does, or with the signal's reason if that is aborted before. */
 export async function orAbort(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const settled = new AbortController();

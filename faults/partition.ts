@@ -1,9 +1,9 @@
-/** What waits for one sequential sender: items that gather while those before them are under way. */
+/** The queue of one sequential sender: items are gathered while the previous ones are under way. */
 export class Partition<T> {
   #filling: T[] = [];
   #underWay: Promise<void> = Promise.resolve();
 
-  /** @param size how many items `send` gets at once; the last time, perhaps fewer */
+  /** @param size how many items `send` gets at once; the last time possibly fewer */
   constructor(
     private readonly size: number,
     private readonly send: (items: readonly T[]) => Promise<void>,
@@ -19,17 +19,17 @@ export class Partition<T> {
     await this.#underWay;
   }
 
-  /** Waits for the items before, and lets these go. */
+  /** Waits for the previous items, then sends these. */
   async #dispatch(): Promise<void> {
     await this.#underWay;
     const items = this.#filling;
     this.#filling = [];
     this.#underWay = this.send(items);
-    // Whoever awaits next gets the rejection.
+    // Avoid an unhandled rejection; the next await gets it.
     this.#underWay.catch(() => undefined);
   }
 
-  /** Resolves when nothing is under way any more, however that ended. */
+  /** Resolves when nothing is under way any more, even after a failure. */
   async settled(): Promise<void> {
     await this.#underWay.catch(() => undefined);
   }

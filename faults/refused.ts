@@ -1,4 +1,4 @@
-/** Events without a customer: each must be refused for just that, whatever else happens at the time. */
+/** Events without a customer: each must be refused for that reason, whatever else happens at the time. */
 import { readEnvelope } from "../src/client/answer.js";
 import { DemoFailure } from "../src/demo/failure.js";
 import { readLines } from "../src/demo/input.js";
@@ -10,7 +10,7 @@ export interface Refused {
   body: string;
 }
 
-/** Sends each line as a single event. Throws a DemoFailure where one is accepted, or refused for another reason. */
+/** Sends each line as a single event. Throws a DemoFailure if one is accepted, or refused for another reason. */
 export async function sendRefused(file: string, client: Client): Promise<Refused> {
   let events = 0;
   let first = "";
@@ -19,7 +19,7 @@ export async function sendRefused(file: string, client: Client): Promise<Refused
     const { code, message, field } = readEnvelope(text) ?? {};
     if (status !== 400 || code !== "VALIDATION_ERROR" || field !== "customerId" || typeof message !== "string")
       throw new DemoFailure(
-        `${file}:${number} was to be refused for its customerId, but the answer is ${status} ${text}`,
+        `${file}:${number} should have been refused for its customerId, but the answer is ${status} ${text}`,
       );
     if (events++ === 0) first = text;
   }

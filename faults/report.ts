@@ -10,7 +10,7 @@ export interface Outcome {
   missing: readonly { fault: string; why: string }[];
   verification: Verification;
   ledger: Ledger;
-  /** What happened on the way, and how often. */
+  /** What else happened, and how often. */
   happened: readonly [what: string, times: number][];
 }
 
@@ -22,7 +22,7 @@ export function report(style: ReportStyle, { strikes, missing, verification, led
   return [
     reportTable(
       style,
-      "What struck, how long until something sent afterwards was accepted, and all was evaluated, and what was found then",
+      "Faults; time until a request sent afterwards was accepted, and until everything was evaluated; and what the examination found",
       [
         { title: "fault" },
         ...["times", "accepted", "at worst", "evaluated", "at worst", "lost", "doubled", "violated", "different"].map(
@@ -35,7 +35,7 @@ export function report(style: ReportStyle, { strikes, missing, verification, led
     missing.length > 0 ? "\n" : "",
     reportTable(
       style,
-      "What happened on the way",
+      "What else happened",
       [{ title: "" }, right("")],
       [...happened, ...repeated.map(([why, times]): [string, number] => [`repeated because of ${why}`, times])],
     ),
@@ -45,13 +45,13 @@ export function report(style: ReportStyle, { strikes, missing, verification, led
       [{ title: "" }, right("sent"), right("stored"), { title: "" }],
       figures.map(({ what, sent, stored }) => [what, digits(sent), digits(stored), sent === stored ? "" : "DIFFERENT"]),
     ),
-    `${style.heading("What holds of every single one")}\n`,
+    `${style.heading("Claims about every single row")}\n`,
     ...claims.map(({ claim, counterexamples }) => `${counterexamples.length === 0 ? "yes" : "NO "}  ${claim}\n`),
     "\n",
   ].join("");
 }
 
-/** A strike in a line. */
+/** A strike in one line. */
 export function struck({ fault, acceptedMs, evaluatedMs, findings }: Strike): string {
   const { lost, doubled, violated, different } = findings;
   const accepted = acceptedMs === null ? "nothing left to send" : `accepted after ${inSeconds(acceptedMs)}`;
@@ -90,7 +90,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? -Infinity;
 }
 
-/** Whole numbers with their thousands set apart, others as they are. */
+/** Formats whole numbers with separated thousands; others stay unchanged. */
 function digits(value: string): string {
   return /^\d{1,15}$/.test(value) ? figure(Number(value)) : value;
 }

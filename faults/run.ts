@@ -26,30 +26,30 @@ import { differences, environmentOf, verify, type Verification } from "./verific
 
 export interface RunContext {
   output: NodeJS.WritableStream & { isTTY?: boolean };
-  /** Aborted when the person at the terminal has had enough. */
+  /** Aborted when the user interrupts the run. */
   stop: AbortSignal;
 }
 
-/** What came of a run in which all agreed. */
+/** The result of a successful run. */
 export interface RunResult {
   strikes: readonly Strike[];
   /** Faults that could not strike here, and why. */
   missing: readonly { fault: string; why: string }[];
   verification: Verification;
-  /** Answers 202 that were cut off, so that what had been accepted was sent again. */
+  /** Answers 202 that were cut off, so that accepted requests were repeated. */
   answersLost: number;
   refused: Refused | null;
 }
 
 const PROJECT = "faults";
 const UNDISTURBED = "undisturbed";
-/** One sender of so many goes through the proxy that loses answers; of the others, every second one to the process for HTTP. */
+/** One sender in this many uses the proxy that loses answers; half of the others use the HTTP process. */
 const LOSSY_ONE_OF = 4;
-/** Of the database's disk: the cluster with its write-ahead log, and what an operation takes there, in both environments. */
+/** Size of the database's disk: the cluster with its write-ahead log, and what each operation needs in both environments. */
 const DISK_BYTES = 700e6;
 const DISK_BYTES_AN_OPERATION = 6_000;
 
-/** Throws a DemoFailure where the database does not hold what was acknowledged. Ends and removes everything, however it ends. */
+/** Throws a DemoFailure if the database does not contain what was acknowledged. Ends and removes everything in any case. */
 export async function runFaults(options: FaultsOptions, { output, stop }: RunContext): Promise<RunResult> {
   const history =
     options.data.length > 0 ? historyOfFiles(options.data) : generatedHistory(options.operations, options.seed);
@@ -64,18 +64,18 @@ export async function runFaults(options: FaultsOptions, { output, stop }: RunCon
     setMaxListeners(0, signal); // every sender listens
     const run = new Run({ ...stage, signal }, { options, history, surveyed, output, failed });
     return await run.all().catch((error: unknown) => {
-      // What was under way when everything had to end failed for that reason, whatever it says itself.
+      // After an abort, its reason is the cause of all errors.
       throw signal.aborted ? signal.reason : error;
     });
   });
 }
 
-/** Throws a DemoFailure with exit code 2 where it is known from the start that the run would end badly. */
+/** Throws a DemoFailure with exit code 2 if the run is bound to fail. */
 async function checkInput({ strikes, batch, refused }: FaultsOptions, { operations }: Survey): Promise<void> {
   // Each strike waits for a request that is sent after it.
   if (strikes * batch > operations)
     throw new DemoFailure(
-      `${figure(operations)} operations are too few for ${strikes} strikes among batches of ${batch}: send more, or have fewer strikes or operations in a batch`,
+      `${figure(operations)} operations are too few for ${strikes} strikes among batches of ${batch}: send more, or use fewer strikes or operations in a batch`,
       2,
     );
   if (refused === null) return;
@@ -124,18 +124,18 @@ class Run {
         verify(tx, projects.environments.struck, { history, survey: surveyed, ledger: this.#ledger }, signal),
       ),
     );
-    const told = await server.query((sql) => verifyDeliveries(sql, projects.environments.struck, receiver.tally));
-    verification.figures.push(...told.figures);
-    verification.claims.push(...told.claims);
+    const deliveries = await server.query((sql) => verifyDeliveries(sql, projects.environments.struck, receiver.tally));
+    verification.figures.push(...deliveries.figures);
+    verification.claims.push(...deliveries.claims);
 
     const happened: [string, number][] = [
       ["answers 202 that were cut off", proxy.cutAccepted],
       ["connections cut before the answer", proxy.cutUnanswered],
       ["single events recognized as repetitions", this.#ledger.duplicates],
       ["receiver's answers that came late", receiverRelay.late],
-      ["receiver's answers that broke off", receiverRelay.truncated],
+      ["receiver's answers that were truncated", receiverRelay.truncated],
       ["emissions that the receiver got more than once", receiver.tally.repeated],
-      ["ends of processes that nobody asked for", ends.length],
+      ["unexpected ends of processes", ends.length],
     ];
     const outcome = { strikes, missing, verification, ledger: this.#ledger, happened };
     output.write(`\n${report(styleFor(output.isTTY === true), outcome)}`);
@@ -145,11 +145,11 @@ class Run {
       ...differences(verification),
     ];
     if (problems.length > 0) throw new DemoFailure(problems.join("\n        "));
-    output.write("nothing was lost, nothing was doubled\n");
+    output.write("nothing was lost, nothing was duplicated\n");
     const { strikes: wanted, senders, batch } = this.plan.options;
     if (strikes.length < wanted)
       throw new DemoFailure(
-        `all was sent after ${strikes.length} of ${wanted} strikes; each takes about ${senders * batch * 2} operations: send more, or have fewer strikes, senders or operations in a batch`,
+        `everything was sent after ${strikes.length} of ${wanted} strikes; each needs about ${senders * batch * 2} operations: send more, or use fewer strikes, senders or operations in a batch`,
         2,
       );
     return { strikes, missing, verification, answersLost: proxy.cutAccepted, refused };
@@ -176,7 +176,7 @@ class Run {
     return { api, keys, environments, webhook: { project: PROJECT, id } };
   }
 
-  /** Everything that goes on at once. The first failure ends the rest. */
+  /** Sends and strikes at the same time. The first failure ends the rest. */
   async #sendAndStrike({ keys, environments }: Projects): Promise<Pick<RunResult, "strikes" | "missing" | "refused">> {
     const { service, http, proxy, server, nodes, signal } = this.stage;
     const { options, history, surveyed, output, failed } = this.plan;

@@ -1,4 +1,4 @@
-/** When which fault strikes: by the progress of the senders and not by the clock, so that a slow machine gets the same run. */
+/** Schedules the faults by the progress of the senders and not by the clock, so that a run is the same on a slow machine. */
 import type { Random } from "../src/demo/simulate/random.js";
 import { evaluationCaughtUp } from "./caught-up.js";
 import type { Examiner, Findings } from "./examination.js";
@@ -8,9 +8,9 @@ import type { Ledger } from "./ledger.js";
 
 export interface Strike {
   fault: string;
-  /** Until something was accepted that was sent after it; null where nothing was left to send. */
+  /** Time until a request sent after it was accepted; null if nothing was left to send. */
   acceptedMs: number | null;
-  /** Until all that had been accepted by then was evaluated. */
+  /** Time until everything accepted until then was evaluated. */
   evaluatedMs: number;
   findings: Findings;
 }
@@ -18,7 +18,7 @@ export interface Strike {
 /** The last strike comes early enough to hit senders at work. */
 const LAST_AT = 0.9;
 
-/** Requests that begin while a fault strikes, at most. */
+/** Maximum of requests that begin while a fault strikes. */
 const REQUESTS_DURING = 12;
 
 export interface StrikeOptions {
@@ -31,13 +31,13 @@ export interface StrikeOptions {
   examiner: Examiner;
   target: Target;
   random: Random;
-  /** Told of each strike once all was looked at. */
+  /** Called with each strike after its examination. */
   onStrike: (strike: Strike) => void;
 }
 
 /**
- * The faults take turns. Each waits until the service has recovered from the one before, and what that left was looked at. There are
- * fewer strikes than asked for where all was sent before.
+ * The faults take turns. Each waits until the service has recovered from the previous one and was examined. There are fewer strikes than
+ * requested if everything was sent before.
  */
 export async function strikeAll(options: StrikeOptions): Promise<Strike[]> {
   const { faults, ledger, target } = options;
@@ -53,7 +53,7 @@ export async function strikeAll(options: StrikeOptions): Promise<Strike[]> {
 }
 
 async function strike(fault: Fault, { ledger, gate, examiner, target }: StrikeOptions): Promise<Strike> {
-  // A fault may last, and strike a part: the others must not send all that there is meanwhile.
+  // A fault may take long and affect only some senders: the others must not send everything meanwhile.
   gate.open(REQUESTS_DURING);
   await fault.strike(target);
   const struckAt = performance.now();
@@ -68,7 +68,7 @@ async function strike(fault: Fault, { ledger, gate, examiner, target }: StrikeOp
   return { fault: fault.name, acceptedMs, evaluatedMs, findings };
 }
 
-/** One moment in each of as many equal parts of the way. */
+/** A random moment in each of equal parts of the progress. */
 function moments({ strikes, operations, random }: StrikeOptions): number[] {
   const part = (operations * LAST_AT) / strikes;
   return Array.from({ length: strikes }, (_, index) => Math.ceil(random.between(index * part, (index + 1) * part)));

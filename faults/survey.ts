@@ -1,4 +1,4 @@
-/** What a history holds: the figures that must come out in the end, and the model that declares it. */
+/** Surveys a history: the figures that must result in the end, and the model that declares it. */
 import { DemoFailure } from "../src/demo/failure.js";
 import { DecimalSum } from "../src/engine/decimal.js";
 import { SchemaDraft, type Model } from "./model.js";
@@ -6,11 +6,11 @@ import type { History } from "./operations.js";
 
 export interface Survey {
   operations: number;
-  /** With different idempotency keys: as many as the service will hold. */
+  /** Events with different idempotency keys: as many as the service must store. */
   events: number;
   identifies: number;
   customers: number;
-  /** Of each property that holds numbers, over the events with different keys: exact, in decimal notation. */
+  /** Sums of each property's numbers, over the events with different keys: exact, in decimal notation. */
   sums: Map<string, string>;
   model: Model;
 }
@@ -21,7 +21,7 @@ interface Payload {
   traits?: Record<string, unknown>;
 }
 
-/** Reads the history once. Throws a DemoFailure where no strict model can declare it. */
+/** Reads the history once. Throws a DemoFailure if no strict model can declare it. */
 export async function survey(history: History): Promise<Survey> {
   const keys = new Set<string>();
   const customers = new Set<string>();
@@ -43,7 +43,7 @@ export async function survey(history: History): Promise<Survey> {
     }
   }
   const model = schema.model();
-  if (model === null) throw new DemoFailure(`${history.title} holds no events`, 2);
+  if (model === null) throw new DemoFailure(`${history.title} has no events`, 2);
   return {
     operations,
     events: keys.size,
@@ -63,7 +63,7 @@ function addNumbers(sums: Map<string, DecimalSum>, properties: Record<string, un
   }
 }
 
-/** The sum as PostgreSQL writes a numeric without zeros at its end. */
+/** The sum as PostgreSQL writes a numeric without trailing zeros. */
 function inDecimals(sum: DecimalSum): string {
   const { units, scale } = sum.toMemory();
   const [, sign = "", digits = ""] = /^(-?)(\d+)$/.exec(BigInt(units).toString()) ?? [];

@@ -1,4 +1,4 @@
-/** Whether the database holds what was acknowledged: figures that must agree, and queries that return no row while all is well. */
+/** Verifies that the database contains what was acknowledged: figures that must be equal, and queries that must return no row. */
 import type { Sql, TransactionSql } from "postgres";
 import type { Ledger } from "./ledger.js";
 import { ACTIVE_FROM, RULE, RULED } from "./model.js";
@@ -23,7 +23,7 @@ export interface Verification {
   claims: Claim[];
 }
 
-/** Everything that does not hold, as lines; none where all is well. */
+/** Everything that does not hold, as lines. */
 export function differences({ figures, claims }: Verification): string[] {
   return [
     ...figures
@@ -42,8 +42,8 @@ export interface Sent {
 }
 
 /**
- * Loads what was sent and acknowledged into a table beside the service's own, and compares. The signal is heeded between statements:
- * each is over soon, and the driver survives the end of a connection badly while it works.
+ * Loads what was sent and acknowledged into a separate schema, and compares. The signal is checked only between statements, because each is
+ * short, and the driver does not handle the end of a connection well during one.
  */
 export async function verify(
   sql: TransactionSql,
@@ -53,7 +53,7 @@ export async function verify(
 ): Promise<Verification> {
   await loadSent(sql, history, ledger, signal);
   await copyStored(sql, environmentId, signal);
-  await knowSizes(sql);
+  await prepareForJoins(sql);
   const claims: Claim[] = [];
   for (const [claim, query] of claimsAbout(survey)) {
     signal?.throwIfAborted();
@@ -97,7 +97,7 @@ async function loadSent(sql: TransactionSql, history: History, ledger: Ledger, s
     rows = [];
   };
   for await (const { json, key } of history.read()) {
-    // The operation's own text, so that numbers are compared as they were sent.
+    // The operation's original text, so that numbers are compared as sent.
     const id = key === null ? null : (ledger.ids.get(key) ?? null);
     rows.push(`{"n":${n++},"id":${JSON.stringify(id)},"operation":${json}}`);
     if (rows.length === LOADED_AT_ONCE) await flush();
@@ -117,7 +117,7 @@ const STORED = [
   "inbox",
 ] as const;
 
-/** What is stored of the environment, beside what was sent: on a cluster it lies on a node, and is not to be compared from here row by row. */
+/** Copies what is stored of the environment next to what was sent: on a cluster it is on a node and cannot be joined here. */
 async function copyStored(sql: TransactionSql, environmentId: number, signal?: AbortSignal): Promise<void> {
   for (const table of STORED) {
     signal?.throwIfAborted();
@@ -127,15 +127,15 @@ async function copyStored(sql: TransactionSql, environmentId: number, signal?: A
   }
 }
 
-/** Whole tables are compared. Statistics lag behind a fast load, and a plan made for empty ones would take each row with each other. */
-async function knowSizes(sql: TransactionSql): Promise<void> {
+/** Whole tables are compared. Without current statistics, the plan would be one for empty tables and compare each row with each other. */
+async function prepareForJoins(sql: TransactionSql): Promise<void> {
   await sql`set local work_mem = '64MB'`;
   await sql`set local enable_nestloop = off`;
   await sql`
     analyze faults.sent, faults.events, faults.idempotency_keys, faults.trait_updates, faults.customers, faults.rule_executions, faults.emissions`;
 }
 
-/** Each with a query for what contradicts it; `here` names the environment. */
+/** Claims, each with a query for counterexamples; `here` has the environment's id. */
 function claimsAbout({ model }: Survey): [claim: string, query: string][] {
   const [counted, ruled] = [literal(model.counted), literal(model.ruled)];
   return [
@@ -253,7 +253,7 @@ function claimsAbout({ model }: Survey): [claim: string, query: string][] {
   ];
 }
 
-/** What must hold whatever was sent, of all environments. */
+/** The invariants, which must hold in all environments whatever was sent. */
 async function invariants(sql: TransactionSql): Promise<Claim[]> {
   const known = await sql<{ claim: string; counterexamples: string[] }[]>`
     select k.holds as claim, coalesce(i.examples, '{}') as counterexamples

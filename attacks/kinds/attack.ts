@@ -1,9 +1,9 @@
-/** What an attack is. */
+/** The definition of an attack. */
 import type { Sender } from "../sender.js";
 import type { Stage } from "../stage.js";
 import type { Tally } from "../tally.js";
 
-/** What one attack gets: the stage, and a project of its own in the attacker's organization, in environment test. */
+/** The context of one attack: the stage, and a separate project in the attacker's organization, environment test. */
 export interface Ground {
   stage: Stage;
   project: string;
@@ -12,14 +12,14 @@ export interface Ground {
   tally: Tally;
 }
 
-/** Goes on until the signal is aborted, or ends by itself once nothing is left to do; may be called again then. */
+/** Runs until the signal is aborted, or ends by itself once there is nothing left to do; can then be called again. */
 export type Strike = (signal: AbortSignal) => Promise<void>;
 
 export interface Attack {
-  /** As it is named on the command line. */
+  /** Its name on the command line. */
   name: string;
-  /** In one line. */
+  /** Description in one line. */
   what: string;
-  /** Makes ready what is harmless and takes time: customers, bodies. Answers what is done then. */
+  /** Prepares what is harmless and takes time: customers, bodies. Returns the attack itself. */
   prepare(ground: Ground): Promise<Strike>;
 }

@@ -1,4 +1,4 @@
-/** Bodies that are short to send and long to read. */
+/** Bodies that are short to send, but slow to parse. */
 import { gzipSync } from "node:zlib";
 import { flood } from "../flood.js";
 import type { Attack, Ground } from "./attack.js";
@@ -9,9 +9,9 @@ const LANES = 2;
 interface Body {
   name: string;
   what: string;
-  /** Where it goes: to ingestion, or as a model. */
+  /** Its destination: ingestion, or deployment of a model. */
   to: "events" | "model";
-  /** Each in turn. */
+  /** Sent in turn. */
   texts: () => string[];
 }
 
@@ -19,7 +19,7 @@ const repeated = (count: number, of: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => of(index)).join(",");
 const members = (count: number): string => repeated(count, (index) => `"${index.toString(36)}":0`);
 
-/** A model whose member has this text. */
+/** A model with a member of this text. */
 const model = (member: string, text: string): string =>
   `{"snapshot":{"formatVersion":1,"strictSchema":false,"events":{},"traits":{},"lifecycle":null,"journeys":[],"segments":[],"health":null,"rules":[],"signals":[],"${member}":${text}}}`;
 

@@ -1,4 +1,4 @@
-/** A lifecycle that goes back and forth by time alone, and an event so long ago that there are millions of transitions since. */
+/** A lifecycle that changes back and forth by time alone, and an event so long ago that millions of transitions follow. */
 import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { untilAborted } from "../flood.js";
 import { CYCLE, HARMLESS } from "../models.js";
@@ -23,10 +23,10 @@ function live(name: string, since: string, timestamp: () => string): Attack {
   };
 }
 
-type Ask = (ground: Ground, signal: AbortSignal) => Promise<unknown>;
+type Request = (ground: Ground, signal: AbortSignal) => Promise<unknown>;
 
-/** The event was there before the model. */
-function asked(name: string, what: string, ask: Ask): Attack {
+/** An attack by a preview or a recompute, after an event that was stored before the model. */
+function requested(name: string, what: string, send: Request): Attack {
   return {
     name,
     what: `the same lifecycle over an event of year 1, ${what}`,
@@ -34,7 +34,7 @@ function asked(name: string, what: string, ask: Ask): Attack {
       await requireDeployed(ground, HARMLESS);
       await populate(ground, 1, () => ({ customerId: "c", event: "seen", timestamp: FIRST_YEAR }));
       return async (signal) => {
-        await ask(ground, signal);
+        await send(ground, signal);
         await untilAborted(signal);
       };
     },
@@ -53,7 +53,7 @@ const recompute = async (ground: Ground, dryRun: boolean, signal: AbortSignal) =
 export const CYCLES: readonly Attack[] = [
   live("cycle-year-1", "year 1", () => FIRST_YEAR),
   live("cycle-two-years", "two years ago", twoYearsAgo),
-  asked("cycle-preview", "as a preview", (ground, signal) => preview(ground, CYCLE, signal)),
-  asked("cycle-dry-run", "deployed, and a dry run", (ground, signal) => recompute(ground, true, signal)),
-  asked("cycle-recompute", "deployed, and a recompute", (ground, signal) => recompute(ground, false, signal)),
+  requested("cycle-preview", "as a preview", (ground, signal) => preview(ground, CYCLE, signal)),
+  requested("cycle-dry-run", "deployed, and a dry run", (ground, signal) => recompute(ground, true, signal)),
+  requested("cycle-recompute", "deployed, and a recompute", (ground, signal) => recompute(ground, false, signal)),
 ];

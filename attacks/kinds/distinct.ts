@@ -1,4 +1,4 @@
-/** A model that remembers too much of one customer. */
+/** A model that must remember too much of one customer. */
 import { untilAborted } from "../flood.js";
 import { DISTINCT } from "../models.js";
 import type { Attack } from "./attack.js";
@@ -9,7 +9,7 @@ const BATCH = 1_000;
 
 export const DISTINCT_VALUES: Attack = {
   name: "distinct",
-  what: `400 windowed distinct conditions, and ${EVENTS} events of one customer with a value of its own each`,
+  what: `400 windowed distinct conditions, and ${EVENTS} events of one customer, each with a different value`,
   prepare: async (ground) => async (signal) => {
     await deploy(ground, DISTINCT, signal);
     for (let from = 0; from < EVENTS; from += BATCH) {

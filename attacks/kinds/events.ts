@@ -19,7 +19,7 @@ function batches(name: string, what: string, { lanes, valueLength }: BatchesOpti
     what,
     prepare: async (ground) => {
       await requireDeployed(ground, HARMLESS);
-      // Without idempotency keys each is taken anew; what is written is ready, so that the flood takes no time to make.
+      // Without idempotency keys each is accepted again; bodies are prepared, so that the flood spends no time on making them.
       const bodies = Array.from(
         { length: Math.ceil(CUSTOMERS / BATCH / (valueLength > 1_000 ? 10 : 1)) },
         (_, body) => {
@@ -38,10 +38,10 @@ function batches(name: string, what: string, { lanes, valueLength }: BatchesOpti
   };
 }
 
-/** As many as an environment of the default plan may have. */
+/** The limit of the default plan. */
 const KEYS = 100;
 
-/** Each key has calls of its own. */
+/** The service coalesces single events by key, so each key needs separate calls. */
 const SINGLES_OF_MANY_KEYS: Attack = {
   name: "many-keys",
   what: `single events from 200 senders with ${KEYS} keys`,
@@ -56,7 +56,7 @@ const SINGLES_OF_MANY_KEYS: Attack = {
         body: { name: "One of many" },
       } as const;
       const { status, text } = await ground.sender.manage(outgoing, signal);
-      if (status !== 201) throw new DemoFailure(`no key was made: ${status} ${text}`);
+      if (status !== 201) throw new DemoFailure(`no key was created: ${status} ${text}`);
       keys.push((JSON.parse(text) as { secret: string }).secret);
     }
     return (signal) =>

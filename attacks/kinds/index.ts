@@ -1,4 +1,4 @@
-/** All attacks, those that a service may not survive last. */
+/** All attacks; those that a service might not survive come last. */
 import type { Attack } from "./attack.js";
 import { EVENTS } from "./events.js";
 import { BODIES } from "./bodies.js";

@@ -1,4 +1,4 @@
-/** Work that is queued: recomputes and previews of everybody. */
+/** Queued work: recomputes and previews of all customers. */
 import { setTimeout as delay } from "node:timers/promises";
 import { flood } from "../flood.js";
 import { HARMLESS } from "../models.js";
@@ -30,7 +30,7 @@ const recompute = (ground: Ground, signal: AbortSignal) =>
 const preview = (ground: Ground, signal: AbortSignal) =>
   post(ground, inProject(ground, "previews"), { snapshot: HARMLESS }, signal);
 
-/** One after the other, the next as soon as the one before has ended. */
+/** Recomputes one after the other. */
 const recomputeAgain =
   (ground: Ground): Strike =>
   async (signal) => {

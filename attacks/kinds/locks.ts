@@ -1,4 +1,4 @@
-/** Somebody who may only read holds the advisory locks whose keys can be guessed. */
+/** A user who may only read holds the advisory locks whose keys can be guessed. */
 import { randomBytes } from "node:crypto";
 import type { Sql } from "postgres";
 import { connect } from "../../src/db/connect.js";
@@ -7,7 +7,7 @@ import { NEIGHBOUR } from "../stage.js";
 import type { Attack } from "./attack.js";
 import { environmentIdOf } from "./project.js";
 
-/** Of calls of ingestion to come. */
+/** Numbers of future ingestion calls to lock. */
 const BATCHES_AHEAD = 1_500;
 const VERSIONS = 20;
 /** Kinds of work: the lanes of recomputes. */
@@ -33,7 +33,7 @@ export const LOCKS: Attack = {
       });
       try {
         await hold(sql, environment, () => ground.tally.sent(0)).catch((error: unknown) => {
-          // That it is refused is what the service may do.
+          // The service may refuse it.
           ground.tally.answered(`refused with ${(error as { code?: string }).code ?? String(error)}`);
         });
         await untilAborted(signal);
@@ -44,7 +44,7 @@ export const LOCKS: Attack = {
   },
 };
 
-/** None is waited for: what is held by its owner is given up, and tried for again never. */
+/** Takes the locks that are free; does not wait or try again for others. */
 async function hold(sql: Sql, environment: number, onHeld: () => void): Promise<void> {
   const held = await sql<{ taken: boolean }[]>`
     select pg_try_advisory_lock(k.one, k.other) as taken

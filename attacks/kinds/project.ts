@@ -1,4 +1,4 @@
-/** What attacks do with their project. */
+/** Requests of attacks in their project. */
 import { setTimeout as delay } from "node:timers/promises";
 import { evaluationCaughtUp } from "../../faults/caught-up.js";
 import { environmentOf } from "../../faults/verification.js";
@@ -9,12 +9,12 @@ import type { Ground } from "./attack.js";
 
 const BATCH = 1_000;
 
-/** The address of something in the project. */
+/** The path of a resource in the project. */
 export function inProject({ project }: Ground, path: string): string {
   return `/projects/${project}/${path}${path.includes("?") ? "&" : "?"}env=test`;
 }
 
-/** May be refused. */
+/** Deploys a model; this may be refused. */
 export function deploy(ground: Ground, snapshot: Snapshot, signal: AbortSignal): Promise<Answer> {
   return ground.sender.manage(
     { method: "POST", path: inProject(ground, "config-versions"), body: { snapshot, force: true } },
@@ -22,7 +22,7 @@ export function deploy(ground: Ground, snapshot: Snapshot, signal: AbortSignal):
   );
 }
 
-/** As the last thing before the attack: what is refused here is a mistake of the program. */
+/** Deploys a model during preparation; throws if it is refused, because that is a bug of the attack. */
 export async function requireDeployed(ground: Ground, snapshot: Snapshot): Promise<void> {
   await ground.stage.attacker.api.deploy(ground.project, snapshot);
 }
@@ -54,7 +54,7 @@ export async function populate(ground: Ground, count: number, eventOf: (index: n
   await evaluationCaughtUp(cluster, signal);
 }
 
-/** The number of the environment in which the attack takes place. */
+/** The internal id of a project's environment `test`; default: the attack's project. */
 export function environmentIdOf(ground: Ground, project = ground.project): Promise<number> {
   return ground.stage.cluster.query((sql) => environmentOf(sql, project));
 }

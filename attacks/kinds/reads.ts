@@ -1,11 +1,11 @@
-/** Floods of questions: lists, explanations, exports, streams. */
+/** Floods of reads: lists, explanations, exports, streams. */
 import { flood } from "../flood.js";
 import { HARMLESS } from "../models.js";
 import type { Attack } from "./attack.js";
 import { inProject, populate, requireDeployed } from "./project.js";
 
 const CUSTOMERS = 20_000;
-/** Of the customer who has most. */
+/** Events of a single customer. */
 const EVENTS = 50_000;
 const LISTS = [
   "customers?limit=200",

@@ -1,4 +1,4 @@
-/** Whoever invites an address can set its password: does that make them the owner of what the operator gives to that address later? */
+/** A user who invites an address can set its password: does that make them the owner of an organization that the operator creates for it later? */
 import type { Answer } from "../sender.js";
 import { messageOf } from "../../src/demo/failure.js";
 import { untilAborted } from "../flood.js";
@@ -21,7 +21,7 @@ export const TAKEOVER: Attack = {
       { method: "POST", path: "/organization/invitations", body: invitation },
       signal,
     );
-    // It may be refused, or shown to nobody but whom it was mailed to.
+    // The invitation may be refused, or its link only mailed.
     const { link } = status === 201 ? (JSON.parse(text) as { link?: string }) : {};
     if (link !== undefined) await accept(ground, new URL(link), signal);
     await stage.service.bootstrap(organization, email).then(
@@ -30,14 +30,16 @@ export const TAKEOVER: Attack = {
         tally.answered(/refus|exist/i.test(messageOf(error)) ? "bootstrap refused" : messageOf(error)),
     );
     if (await ownsByPassword(ground, organization, email))
-      tally.breaches.add("who chose the password of the invited address owns the organization that was made for it");
+      tally.breaches.add(
+        "the user who chose the invited address's password owns the organization that was created for it",
+      );
     await untilAborted(signal);
   },
 };
 
-/** As a browser does: opens the link, and sends the form of its page. */
+/** Opens the link and sends the form of its page, as a browser does. */
 async function accept({ sender, stage }: Ground, link: URL, signal: AbortSignal): Promise<Answer> {
-  // The secret may stand in the fragment, which a page sends by itself.
+  // The secret may be in the fragment, which the page's script would send.
   const token = link.searchParams.get("token") ?? new URLSearchParams(link.hash.slice(1)).get("token") ?? "";
   const page = await sender.anonymous({ path: `${link.pathname}?token=${token}` }, {}, signal);
   const cookies = [page.headers["set-cookie"] ?? []].flat().map((cookie) => cookie.split(";")[0]);
@@ -53,7 +55,7 @@ async function accept({ sender, stage }: Ground, link: URL, signal: AbortSignal)
 }
 
 async function ownsByPassword({ stage }: Ground, organization: string, email: string): Promise<boolean> {
-  const [found] = await stage.cluster.query(
+  const [row] = await stage.cluster.query(
     (sql) => sql<{ owns: boolean }[]>`
       select exists (
         select from iam.organizations as o
@@ -63,5 +65,5 @@ async function ownsByPassword({ stage }: Ground, organization: string, email: st
         where o.slug = ${organization} and u.email = ${email}
       ) as owns`,
   );
-  return found?.owns ?? false;
+  return row?.owns ?? false;
 }

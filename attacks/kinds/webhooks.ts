@@ -1,4 +1,4 @@
-/** Thousands of webhooks, to each of which everything that happens is told. */
+/** Thousands of webhooks, each of which receives all emissions. */
 import { startReceiver } from "../../bench/lib/children.js";
 import { flood, untilAborted } from "../flood.js";
 import { HARMLESS } from "../models.js";
@@ -10,7 +10,7 @@ const EVENTS = 1_000;
 
 interface WebhooksOptions {
   count: number;
-  /** Where the receiver answers 204, or never. */
+  /** Path at which the receiver answers 204, or never. */
   path: "/fine" | "/hang";
 }
 

@@ -1,4 +1,4 @@
-/** What can be wrong with bytes on a connection: uploads that stop, heads that take their time, requests that can be read two ways. */
+/** Problems with bytes on a connection: stalled uploads, slow headers, ambiguous requests. */
 import { connect, type Socket } from "node:net";
 import { flood, pause, untilAborted } from "../flood.js";
 import { ATTACKERS_ADDRESS } from "../sender.js";
@@ -9,10 +9,10 @@ const CHUNK = Buffer.alloc(64 * 1024, " ");
 const ANSWER_MS_MAX = 15_000;
 const AGAIN_AFTER_MS = 1_000;
 const TRIES_MAX = 10;
-/** Not one whose connections others of the attackers take up. */
+/** Not the address of the other attacks, which may use up its connections. */
 const ANOTHER_ADDRESS = "127.0.0.3";
 
-/** A connection to the service; whatever ends it is an end. */
+/** A connection to the service; `ended` resolves however it ends. */
 class Line {
   received = "";
   readonly ended: Promise<void>;
@@ -44,7 +44,7 @@ class Line {
 
   readonly socket: Socket;
 
-  /** The statuses that came so far. */
+  /** The statuses received so far. */
   get answers(): string[] {
     return [...this.received.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status!);
   }
@@ -55,7 +55,7 @@ class Line {
     await Promise.race([this.ended, new Promise((resolve) => this.socket.once("drain", resolve))]);
   }
 
-  /** Waits until so many answers have come, the connection has ended, or it takes too long. */
+  /** Waits until `count` answers have arrived, the connection has ended, or the time is over. */
   async answered(count: number): Promise<void> {
     const giveUpAt = performance.now() + ANSWER_MS_MAX;
     while (this.answers.length < count && !this.socket.closed && performance.now() < giveUpAt && !this.signal.aborted)
@@ -90,7 +90,7 @@ function stalled(count: number): Attack {
 
 const SLOW_HEADS: Attack = {
   name: "slow-headers",
-  what: "1,000 connections whose headers come a byte a second",
+  what: "1,000 connections whose headers arrive one byte a second",
   prepare: async (ground) => (signal) =>
     flood({ lanes: 1_000, signal }, async () => {
       const line = new Line(ground, signal);
@@ -106,7 +106,7 @@ const SLOW_HEADS: Attack = {
     }),
 };
 
-/** One exchange on a connection of its own, then nothing more. Beside a flood a connection may end before it is read; then another is tried. */
+/** A single exchange on a separate connection. During a flood a connection may end before it is read; then another one is tried. */
 function exchange(
   name: string,
   what: string,

@@ -1,32 +1,32 @@
-/** What the observer's process and its starter tell each other. */
+/** Messages between the observer's process and its parent. */
 
 export interface ObserverSettings {
   url: string;
-  /** Of the neighbour's project. */
+  /** API key of the neighbour's project. */
   key: string;
   project: string;
-  /** Of its owner. */
+  /** Credentials of its owner. */
   credentials: { accessToken: string; organizationId: string };
   databaseUrl: string;
-  /** Whose memory is watched. */
+  /** Processes whose memory is measured. */
   pids: { service: number; postmaster: number };
 }
 
-/** Since it was last asked. */
+/** Figures since the last question. */
 export interface Figures {
-  /** From when an event was due until the customer's state showed it, in ms; in the end also of those that were not seen, until then. */
+  /** Times from when events were due until the customer's state showed them, in ms; in the end also those of unseen events, until then. */
   latencies: number[];
-  /** Events that were accepted, in all. */
+  /** Events that were accepted, in total. */
   accepted: number;
   /** Events that were not accepted or not seen yet. */
   unseen: number;
-  /** Answers to events other than 202, and to its questions other than 200, and how often each came. */
+  /** Counts of answers other than 202 to events, and other than 200 to requests. */
   refused: Record<string, number>;
-  /** The longest wait for /livez, and for the whole of what was waited for. */
+  /** The longest wait for /livez. */
   longestBlockMs: number;
-  /** Answers of /readyz other than 200, and how often each came. */
+  /** Counts of answers of /readyz other than 200. */
   unready: Record<string, number>;
-  /** The most at once; of PostgreSQL, memory that its processes do not share, of all together. */
+  /** Peak memory; for PostgreSQL, the unshared memory of all its processes together. */
   memory: { service: number; postgres: number };
 }
 

@@ -15,7 +15,7 @@ const probes = new Probes(settings.url);
 const questions = new Questions(settings);
 const memory = new Memory(settings.pids);
 
-// The starter is gone, however it went. Ctrl+C is its business.
+// Ends with the parent, however that ends. Ctrl+C is handled by the parent.
 process.on("disconnect", () => process.exit());
 process.on("SIGINT", () => undefined);
 process.on("message", (question: Question) => {

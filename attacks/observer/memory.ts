@@ -1,4 +1,4 @@
-/** How much memory the service and its PostgreSQL have had, as Linux tells; zero elsewhere. */
+/** Peak memory of the service and its PostgreSQL, as reported by Linux; zero elsewhere. */
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Figures, ObserverSettings } from "./figures.js";
@@ -7,11 +7,11 @@ const EVERY_MS = 250;
 const KIB = 1024;
 
 export class Memory {
-  #most = { service: 0, postgres: 0 };
+  #peak = { service: 0, postgres: 0 };
 
   constructor(private readonly pids: ObserverSettings["pids"]) {}
 
-  /** Looks for as long as the process has something else to do. */
+  /** Samples as long as the process has other work. */
   async run(): Promise<void> {
     for (;;) {
       const { service, postmaster } = this.pids;
@@ -21,18 +21,18 @@ export class Memory {
         ...servers.map((pid) => kibibytes(pid, "RssAnon")),
       ]);
       const postgres = unshared.reduce((sum, one) => sum + one, 0);
-      this.#most = {
-        service: Math.max(this.#most.service, resident * KIB),
-        postgres: Math.max(this.#most.postgres, postgres * KIB),
+      this.#peak = {
+        service: Math.max(this.#peak.service, resident * KIB),
+        postgres: Math.max(this.#peak.postgres, postgres * KIB),
       };
       await delay(EVERY_MS, undefined, { ref: false });
     }
   }
 
   take(): Figures["memory"] {
-    const most = this.#most;
-    this.#most = { service: 0, postgres: 0 };
-    return most;
+    const peak = this.#peak;
+    this.#peak = { service: 0, postgres: 0 };
+    return peak;
   }
 }
 
@@ -46,5 +46,5 @@ async function kibibytes(pid: number, name: string): Promise<number> {
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(await text(`/proc/${pid}/status`))?.[1] ?? 0);
 }
 
-/** Of a process that has just ended nothing can be read. */
+/** Files of a process that has just ended cannot be read. */
 const text = (file: string) => readFile(file, "utf8").catch(() => "");

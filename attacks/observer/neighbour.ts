@@ -1,4 +1,4 @@
-/** The quiet organization: ten single events a second, each sent until it is accepted, and looked for until it shows. */
+/** The quiet organization: sends ten single events a second, each until it is accepted, and polls for each until it is visible. */
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
@@ -7,7 +7,7 @@ import { Watch } from "../../bench/lib/watch.js";
 import type { Figures, ObserverSettings } from "./figures.js";
 
 const PER_SECOND = 10;
-/** Customers take turns, so that each event shows in a state of its own for minutes. */
+/** Customers take turns, so that for minutes each event is visible in a separate state. */
 const CUSTOMERS = 2_000;
 const AGAIN_AFTER_MS = 100;
 const ANSWER_MS_MAX = 20_000;
@@ -29,13 +29,13 @@ export class Neighbour {
     this.#watch = new Watch(sql, settings.project);
   }
 
-  /** Sends and looks until it is to finish. */
+  /** Sends and polls until `finish`. */
   run(): Promise<void> {
     this.#running = this.#watch.look(this.#sendSteadily());
     return this.#running;
   }
 
-  /** Sends no more, and resolves when all that was sent is seen or the time is over. */
+  /** Stops sending, and resolves when all events are visible or the time is over. */
   async finish(msMax: number): Promise<void> {
     this.#stopping.abort();
     await Promise.race([this.#running, delay(msMax)]);
@@ -46,9 +46,9 @@ export class Neighbour {
     const refused = this.#refused;
     this.#refused = {};
     const { unseen } = this.#watch;
-    // Those that are not waited for any more took at least as long as until now.
-    const given = this.#isOver ? unseen.map(({ dueAt }) => performance.now() - dueAt) : [];
-    const latencies = [...this.#watch.take(), ...given];
+    // Events that are not waited for any more took at least until now.
+    const missing = this.#isOver ? unseen.map(({ dueAt }) => performance.now() - dueAt) : [];
+    const latencies = [...this.#watch.take(), ...missing];
     return { latencies, accepted: this.#accepted, unseen: unseen.length, refused };
   }
 
@@ -93,7 +93,7 @@ export class Neighbour {
   }
 }
 
-/** Whose the nth event is. */
+/** The customer of the nth event. */
 export function customerOf(index: number): string {
   return `quiet-${index % CUSTOMERS}`;
 }

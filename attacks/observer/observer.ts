@@ -1,4 +1,4 @@
-/** The neighbour and what it sees, in a process of its own: what the attacker does must not slow down the clock. */
+/** The neighbour and its measurements, in a separate process, so that the attacker does not distort them. */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -18,12 +18,12 @@ export class Observer {
     return observer;
   }
 
-  /** What was seen since it was asked before. */
+  /** The figures since the last question. */
   async take(): Promise<Figures> {
     return this.#ask("take");
   }
 
-  /** Sends no more events, waits until all that were sent are seen or a time is over, and answers what was seen since it was asked before. */
+  /** Stops sending events, waits until all are visible or a time is over, and returns the figures since the last question. */
   finish(): Promise<Figures> {
     return this.#ask("finish");
   }
@@ -31,7 +31,7 @@ export class Observer {
   async stop(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const exited = once(this.child, "exit");
-    this.child.kill("SIGKILL"); // it holds nothing
+    this.child.kill("SIGKILL"); // it has nothing to clean up
     await exited;
   }
 
@@ -41,8 +41,8 @@ export class Observer {
   }
 
   async #answer(): Promise<unknown> {
-    const given = new AbortController();
-    const { signal } = given;
+    const settled = new AbortController();
+    const { signal } = settled;
     try {
       const [message] = (await Promise.race([
         once(this.child, "message", { signal }),
@@ -52,7 +52,7 @@ export class Observer {
       ])) as [unknown];
       return message;
     } finally {
-      given.abort();
+      settled.abort();
     }
   }
 }

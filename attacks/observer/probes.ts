@@ -1,4 +1,4 @@
-/** What the probes answer, and how long the event loop of the HTTP process keeps them waiting. */
+/** Requests the health probes, and measures how long the event loop of the HTTP process is blocked. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Agent, request } from "undici";
 import type { Figures } from "./figures.js";
@@ -10,19 +10,19 @@ const ANSWER_MS_MAX = 120_000;
 export class Probes {
   readonly #agent = new Agent({ connections: 4, pipelining: 1, headersTimeout: ANSWER_MS_MAX });
   #longestMs = 0;
-  /** Since when an answer of /livez is waited for; null between two questions. */
+  /** When the current request of /livez was sent; null between requests. */
   #askedAt: number | null = null;
   #unready: Record<string, number> = {};
 
   constructor(private readonly url: string) {}
 
-  /** Asks for ever. */
+  /** Runs forever. */
   async run(): Promise<void> {
     await Promise.all([this.#live(), this.#ready()]);
   }
 
   take(): Pick<Figures, "longestBlockMs" | "unready"> {
-    // One that is going on counts as well.
+    // The current wait counts as well.
     const longestBlockMs = Math.max(this.#longestMs, this.#askedAt === null ? 0 : performance.now() - this.#askedAt);
     const unready = this.#unready;
     this.#longestMs = 0;
@@ -33,7 +33,7 @@ export class Probes {
   async #live(): Promise<void> {
     for (;;) {
       this.#askedAt = performance.now();
-      // That it is gone shows in the end of its process, and at the other probe.
+      // If the service is down, its process's end and the other probe show that.
       await this.#ask("/livez").catch(() => undefined);
       this.#longestMs = Math.max(this.#longestMs, performance.now() - this.#askedAt);
       this.#askedAt = null;

@@ -1,4 +1,4 @@
-/** What the neighbour asks now and then, of a customer of its own: for that there must be a place, whatever others ask. */
+/** The neighbour's occasional requests about one of its customers, which must be served however many others are sent. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Agent, request } from "undici";
 import type { ObserverSettings } from "./figures.js";
@@ -14,10 +14,10 @@ export class Questions {
 
   constructor(private readonly settings: ObserverSettings) {}
 
-  /** Asks for ever, one after the other. */
+  /** Sends requests forever, one after the other. */
   async run(): Promise<void> {
     for (let index = 0; ; index++) {
-      await delay(EVERY_MS); // the first customer is there by then
+      await delay(EVERY_MS); // afterwards the first customer exists
       const kind = KINDS[index % KINDS.length]!;
       const how = await this.#ask(kind).catch((error: unknown) => (error as { code?: string }).code ?? String(error));
       if (how === "200") continue;
@@ -26,7 +26,7 @@ export class Questions {
     }
   }
 
-  /** Answers other than 200 since it was asked before. */
+  /** Counts of answers other than 200 since the last call. */
   take(): Record<string, number> {
     const refused = this.#refused;
     this.#refused = {};

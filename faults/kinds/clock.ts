@@ -2,10 +2,10 @@ import type { Fault } from "./fault.js";
 import { kill } from "./kill.js";
 
 const MINUTE = 60_000;
-/** Beyond the five minutes that receivers tolerate, and beyond a change of month. */
+/** Some exceed the five minutes that receivers tolerate, some a month. */
 const AHEAD_MS = [-40 * 24 * 60, -60, -6, 6, 60, 40 * 24 * 60].map((minutes) => minutes * MINUTE);
 
-/** One of the processes comes back with another time of day than the others and the database have. */
+/** Restarts one of the processes with another time of day than the others and the database. */
 export const clockShifted: Fault = {
   name: "clock shifted",
   strike: async ({ http, worker, clocks, random }) => {

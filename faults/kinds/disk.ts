@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Fault } from "./fault.js";
 
-/** Not a byte can be written for a while: not to a table, nor to the write-ahead log. */
+/** For a while nothing can be written, neither to tables nor to the write-ahead log. */
 export const diskFull: Fault = {
   name: "disk full",
   missing: ({ disk }) => (typeof disk === "string" ? disk : null),

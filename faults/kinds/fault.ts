@@ -5,28 +5,28 @@ import type { SmallDisk } from "../stage/disk.js";
 import type { Relay } from "../stage/relay.js";
 import type { Server } from "../stage/server.js";
 
-/** A process that is brought back when it ends. */
+/** A process that is restarted when it ends. */
 export interface Process {
   readonly pid: number | undefined;
 }
 
-/** What a fault may strike. */
+/** What a fault can strike. */
 export interface Target {
-  /** Everything in one process, with the database that it keeps, if it is not one of a cluster. */
+  /** The service in one process, with its embedded database unless there is a cluster. */
   service: Process;
-  /** More of the service, in processes of their own beside it. */
+  /** Separate processes of the service, in addition to it. */
   http: Process;
   worker: Process;
   clocks: { http: Clock; worker: Clock };
   /** PostgreSQL: the embedded one, or the coordinator of the cluster. */
   server: Server;
-  /** The nodes beside the coordinator; none where there is no cluster. */
+  /** The nodes besides the coordinator; none without a cluster. */
   nodes: readonly Node[];
-  /** Between the database and the processes beside the service. */
+  /** Between the database and the separate processes. */
   network: Relay;
   /** Between the workers and the receiver of webhooks. */
   receiver: Relay;
-  /** What the data directory lies on, or why that cannot be filled. */
+  /** The disk of the data directory, or why it cannot be filled. */
   disk: SmallDisk | string;
   /** For the choices of a fault. */
   random: Random;
@@ -34,11 +34,11 @@ export interface Target {
   signal: AbortSignal;
 }
 
-/** One kind of fault. A further kind is a file beside this one and an entry of `index.ts`. */
+/** One kind of fault. To add one, add a file to this folder and an entry to `index.ts`. */
 export interface Fault {
   name: string;
-  /** Why it cannot strike here; null where it can. */
+  /** Why it cannot strike here; null if it can. */
   missing?: (target: Target) => string | null;
-  /** Does the damage, and returns when there is nothing more to come of it; repairing is the service's own work, or that of what supervises it. */
+  /** Causes the fault, and returns when it is over; recovery is up to the service, or to its supervisor. */
   strike: (target: Target) => Promise<void>;
 }

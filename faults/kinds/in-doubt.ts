@@ -1,12 +1,12 @@
 import type { Fault } from "./fault.js";
 
-/** Numbers of no process and of no transaction that there is: whoever prepared it is gone. */
+/** Names a process and a transaction that do not exist, as if their coordinator had crashed. */
 const GONE = "citus_0_1_1";
-let left = 0;
+let count = 0;
 
 /**
- * Transactions that are prepared on the nodes, and of which nobody has said whether they are to commit: what a coordinator leaves that ends
- * between the two phases. They hold all customers until the cluster's maintenance rolls them back.
+ * Leaves prepared transactions on the nodes without a decision to commit, as a coordinator does that crashes between the two phases. They lock
+ * all customers until the cluster's maintenance rolls them back.
  */
 export const transactionsInDoubt: Fault = {
   name: "transactions in doubt on the nodes",
@@ -20,7 +20,7 @@ export const transactionsInDoubt: Fault = {
           join pg_catalog.pg_dist_local_group as g on g.groupid = p.groupid
           where s.logicalrelid = 'svc.customers'::regclass`;
         const locks = shards.map(({ name }) => `select from ${name} for update;`);
-        await sql.unsafe(`begin; ${locks.join(" ")} prepare transaction '${GONE}_${++left}'`);
+        await sql.unsafe(`begin; ${locks.join(" ")} prepare transaction '${GONE}_${++count}'`);
       });
   },
 };

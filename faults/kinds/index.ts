@@ -33,7 +33,7 @@ export const FAULTS: readonly Fault[] = [
   answersLate,
 ];
 
-/** Those of a cluster beside them. */
+/** Additional faults on a cluster. */
 export const NODE_FAULTS: readonly Fault[] = [
   nodePostmasterKilled,
   nodeCut,

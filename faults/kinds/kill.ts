@@ -1,4 +1,4 @@
-/** Sends a signal that no process can answer, SIGKILL unless told otherwise; one that has just ended by itself is as good. */
+/** Sends a signal that no process can handle, by default SIGKILL; ignores a process that has just ended by itself. */
 export function kill(pid: number | undefined, signal: "SIGKILL" | "SIGSTOP" | "SIGCONT" = "SIGKILL"): void {
   if (pid === undefined) return;
   try {

@@ -2,7 +2,7 @@ import { clusterKilled } from "./cluster.js";
 import type { Fault } from "./fault.js";
 import { kill } from "./kill.js";
 
-/** Service and database together, as where a machine stops. */
+/** Kills service and database together, as if a machine stopped. */
 export const machineKilled: Fault = {
   name: "service and PostgreSQL killed",
   strike: async (target) => {

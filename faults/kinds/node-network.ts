@@ -1,4 +1,4 @@
-/** A node that goes on, and that the coordinator cannot reach. */
+/** A node that keeps running, but that the coordinator cannot reach. */
 import type { Fault } from "./fault.js";
 import { silence } from "./network.js";
 import { pause } from "./paused.js";
@@ -13,10 +13,10 @@ export const nodeSilent: Fault = {
   strike: (target) => silence(target.random.pick(target.nodes).network, target),
 };
 
-/** Longer than a worker may be silent. */
+/** Longer than a worker can be silent. */
 const AWAY_MS = 40_000;
 
-/** Nobody gets a connection to it for long, as where its machine is started again. */
+/** Refuses connections to a node for long, as if its machine were restarted. */
 export const nodeAway: Fault = {
   name: `a node away for ${AWAY_MS / 1_000} s`,
   strike: ({ nodes, random, signal }) => random.pick(nodes).network.refuse(AWAY_MS, signal),

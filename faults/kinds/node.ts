@@ -1,10 +1,10 @@
-/** Processes of a node that end, while the coordinator goes on. */
+/** Kills processes of a node, while the coordinator keeps running. */
 import { killBackend } from "./backend.js";
 import { killAll } from "./cluster.js";
 import type { Fault } from "./fault.js";
 import { kill } from "./kill.js";
 
-/** Its backends finish what they are at: a statement whose coordinator heard of no end may still commit. */
+/** Its backends finish their work: a statement may still commit although the coordinator got no answer. */
 export const nodePostmasterKilled: Fault = {
   name: "postmaster of a node killed",
   strike: async ({ nodes, random }) => kill((await random.pick(nodes).server.postmaster()).pid),
@@ -15,7 +15,7 @@ export const nodeKilled: Fault = {
   strike: ({ nodes, random }) => killAll([random.pick(nodes).server]),
 };
 
-/** One that works for the coordinator. The node's postmaster then ends all others and recovers. */
+/** Kills a backend that works for the coordinator. The node's postmaster then ends all others and recovers. */
 export const nodeBackendKilled: Fault = {
   name: "one backend of a node killed",
   strike: ({ nodes, random }) => killBackend(random.pick(nodes).server, /^citus_/, random),

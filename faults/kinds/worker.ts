@@ -1,7 +1,7 @@
 import type { Fault } from "./fault.js";
 import { kill } from "./kill.js";
 
-/** A worker of several, with the jobs and the deliveries that it has in hand. */
+/** Kills one of several workers, with its jobs and deliveries. */
 export const workerKilled: Fault = {
   name: "worker killed",
   strike: async ({ worker }) => kill(worker.pid),

@@ -1,9 +1,9 @@
-/** A model like another one, under which much of the same history comes to something else. */
+/** Changes a model so that the same history has many different results. */
 import type { Snapshot } from "../../src/model/snapshot/types.js";
 
 const DURATIONS = new Set(["expiresAfter", "duration", "within"]);
 
-/** Halves every duration, asks for one occurrence more wherever two or more are asked for, and closes the last way of the lifecycle. */
+/** Halves every duration, requires one more occurrence wherever two or more are required, and removes the last transition of a state with several. */
 export function changedModel(snapshot: Snapshot): Snapshot {
   const changed = change(snapshot) as Snapshot;
   const leaving = changed.lifecycle?.states.filter(({ transitions }) => transitions.length > 1) ?? [];
@@ -24,7 +24,7 @@ function change(value: unknown): unknown {
   );
 }
 
-/** `"30d"` as `"15d"`; what cannot be halved stays. */
+/** `"15d"` for `"30d"`; a duration that cannot be halved stays. */
 function half(duration: string): string {
   const { amount, unit } = /^(?<amount>\d+)(?<unit>\D+)$/.exec(duration)?.groups ?? {};
   const halved = Math.floor(Number(amount) / 2);

@@ -1,4 +1,4 @@
-/** `npm run faults:recompute`: proves that a recompute, killed or not, ends where a fresh project is. Exits 0, 1 (something differs) or 2 (usage). */
+/** `npm run faults:recompute`: checks that a recompute, killed or not, results in the state of a fresh project. Exits with 0, 1 (something differs) or 2 (usage). */
 import { runProgram } from "../../src/demo/failure.js";
 import { readOptions } from "./options.js";
 import { runRecomputes } from "./run.js";

@@ -8,13 +8,13 @@ export interface RecomputeOptions {
   data: string;
   /** The model's folder. */
   model: string;
-  /** The folder of the model that is deployed afterwards; null for one that is made of the first. */
+  /** The folder of the model that is deployed afterwards; null for one derived from the first. */
   changed: string | null;
   kills: number;
   seed: number;
 }
 
-/** Reads the arguments; null after `--help`, whose text went to `print`. Throws a DemoFailure with exit code 2 where they are wrong. */
+/** Reads the arguments; null after `--help`, whose text is passed to `print`. Throws a DemoFailure with exit code 2 if they are wrong. */
 export async function readOptions(
   args: readonly string[],
   print: (text: string) => void,
@@ -22,7 +22,7 @@ export async function readOptions(
   const parser = yargs()
     .scriptName("npm run faults:recompute --")
     .usage(
-      "$0 --data <file> [options]\n\nDeploys a changed model over a history, recomputes it, undisturbed and killed again and again, and compares " +
+      "$0 --data <file> [options]\n\nDeploys a changed model over a history, recomputes it, both undisturbed and killed repeatedly, and compares " +
         "with a project that had the changed model from the start.",
     )
     .option("data", {
@@ -44,7 +44,7 @@ export async function readOptions(
       describe: "folder of the changed model; unless set, the first one with other durations and numbers",
     })
     .option("kills", { type: "number", requiresArg: true, default: 10, describe: "how often the service is killed" })
-    .option("seed", { type: "number", requiresArg: true, default: 1, describe: "chooses the moments" })
+    .option("seed", { type: "number", requiresArg: true, default: 1, describe: "determines the moments" })
     .parserConfiguration({ "duplicate-arguments-array": false });
   const parsed = await parseArguments(parser, args, print);
   if (parsed === null) return null;

@@ -38,24 +38,24 @@ interface RecomputeDocument {
   };
 }
 
-/** A job as it ended. */
+/** A completed job. */
 interface Job {
   name: string;
   document: RecomputeDocument;
   seconds: number;
 }
 
-/** Of a job that is killed: how far it was each time, and how long it took until it got further. */
+/** A kill of a job: how many customers were done, and how long it took until it made progress again. */
 interface Kill {
   done: number;
   resumedMs: number;
 }
 
 const POLL_MS = 5;
-/** One operation of so many comes in while a job runs, where others are under way. */
+/** One operation in this many is sent while a job runs. */
 const LATE_ONE_OF = 10;
 
-/** Throws a DemoFailure where anything differs. Ends and removes everything, however it ends. */
+/** Throws a DemoFailure if anything differs. Ends and removes everything in any case. */
 export async function runRecomputes(options: RecomputeOptions, { output, stop }: RunContext): Promise<void> {
   const input = await openDataFile(options.data);
   const { snapshot } = await compileDemoModel(options.model);
@@ -68,17 +68,17 @@ export async function runRecomputes(options: RecomputeOptions, { output, stop }:
   const dataDir = path.join(directory, "data");
   const cleanUp: (() => Promise<void>)[] = [
     () => rm(directory, { recursive: true, force: true, maxRetries: 10 }),
-    // The service stops it, unless it was killed and ended before it was back.
+    // The service stops the server, unless it was killed and had not restarted when the run ended.
     () => endServer(dataDir),
   ];
   try {
-    // PostgreSQL refuses to run as root and gets a user of its own, which must be able to pass through.
+    // PostgreSQL refuses to run as root; its own user must be able to traverse the directory.
     if (process.getuid?.() === 0) await chmod(directory, 0o711);
     const service = await Service.start({
       dataDir,
       logFile: path.join(directory, "service.log"),
       onRestart: () => {
-        // It is given up where it ends too often by itself; here it is killed on purpose.
+        // A service that ends too often is given up; here it is killed on purpose.
         service.restarts = 0;
       },
     });
@@ -124,7 +124,7 @@ class Run {
     const dry = await this.#job("dry run", "undisturbed", true);
     const real = await this.#job("run", "undisturbed", false);
     if (JSON.stringify(dry.document.result) !== JSON.stringify(real.document.result))
-      this.#problems.push("the dry run told something else than the run did");
+      this.#problems.push("the dry run reported something else than the run did");
     await this.#compare("run", "undisturbed");
     const again = await this.#job("run once more", "undisturbed", false);
     if (again.document.result.customersChanged > 0) this.#problems.push("a second run changed something");
@@ -138,10 +138,10 @@ class Run {
 
     output.write(`\n${this.#report(kills)}`);
     if (this.#problems.length > 0) throw new DemoFailure(this.#problems.join("\n        "));
-    output.write("every run ended where a project is that had the changed model from the start\n");
+    output.write("every run resulted in the state of a project that had the changed model from the start\n");
   }
 
-  /** Creates a project with a model, sends the operations that are chosen, and waits until they are evaluated; answers its key. */
+  /** Creates a project with a model, sends the chosen operations, and waits until they are evaluated; returns its key. */
   async #project(name: string, model: Stage["snapshot"], choose?: Choice): Promise<string> {
     const { api, output } = this.stage;
     output.write(`sending to ${name} …\n`);
@@ -153,8 +153,8 @@ class Run {
   }
 
   /**
-   * The operations that come late, by their names. None of those that a customer has several of at one instant, because which of them was
-   * first is said by their acceptance alone.
+   * The names of the operations that are sent late. Leaves out those of which a customer has several at one instant, because only the order of
+   * acceptance distinguishes these.
    */
   async #late(): Promise<Set<string>> {
     const { input } = this.stage;
@@ -201,7 +201,7 @@ class Run {
     }
   }
 
-  /** A run whose service is killed at moments of its own, in each of as many equal parts of the way. */
+  /** A run during which the service is killed at a random moment in each of equal parts of the progress. */
   async #killed(): Promise<Kill[]> {
     const { kills, seed, input, service, cluster, signal } = this.stage;
     const random = new Random(seed, "moments");
@@ -222,7 +222,7 @@ class Run {
         if (struckAt === null) break;
         process.kill(service.pid!, "SIGKILL");
         const begun = performance.now();
-        // Until another worker has it and got further.
+        // Until another worker has taken it over and made progress.
         await cluster.query(async (sql) => {
           for (;;) {
             const [{ resumed }] = await sql<[{ resumed: boolean }]>`
@@ -235,7 +235,7 @@ class Run {
         done.push({ done: struckAt.done, resumedMs: performance.now() - begun });
       }
     });
-    if (done.length < kills) this.#problems.push(`the run was over after ${done.length} of ${kills} kills`);
+    if (done.length < kills) this.#problems.push(`the run had ended after ${done.length} of ${kills} kills`);
     return done;
   }
 
@@ -252,7 +252,7 @@ class Run {
       this.#problems.push(`${name}: customer ${customer} is\n          ${one}\n          and not\n          ${other}`);
   }
 
-  /** Expects of the killed run the emissions that the undisturbed one made, each once and told of once. */
+  /** Expects the killed run to have the emissions of the undisturbed one, each once and with one row of the outbox. */
   async #sameEmissions(undisturbed: Job): Promise<void> {
     const killed = this.#jobs.at(-1)!;
     const [one, other] = await this.stage.cluster.query(async (sql) => [
@@ -263,7 +263,7 @@ class Run {
       this.#problems.push(`the emissions are ${JSON.stringify(one)}, and with kills ${JSON.stringify(other)}`);
   }
 
-  /** What was held back is sent while a run goes on; then all of it is evaluated, and the next run brings everybody to where it belongs. */
+  /** Sends the late operations during a run; once they are evaluated, the next run must correct all customers. */
   async #whileEventsComeIn(apiKey: string, late: ReadonlySet<string>): Promise<void> {
     const { api, input } = this.stage;
     await this.#job("run while late events come in", "late", false, () =>
@@ -304,7 +304,7 @@ class Run {
       reportTable(
         style,
         "SIGKILL of the service",
-        [right("after customers"), right("the run went on after")],
+        [right("after customers"), right("the run continued after")],
         kills.map(({ done, resumedMs }) => [done, `${(resumedMs / 1_000).toFixed(1)} s`]),
       ),
       reportTable(
@@ -319,7 +319,7 @@ class Run {
 
 type Choice = (operation: SentOperation) => boolean;
 
-/** Names an operation among those that may come late: of a customer's updates of traits at most one may. */
+/** Names an operation among those that may be sent late, which include at most one identify per customer. */
 function nameOf(operation: SentOperation): string {
   return operation.type === "track" ? operation.idempotencyKey : `the traits of ${operation.customerId}`;
 }

@@ -1,4 +1,4 @@
-/** A database of its own on a Citus cluster that somebody prepared, with relays between the coordinator and the nodes. */
+/** A database on an existing Citus cluster, with relays between the coordinator and the nodes. */
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import type { Sql } from "postgres";
@@ -8,17 +8,17 @@ import { DemoFailure, messageOf } from "../../src/demo/failure.js";
 import { Relay } from "./relay.js";
 import { SupervisedServer } from "./supervised-server.js";
 
-/** A node that has a part of the tables. */
+/** A node with a part of the tables. */
 export interface Node {
   server: SupervisedServer;
-  /** Between the coordinator and it: the address by which all nodes know it. */
+  /** Between the coordinator and the node; all nodes know the node by its address. */
   network: Relay;
 }
 
 const HOST = "127.0.0.1";
-/** The name of a run's database, with the number of its process. */
+/** The name of a run's database, with its process id. */
 const NAME = /^svc_faults_(\d+)_/;
-/** Enough that environments come to lie on different nodes, and few enough to be made quickly. */
+/** Enough for environments on different nodes, and few enough to be created quickly. */
 const SHARDS_A_NODE = 4;
 
 export class CitusCluster {
@@ -29,14 +29,14 @@ export class CitusCluster {
   ) {}
 
   /**
-   * Makes an empty database on all nodes. Throws a DemoFailure with exit code 2 where that cannot be.
+   * Creates an empty database on all nodes. Throws a DemoFailure with exit code 2 if that fails.
    *
    * @param directories data directories of the coordinator and of each worker
    * @param stop ends all waiting for a server
    */
   static async open(directories: readonly string[], stop: AbortSignal): Promise<CitusCluster> {
     const signal = AbortSignal.any([stop]);
-    setMaxListeners(0, signal); // every question to a server listens
+    setMaxListeners(0, signal); // every query of a server listens
     const name = `svc_faults_${process.pid}_${randomBytes(4).toString("hex")}`;
     const servers: SupervisedServer[] = [];
     const nodes: Node[] = [];
@@ -51,7 +51,7 @@ export class CitusCluster {
       const cluster = new CitusCluster(name, coordinator, nodes);
       await cluster.#create().catch(async (error: unknown) => {
         await cluster.#drop();
-        throw new DemoFailure(`no database could be made on the nodes: ${messageOf(error)}`, 2, { cause: error });
+        throw new DemoFailure(`no database could be created on the nodes: ${messageOf(error)}`, 2, { cause: error });
       });
       return cluster;
     } catch (error) {
@@ -61,12 +61,12 @@ export class CitusCluster {
     }
   }
 
-  /** Of the coordinator's database, without a relay. */
+  /** URL of the coordinator's database, without a relay. */
   async url(): Promise<string> {
     return this.coordinator.url((await this.coordinator.postmaster()).port);
   }
 
-  /** Removes the database; the servers go on as they were found. */
+  /** Removes the database; the servers keep running as before. */
   async close(): Promise<void> {
     await this.#drop();
     for (const { network } of this.nodes) await network.stop();
@@ -99,7 +99,7 @@ export class CitusCluster {
   }
 }
 
-/** Work in the administrative database of a server, once that can be had. */
+/** Works in the administrative database of a server, once that is available. */
 async function administer(server: SupervisedServer, work: (sql: Sql) => Promise<unknown>): Promise<void> {
   const { port } = await server.postmaster();
   const sql = connect(urlOf(port, "postgres"), { max: 1, applicationName: "svc faults", statementTimeoutMs: 0 });
@@ -110,7 +110,7 @@ async function administer(server: SupervisedServer, work: (sql: Sql) => Promise<
   }
 }
 
-/** Databases of runs that were killed. */
+/** Drops the databases of runs that were killed. */
 async function dropLeftovers(sql: Sql): Promise<void> {
   for (const { name } of await sql<{ name: string }[]>`select datname as name from pg_database`) {
     const pid = NAME.exec(name)?.[1];
@@ -118,7 +118,7 @@ async function dropLeftovers(sql: Sql): Promise<void> {
   }
 }
 
-/** As a superuser whom all nodes let in from this machine. */
+/** URL with a superuser whom all nodes accept from this machine. */
 function urlOf(port: number, database: string): string {
   const url = new URL(`postgres://${HOST}:${port}/${database}`);
   url.username = process.env["PGUSER"] ?? "postgres";

@@ -6,7 +6,7 @@ import { ROOT } from "../../src/demo/service/service.js";
 const PRELOADED = pathToFileURL(path.join(ROOT, "faults", "stage", "shifted-clock.js")).href;
 
 export class Clock {
-  /** How far it is ahead, in milliseconds; takes effect with the next launch. */
+  /** How far it is ahead, in milliseconds; takes effect at the next start. */
   aheadMs = 0;
 
   environment(): Record<string, string> {

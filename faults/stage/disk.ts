@@ -5,26 +5,26 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
-/** What is left to fill is given away in pieces of this size, and then of one byte. */
+/** The disk is filled in pieces of this size, then in smaller ones down to a byte. */
 const PIECE = 1024 * 1024;
 
 export class SmallDisk {
   private constructor(private readonly directory: string) {}
 
-  /** Mounts one of so many bytes at a directory; answers why, where that cannot be had. */
+  /** Mounts a disk of `bytes` at a directory; returns the reason if that is impossible. */
   static async mount(directory: string, bytes: number): Promise<SmallDisk | string> {
     if (process.platform !== "linux" || process.getuid?.() !== 0)
-      return "a file system of a size is mounted by root only";
+      return "only root can mount a file system of limited size";
     try {
       await run("mount", ["-t", "tmpfs", "-o", `size=${bytes},mode=0711`, "tmpfs", directory]);
     } catch (error) {
-      const said = (error as { stderr?: string }).stderr?.trim();
-      return `mount failed: ${said === undefined || said === "" ? (error as Error).message : said}`;
+      const output = (error as { stderr?: string }).stderr?.trim();
+      return `mount failed: ${output === undefined || output === "" ? (error as Error).message : output}`;
     }
     return new SmallDisk(directory);
   }
 
-  /** Takes all that is free. */
+  /** Uses all free space. */
   async fill(): Promise<void> {
     const file = await open(this.#filler, "a");
     try {

@@ -1,4 +1,4 @@
-/** The embedded PostgreSQL of a data directory. The service starts it, and starts it again. */
+/** The embedded PostgreSQL of a data directory. The service starts and restarts it. */
 import { access } from "node:fs/promises";
 import path from "node:path";
 import { DATABASE, openCluster, SUPERUSER } from "../../src/db/embedded/cluster.js";
@@ -15,7 +15,7 @@ export async function openEmbeddedServer(dataDir: string, signal: AbortSignal): 
   });
 }
 
-/** Stops the server of a data directory, whoever left it running. */
+/** Stops the server of a data directory if it runs. */
 export async function endServer(dataDir: string): Promise<void> {
   try {
     await access(path.join(dataDir, "postgres", "data", "postmaster.pid"));

@@ -1,20 +1,20 @@
-/** A TCP proxy before the service that loses some of the answers. */
+/** A TCP proxy in front of the service that loses some of the answers. */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import type { Random } from "../../src/demo/simulate/random.js";
 
-/** What becomes of a request: it passes, or its connection is cut once it is handed over whole, or once its answer begins. */
+/** What happens to a request: it passes, or its connection is cut once it was forwarded completely, or once its answer begins. */
 type Fate = "pass" | "cut when handed over" | "cut when answered";
 
-/** One request of so many loses its answer. */
+/** One request in this many loses its answer. */
 const CUT_ONE_OF = 4;
 const HEADERS_END = "\r\n\r\n";
 const ACCEPTED = "HTTP/1.1 202";
 
 export class LossyProxy {
-  /** Connections that were cut as soon as the request had been handed over, whatever the service was doing with it. */
+  /** Connections that were cut as soon as the request was forwarded. */
   cutUnanswered = 0;
-  /** Connections that were cut when the answer 202 was there: these requests had been accepted, and nobody was told. */
+  /** Connections that were cut when the answer 202 arrived: these requests were accepted, but the client does not know. */
   cutAccepted = 0;
   readonly #sockets = new Set<Socket>();
 
@@ -44,7 +44,7 @@ export class LossyProxy {
     await once(this.server, "close");
   }
 
-  /** Requests of a connection come one after another, the next one when the one before is answered. */
+  /** Requests of a connection come one after another, each when the previous one is answered. */
   #join(client: Socket): void {
     const service = connect({ host: this.target.hostname, port: Number(this.target.port) });
     const cut = () => {
@@ -63,21 +63,21 @@ export class LossyProxy {
       });
     }
     client.on("data", (bytes: Buffer) => {
-      const whole = request.add(bytes);
+      const isComplete = request.add(bytes);
       service.write(bytes, () => {
-        if (!whole || fate !== "cut when handed over") return;
+        if (!isComplete || fate !== "cut when handed over") return;
         this.cutUnanswered++;
         cut();
       });
     });
     service.on("data", (bytes: Buffer) => {
-      if (fate === "cut when answered" && request.isWhole) {
+      if (fate === "cut when answered" && request.isComplete) {
         if (bytes.toString("latin1", 0, ACCEPTED.length) === ACCEPTED) this.cutAccepted++;
         cut();
         return;
       }
       client.write(bytes);
-      if (!request.isWhole) return;
+      if (!request.isComplete) return;
       request = new RequestBytes();
       fate = this.#nextFate();
     });
@@ -89,14 +89,14 @@ export class LossyProxy {
   }
 }
 
-/** Counts the bytes of one request with a Content-Length, to know when it is whole. */
+/** Counts the bytes of one request with a Content-Length, to know when it is complete. */
 class RequestBytes {
-  isWhole = false;
+  isComplete = false;
   #headers = "";
-  /** Bytes of the body still to come; null while the headers are not complete. */
+  /** Bytes of the body not received yet; null while the headers are incomplete. */
   #missing: number | null = null;
 
-  /** Returns whether the request is whole now. */
+  /** Returns whether the request is complete now. */
   add(bytes: Buffer): boolean {
     let body = bytes.length;
     if (this.#missing === null) {
@@ -108,7 +108,7 @@ class RequestBytes {
       this.#missing = Number(/\r\ncontent-length: *(\d+)/i.exec(this.#headers.slice(0, end))?.[1] ?? 0);
     }
     this.#missing -= body;
-    this.isWhole = this.#missing <= 0;
-    return this.isWhole;
+    this.isComplete = this.#missing <= 0;
+    return this.isComplete;
   }
 }

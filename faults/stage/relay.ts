@@ -1,4 +1,4 @@
-/** A TCP relay that can hold what passes through it, lose its connections, and spoil answers. */
+/** A TCP relay that can hold traffic, cut its connections, and delay or truncate answers. */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -16,7 +16,7 @@ interface Pair {
 }
 
 export class Relay {
-  /** Answers that came late, and that came in part. */
+  /** Number of answers that were delayed, and that were truncated. */
   late = 0;
   truncated = 0;
   readonly #pairs = new Set<Pair>();
@@ -30,7 +30,7 @@ export class Relay {
     private readonly target: () => Promise<Target | null>,
   ) {}
 
-  /** @param target asked for each connection; null refuses it, as where nothing listens */
+  /** @param target called for each connection; null refuses it, as if nothing listened */
   static async start(target: () => Promise<Target | null>): Promise<Relay> {
     const server = createServer({ pauseOnConnect: true });
     const relay = new Relay(server, target);
@@ -50,7 +50,7 @@ export class Relay {
     await once(this.server, "close");
   }
 
-  /** Ends every connection at both ends. */
+  /** Closes every connection at both ends. */
   cut(): void {
     for (const { client, server } of this.#pairs) {
       client.destroy();
@@ -58,7 +58,7 @@ export class Relay {
     }
   }
 
-  /** Nothing passes for so long, in either direction, and nobody is told. */
+  /** Lets nothing pass in either direction for a time, without closing connections. */
   async hold(ms: number, signal: AbortSignal): Promise<void> {
     this.#held = true;
     for (const { client, server } of this.#pairs) {
@@ -76,7 +76,7 @@ export class Relay {
     }
   }
 
-  /** Every connection ends, and no other is taken for so long, as where nothing listens. */
+  /** Closes every connection and refuses others for a time, as if nothing listened. */
   async refuse(ms: number, signal: AbortSignal): Promise<void> {
     this.#refuses = true;
     this.cut();
@@ -87,19 +87,19 @@ export class Relay {
     }
   }
 
-  /** So many answers to come are held back for a while. */
+  /** Delays the next `answers` answers. */
   delay(answers: number): void {
     this.#toDelay += answers;
   }
 
-  /** So many answers to come break off, and their connection with them. */
+  /** Truncates the next `answers` answers, and closes their connections. */
   truncate(answers: number): void {
     this.#toTruncate += answers;
   }
 
   async #join(client: Socket): Promise<void> {
     client.on("error", () => undefined); // followed by its close
-    // Where it is not known any more, nothing listens.
+    // If the target cannot be determined, nothing listens.
     const target = this.#refuses ? null : await this.target().catch(() => null);
     if (target === null || client.destroyed) {
       client.destroy();

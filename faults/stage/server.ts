@@ -1,4 +1,4 @@
-/** A server of PostgreSQL, seen from outside of the service that uses it. */
+/** A PostgreSQL server, seen from outside of the service that uses it. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { connect } from "../../src/db/connect.js";
@@ -10,7 +10,7 @@ export interface ServerProcess {
   /** "client backend", "checkpointer", … */
   kind: string;
   application: string;
-  /** Whether it is at work on a statement. */
+  /** Whether it executes a statement. */
   active: boolean;
 }
 
@@ -19,7 +19,7 @@ const POLL_MS = 20;
 export interface ServerOptions {
   /** The directory of its files, which has the `postmaster.pid`. */
   data: string;
-  /** Of its database, by way of a port of this machine. */
+  /** URL of its database, for a port of this machine. */
   url: (port: number) => string;
   /** Ends all waiting for the server. */
   signal: AbortSignal;
@@ -41,7 +41,7 @@ export class Server {
     }
   }
 
-  /** All processes of the server but the postmaster and the one that answers this question. */
+  /** All processes of the server except the postmaster and the backend of this query. */
   processes(): Promise<ServerProcess[]> {
     return this.query(
       (sql) => sql<ServerProcess[]>`
@@ -52,7 +52,7 @@ export class Server {
     );
   }
 
-  /** Opens a connection for statements that may be repeated; begins again where the server goes away, or a node that it asks. */
+  /** Opens a connection for statements that may be repeated; starts over if the server, or a node that it needs, becomes unavailable. */
   async query<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     for (;;) {
       try {

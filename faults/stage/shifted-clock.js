@@ -1,4 +1,4 @@
-// Loaded into a process before its program: shifts what it takes for the time of day. Monotonic clocks and timers stay.
+// Preloaded into a process: shifts its time of day. Monotonic clocks and timers are unchanged.
 const aheadMs = Number(process.env.FAULTS_CLOCK_AHEAD_MS);
 const present = Date.now;
 const now = () => present() + aheadMs;

@@ -1,4 +1,4 @@
-/** Everything that a run needs: a service in three processes on one database or cluster, and what lies between them. */
+/** The environment of a run: a service in three processes on one database or cluster, and the relays between them. */
 import { randomBytes } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
@@ -17,9 +17,9 @@ import { Relay } from "./relay.js";
 import type { Server } from "./server.js";
 
 export interface Stage {
-  /** Everything in one process, with the embedded database where there is no cluster. */
+  /** The service in one process, with the embedded database unless there is a cluster. */
   service: Service;
-  /** Beside it, over the network. */
+  /** Separate processes, connected to the database over `network`. */
   http: Service;
   worker: Service;
   clocks: { http: Clock; worker: Clock };
@@ -28,13 +28,13 @@ export interface Stage {
   /** The other nodes of the cluster. */
   nodes: readonly Node[];
   network: Relay;
-  /** Before the service; loses some of the answers. */
+  /** In front of the service; loses some of the answers. */
   proxy: LossyProxy;
   receiver: Receiver;
-  /** Before the receiver. */
+  /** In front of the receiver. */
   receiverRelay: Relay;
   disk: SmallDisk | string;
-  /** How processes ended that nobody had killed. */
+  /** How processes ended that were not killed by the run. */
   ends: string[];
   /** Aborted when the run is stopped, or a process is lost for good. */
   signal: AbortSignal;
@@ -44,12 +44,12 @@ export interface StageOptions {
   seed: number;
   /** Data directories of a cluster, the coordinator's first; empty for the embedded PostgreSQL. */
   nodes: readonly string[];
-  /** Of the disk that the database gets. */
+  /** Size of the database's disk. */
   diskBytes: number;
   stop: AbortSignal;
 }
 
-/** Opens a stage for the work, and ends and removes everything, however that ends. */
+/** Opens a stage for the work, and ends and removes everything in any case. */
 export async function onStage<T>(
   { seed, nodes: directories, diskBytes, stop }: StageOptions,
   work: (stage: Stage) => Promise<T>,
@@ -71,7 +71,7 @@ export async function onStage<T>(
       : await SmallDisk.mount(mountPoint, diskBytes);
     if (typeof disk !== "string") opened(disk, (it) => it.unmount());
     const dataDir = path.join(mountPoint, "data");
-    // The service stops it, unless it was killed and ended before it was back.
+    // The service stops the server, unless it was killed and had not restarted when the run ended.
     opened(dataDir, endServer);
     const cluster = isCluster ? opened(await CitusCluster.open(directories, stop), (it) => it.close()) : null;
     const ownUrl = await cluster?.url();
@@ -87,7 +87,7 @@ export async function onStage<T>(
         logFile: path.join(directory, `${name}.log`),
         onRestart: (how) => {
           if (how !== "SIGKILL") ends.push(`${name}: ${how}`);
-          // It is given up where it ends too often by itself; here it is killed on purpose.
+          // A service that ends too often is given up; here it is killed on purpose.
           service.restarts = 0;
         },
         ...options,
@@ -96,7 +96,7 @@ export async function onStage<T>(
     };
     const settings = {
       SVC_SECRET: randomBytes(32).toString("base64url"),
-      // History counts as sent when so long nothing came, and events after that as late: no pause of a run may make a difference.
+      // History counts as complete after this time without operations, and later events as late: long enough that no pause of a run matters.
       SVC_SETTLE_SECONDS: "3600",
     };
     const service = await start("service", {
@@ -109,13 +109,13 @@ export async function onStage<T>(
       (it) => it.stop(),
     );
     const server = cluster?.coordinator ?? (await openEmbeddedServer(dataDir, AbortSignal.any([stop, ...lost])));
-    const apart = (role: "http" | "worker", clock: Clock) =>
+    const startSeparately = (role: "http" | "worker", clock: Clock) =>
       start(role, {
         role,
         environment: () => ({ ...settings, ...clock.environment(), DATABASE_URL: server.url(network.port) }),
       });
     const clocks = { http: new Clock(), worker: new Clock() };
-    const [http, worker] = [await apart("http", clocks.http), await apart("worker", clocks.worker)];
+    const [http, worker] = [await startSeparately("http", clocks.http), await startSeparately("worker", clocks.worker)];
     lost.push(http.lost, worker.lost);
 
     const receiver = opened(await Receiver.start(), (it) => it.stop());

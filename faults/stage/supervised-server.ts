@@ -1,4 +1,4 @@
-/** A server that somebody prepared and started, and that is started again, by its own command line, when it has ended. */
+/** An existing server, which is restarted with its own command line when it has ended. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { open, readFile, readlink, stat } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { buryZombie, findPostmaster } from "../../src/db/embedded/postmaster.js"
 import { DemoFailure, messageOf } from "../../src/demo/failure.js";
 import { Server, type ServerOptions } from "./server.js";
 
-/** As a supervisor has it that does not begin again at once. */
+/** The delay of a typical supervisor. */
 const RESTART_AFTER_MS = 500;
 const POLL_MS = 100;
 
@@ -23,14 +23,14 @@ export class SupervisedServer extends Server {
     super(options);
   }
 
-  /** Throws a DemoFailure with exit code 2 where no server runs on the directory, or it is not ours to start. */
+  /** Throws a DemoFailure with exit code 2 if no server runs on the directory, or we may not start it. */
   static async open(options: ServerOptions): Promise<SupervisedServer> {
     const server = new SupervisedServer(options, await readCommand(options.data));
     server.#watch = server.#supervise();
     return server;
   }
 
-  /** Leaves the server alone, once it runs. */
+  /** Stops supervising, once the server runs. */
   async leave(): Promise<void> {
     this.#ended.abort();
     await this.#watch;
@@ -52,10 +52,10 @@ export class SupervisedServer extends Server {
 interface Command {
   file: string;
   args: string[];
-  /** Whose the files are: the server refuses to run as somebody else. */
+  /** Owner of the files: the server refuses to run as another user. */
   uid: number;
   gid: number;
-  /** Where it writes what it says; null for nowhere, as where it collects its log itself. */
+  /** The file of its output; null if there is none, because it collects its log itself. */
   log: string | null;
 }
 
@@ -69,22 +69,21 @@ async function readCommand(data: string): Promise<Command> {
   if (running === null) throw refuse("no server runs on it");
   const { uid, gid } = await stat(data);
   const own = process.geteuid?.();
-  if (own !== 0 && own !== uid)
-    throw refuse("it belongs to another user, as whom only root can start its server again");
+  if (own !== 0 && own !== uid) throw refuse("it belongs to another user, so only root can restart its server");
   const { file, args } = parseOptions(opts);
-  // Of a pipe or of a terminal nothing can be opened again.
+  // A pipe or a terminal cannot be reopened.
   const log = await readlink(`/proc/${running.pid}/fd/2`).catch(() => "");
   const isFile = log.startsWith("/") && (await stat(log).catch(() => null))?.isFile() === true;
   return { file, args, uid, gid, log: isFile ? log : null };
 }
 
-/** The text of `postmaster.opts`: the program, and each argument in quotes. */
+/** Parses `postmaster.opts`: the program, and each argument in quotes. */
 export function parseOptions(text: string): { file: string; args: string[] } {
   const [file = "", ...args] = [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
   return { file, args };
 }
 
-/** Resolves once the server accepts connections, or has ended: what an end leaves behind may be in the way of a start for a moment. */
+/** Starts a server; resolves once it accepts connections, or has ended, because leftovers of the last server may prevent a start for a moment. */
 async function start({ file, args, uid, gid, log }: Command, data: string): Promise<void> {
   const handle = log === null ? null : await open(log, "a");
   const { PATH, TZ } = process.env;
@@ -92,11 +91,11 @@ async function start({ file, args, uid, gid, log }: Command, data: string): Prom
   const server = spawn(file, args, {
     uid,
     gid,
-    // Another user may not enter our directory. Variables of ours must not change what the server does.
+    // Another user may not be allowed to enter our directory, and our variables must not influence the server.
     cwd: "/",
     env: { PATH, TZ, LC_ALL: "C" },
     stdio: ["ignore", output, output],
-    // It outlives the run, and hears of no Ctrl+C.
+    // It outlives the run and does not receive Ctrl+C.
     detached: true,
   });
   await handle?.close();

@@ -1,4 +1,4 @@
-/** `npm run faults:tracking`: 10,000 calls of Segment's and RudderStack's SDKs while the service is killed. Exits 0, or 1 where something differs. */
+/** `npm run faults:tracking`: 10,000 calls of Segment's and RudderStack's SDKs while the service is killed. Exits with 0, or 1 if something differs. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { migrate } from "../../src/db/migrate/migrate.js";
 import { openProject, sendCalls, type Stored } from "./run.js";
 
 const CALLS = 10_000;
-/** After so many calls the service is killed. */
+/** The service is killed each time after this many calls. */
 const EACH = 1_000;
 const MINUTES_MAX = 10;
 
@@ -52,7 +52,7 @@ async function start(): Promise<string> {
 }
 
 let storedBefore = 0;
-/** Kills the service once it has stored something since it was killed last, so that it always dies at work. */
+/** Kills the service once it has stored something since the last kill, so that it is always killed at work. */
 async function kill(stored: () => Promise<Stored>): Promise<void> {
   const sum = async () => {
     const { events, updates, quarantined } = await stored();

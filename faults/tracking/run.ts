@@ -1,4 +1,4 @@
-/** Calls of the tracking API by unmodified SDKs, while the service that takes them is killed; and what has to be there afterwards. */
+/** Calls of the tracking API by unmodified SDKs while the service is killed, and what must be stored afterwards. */
 import { createHash, randomBytes } from "node:crypto";
 import type { Sql } from "postgres";
 import { call } from "../../src/db/api/call.js";
@@ -6,16 +6,16 @@ import { canonicalJson, hashSnapshot } from "../../src/model/snapshot/canonical.
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { SDKS, senderOf } from "./senders.js";
 
-/** What of the calls goes where. */
+/** How many calls are stored where. */
 export interface Stored {
   events: number;
-  /** Different ones: each call has a number of its own. */
+  /** Different numbers; each call has a unique one. */
   numbers: number;
   updates: number;
   quarantined: number;
 }
 
-/** Takes `done` and `odd`, of which the second is kept until `wide` is active, and identifies. */
+/** Declares `done` and the traits; `odd` is quarantined until `wide` is active. */
 const narrow: Snapshot = {
   ...EMPTY_SNAPSHOT,
   strictSchema: true,
@@ -26,7 +26,7 @@ const wide: Snapshot = { ...narrow, events: { ...narrow.events, odd: { propertie
 
 const AT = { project: "app", environment: "test" } as const;
 
-/** A project on a database that is migrated, whose model is `narrow`. */
+/** Creates a project with the model `narrow` on a migrated database. */
 export async function openProject(sql: Sql) {
   const [tokenHash, key] = [randomBytes(32), `svc_test_${randomBytes(24).toString("hex")}`];
   const { organizationId } = JSON.parse(await call(sql, "bootstrap", "tracking", "owner@example.com", tokenHash)) as {
@@ -62,7 +62,7 @@ export async function openProject(sql: Sql) {
           (select count(*)::integer from svc.quarantined_operations) as quarantined`;
       return { ...row };
     },
-    /** Releases everything under the model that takes it; answers how many that were. */
+    /** Releases everything under the model that accepts it; returns how many there were. */
     release: async (): Promise<number> => {
       await deploy(wide);
       let released = 0;
@@ -79,7 +79,7 @@ export async function openProject(sql: Sql) {
   };
 }
 
-/** Sends so many calls by each SDK in turn, and calls `kill` after each part of them, which goes on being answered meanwhile. */
+/** Sends calls by each SDK in turn, and calls `kill` after every `each` of them, while earlier ones are still being answered. */
 export async function sendCalls(
   { url, key }: { url: string; key: string },
   calls: number,

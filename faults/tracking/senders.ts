@@ -1,7 +1,7 @@
 import { Analytics } from "@segment/analytics-node";
 import RudderAnalytics from "@rudderstack/rudder-sdk-node";
 
-/** What both SDKs have of each call. */
+/** The calls that both SDKs have. */
 export interface Sender {
   track(call: { userId: string; event: string; properties?: object; timestamp?: Date; context?: object }): void;
   identify(call: { userId: string; traits?: object }): void;
@@ -14,7 +14,7 @@ export interface Sender {
 
 export const SDKS = ["segment", "rudderstack"] as const;
 
-/** An SDK as it comes, of which only host and key are set, how often it flushes, and of RudderStack's that it retries for longer than 3 times. */
+/** An unmodified SDK; sets only host, key, and how often it flushes, and lets RudderStack's retry more than 3 times. */
 export function senderOf(sdk: (typeof SDKS)[number], url: string, key: string): Sender {
   if (sdk === "segment") {
     const analytics = new Analytics({ writeKey: key, host: url, flushAt: 15, flushInterval: 50 });
