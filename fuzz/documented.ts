@@ -97,7 +97,7 @@ export class Documented {
 
   /** What is wrong with an answer; null if the operation's description allows it. */
   fault({ responses }: Operation, { status, text }: Answer): string | null {
-    if (status === null) return "there was no answer";
+    if (status === null) return "no answer";
     const shown = `answered ${status} ${text.slice(0, 300)}`;
     if (status >= 500) return shown;
     const response = responses[status];

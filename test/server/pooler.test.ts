@@ -202,7 +202,7 @@ it("one in the place of the database that drops what sessions are to begin with 
   );
   onTestFinished(() => dropping.stop());
   expect((await runServer(dropping.urlOf(username), ["migrate"])).stderr).toMatch(
-    /^svc-server: sessions do not begin with .*; name the database itself in DATABASE_URL, and the pooler in SVC_POOLER_URL$/m,
+    /^svc-server: new sessions do not have .*; name the database itself in DATABASE_URL, and the pooler in SVC_POOLER_URL$/m,
   );
 });
 
