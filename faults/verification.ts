@@ -218,7 +218,7 @@ function claimsAbout({ model }: Survey): [claim: string, query: string][] {
        having c.lifecycle is distinct from case when count(e.event_seq) >= ${ACTIVE_FROM} then 'active' else 'new' end`,
     ],
     [
-      `each event "${model.ruled}" was evaluated once, and told once`,
+      `each event "${model.ruled}" was evaluated once, and emitted once`,
       `select t.id, count(t.event) as events, count(t.execution) as executions, count(t.emission) as emissions
        from (
          select svc.event_id(e.event_seq) as id, 1 as event, null::integer as execution, null::integer as emission

@@ -67,7 +67,7 @@ export async function onStage<T>(
     await mkdir(mountPoint, { mode: 0o711 });
     const isCluster = directories.length > 0;
     const disk = isCluster
-      ? "the data directories of a cluster lie where somebody put them"
+      ? "the data directories of a cluster are not on a small disk"
       : await SmallDisk.mount(mountPoint, diskBytes);
     if (typeof disk !== "string") opened(disk, (it) => it.unmount());
     const dataDir = path.join(mountPoint, "data");

@@ -265,7 +265,9 @@ describe("the recorder of a worker", () => {
     const recorder = new AttemptRecorder(sql, log);
     await Promise.all([recorder.record({ ...refused!, attemptedAt: "never" }), recorder.record(other!)]);
     expect((await deliveriesOf(sql, webhookId)).map(({ attempts: made }) => made)).toEqual([0, 1]);
-    expect(lines).toMatchObject([{ msg: "the database rejected the record of an attempt at a delivery, so the delivery will be made again" }]);
+    expect(lines).toMatchObject([
+      { msg: "the database rejected the record of an attempt at a delivery, so the delivery will be made again" },
+    ]);
   });
 });
 
