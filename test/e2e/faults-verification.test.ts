@@ -120,12 +120,12 @@ testOnOne.each([
     `insert into svc.emissions
      select environment_id, emission_seq + 65536, customer_id, event_type, source, metadata, emitted_at, cause_type, cause_id
      from svc.emissions where source = 'rule' order by emission_seq desc limit 1`,
-    'each event "line_cancelled" was evaluated once, and told once',
+    'each event "line_cancelled" was evaluated once, and emitted once',
   ],
   [
     "an event that was not evaluated",
     "delete from svc.rule_executions",
-    'each event "line_cancelled" was evaluated once, and told once',
+    'each event "line_cancelled" was evaluated once, and emitted once',
   ],
   [
     "usage that was counted twice",
