@@ -14,14 +14,14 @@ import { asOperator, type Configure, jsonOption, lookAsOperator, print } from ".
 interface BootstrapOptions {
   organization: string;
   email: string;
-  /** Ends the password of a user who is there already, and all that is signed in as it. */
+  /** Removes the password of an existing user and ends all its sessions and tokens. */
   resetUser: boolean;
   json: boolean;
 }
 
 /**
- * `svc-server bootstrap`: user, organization with owner, and a new access token. It may run while the service does; run again, it adds
- * a token and changes nothing else. A user of that address whose password somebody else may have set is refused.
+ * `svc-server bootstrap`: creates a user, an organization that the user owns, and an access token. Can run while the service does. Running it
+ * again only adds a token. An existing user whose password somebody else may have set is refused.
  */
 export async function bootstrapCommand(
   config: ServerConfig,
@@ -35,24 +35,24 @@ export async function bootstrapCommand(
   if (problems.length > 0) throw new ConfigError(problems);
   const token = newCredential("token");
   const { document, link } = await asOperator(config, logger, async (sql) => {
-    // First: where it ends in between, nobody opens that user, and it can be run again.
+    // First, so that after a failure in between nobody can sign in as that user and the command can be repeated.
     if (resetUser) await call(sql, "operator_reset_user", email);
     const document = await call(sql, "bootstrap", organization, email, token.hash);
-    // Programs have no use for it, and where the port is any that is free nobody may know where it would lead.
+    // Programs do not use a link, and with SVC_PORT=0 its address may be unknown.
     const publicUrl = json ? null : await knownBase(sql, config);
     return { document, link: publicUrl === null ? null : await makeSignInLink(sql, publicUrl, email) };
   });
   const { organizationId, joined } = JSON.parse(document) as { organizationId: string; joined: string | null };
   if (joined !== null) {
-    process.stderr.write(`svc-server: ${email} was a user already; its organizations until now: ${joined}\n`);
+    process.stderr.write(`svc-server: ${email} was a user already; its organizations so far: ${joined}\n`);
   }
   const credentials = { organizationId, accessToken: token.text };
   print(json, JSON.stringify(credentials), inWords(credentials));
-  // The output proper is evaluated by shells.
+  // To standard error, because shells evaluate standard output.
   if (link !== null) process.stderr.write(`${linkInWords(link)}\n`);
 }
 
-/** For people to read and for a shell to evaluate. */
+/** Lines that people can read and a shell can evaluate. */
 function inWords({ organizationId, accessToken }: Record<"organizationId" | "accessToken", string>): string[] {
   return [
     "# The token is shown only now. These variables let svc use it:",
@@ -67,12 +67,12 @@ interface User {
   hasPassword: boolean;
   organizations: { slug: string; role: string }[];
   createdAt: string;
-  /** Null where the password may have been set by somebody who has not the address. */
+  /** Null if the password may have been set by somebody who does not receive mail at the address. */
   emailVerifiedAt: string | null;
 }
 
-/** `svc-server users …`: every user with its organizations; a link by which one sets a password, also the first one after `bootstrap`; one
- * that signs a browser in. */
+/** `svc-server users …`: lists all users with their organizations, and makes links: to set a password, also the first one after `bootstrap`, or
+ * to sign a browser in. */
 export const usersCommands = (configure: Configure) => (command: Argv) =>
   command
     .command(
@@ -86,7 +86,7 @@ export const usersCommands = (configure: Configure) => (command: Argv) =>
     )
     .command(
       "link",
-      "Print a one-time link by which a user sets a password",
+      "Print a one-time link with which a user sets a password",
       (link) =>
         link
           .option("email", { type: "string", demandOption: true, describe: "Address of the user" })
@@ -105,12 +105,12 @@ export const usersCommands = (configure: Configure) => (command: Argv) =>
           `# Whoever opens this link sets the password of ${made.email}. It works once, until ${made.expiresAt}:`,
           link,
         ]);
-        await noteUnanswered(publicUrl);
+        await warnIfUnreachable(publicUrl);
       },
     )
     .command(
       "sign-in",
-      "Print a one-time link by which a user signs a browser in",
+      "Print a one-time link that signs a browser in as a user",
       (signIn) =>
         signIn
           .option("email", { type: "string", demandOption: true, describe: "Address of the user" })
@@ -126,7 +126,7 @@ export const usersCommands = (configure: Configure) => (command: Argv) =>
           `# Whoever opens this link is signed in as ${made.email}. It works once, until ${made.expiresAt}:`,
           made.link,
         ]);
-        await noteUnanswered(publicUrl);
+        await warnIfUnreachable(publicUrl);
       },
     )
     .demandCommand(1, "Name a command of users: list, link or sign-in.");
@@ -137,22 +137,22 @@ function userInWords({ email, hasPassword, organizations, emailVerifiedAt }: Use
   return [email, roles === "" ? "-" : roles, hasPassword ? verified : "no password"].join("\t");
 }
 
-/** Where people reach the service: as set, else as its processes noted; null where only the process that listens knows its port. */
+/** The address at which people reach the service: SVC_PUBLIC_URL, else the one its processes recorded, else host and port; null with port 0. */
 async function knownBase(sql: Sql, { publicUrl, host, port }: ServerConfig): Promise<string | null> {
   return publicUrl ?? (await call(sql, "operator_public_url")) ?? (port === 0 ? null : addressOf(host, port));
 }
 
-/** The same for a link that has to lead there. */
+/** As `knownBase`, but throws a ConfigError if the address is unknown. */
 async function linkBase(sql: Sql, config: ServerConfig): Promise<string> {
   const base = await knownBase(sql, config);
   if (base !== null) return base;
-  throw new ConfigError(["SVC_PUBLIC_URL must be set where SVC_PORT is 0: the link has to lead to the service"]);
+  throw new ConfigError(["SVC_PUBLIC_URL must be set when SVC_PORT is 0: the link has to lead to the service"]);
 }
 
 const ANSWER_MS_MAX = 2_000;
 
-/** A link that leads nowhere looks like one that does: another port or address may be set for the service than for this process. */
-async function noteUnanswered(publicUrl: string): Promise<void> {
+/** Warns if nothing answers at the link's address: this process may be configured with another address or port than the service. */
+async function warnIfUnreachable(publicUrl: string): Promise<void> {
   try {
     await fetch(`${publicUrl}/livez`, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
   } catch {
@@ -164,7 +164,7 @@ async function noteUnanswered(publicUrl: string): Promise<void> {
 
 type Token = Static<typeof token>;
 
-/** `svc-server tokens …`: the headless tokens of an organization. A new one is shown this once; one that is revoked stops at once. */
+/** `svc-server tokens …`: the headless tokens of an organization. A new token is shown only once; a revoked one stops working at once. */
 export const tokensCommands = (configure: Configure) => (command: Argv) => {
   const organization = { type: "string", demandOption: true, describe: "Slug of the organization" } as const;
   return command
@@ -182,13 +182,13 @@ export const tokensCommands = (configure: Configure) => (command: Argv) => {
     )
     .command(
       "create",
-      "Make a token and print it, this once",
+      "Create a token and print it; it is shown only once",
       (create) =>
         create
           .option("organization", organization)
           .option("label", { type: "string", demandOption: true, describe: "What the token is for" })
-          .option("role", { choices: ROLES, describe: "The most it may do; all that its member may unless given" })
-          .option("email", { type: "string", describe: "Member that it acts as; the oldest owner unless given" })
+          .option("role", { choices: ROLES, describe: "Highest role of the token; the member's role unless given" })
+          .option("email", { type: "string", describe: "Member that the token acts as; the oldest owner unless given" })
           .option("expires-in-days", { type: "number", default: TOKEN_EXPIRES_IN_DAYS_MAX, describe: "1 to 90" })
           .option("json", jsonOption("Print the token as JSON"))
           .example("svc-server tokens create --organization acme --label CI --role developer", ""),
@@ -206,7 +206,7 @@ export const tokensCommands = (configure: Configure) => (command: Argv) => {
     )
     .command(
       "revoke <token-id>",
-      "Revoke a token; it stops at once",
+      "Revoke a token; it stops working at once",
       (revoke) =>
         revoke
           .positional("token-id", { type: "string", demandOption: true, describe: "tok_…, as tokens list shows it" })
@@ -225,9 +225,9 @@ function stateOf({ revokedAt, expiresAt }: Token): string {
   return `${Date.parse(expiresAt) <= Date.now() ? "expired" : "expires"} ${expiresAt}`;
 }
 
-/** @throws {ConfigError} with all that is wrong at once. */
+/** @throws {ConfigError} with all problems at once */
 async function checkNewToken(label: string, expiresInDays: number): Promise<void> {
-  // Of what HTTP accepts; it takes long to load.
+  // The schema that HTTP uses; loaded here because it takes long to load.
   const { Compile } = await import("typebox/compile");
   const { displayName } = await import("../http/admin/parameters.js");
   const problems: string[] = [];

@@ -2,16 +2,16 @@ import { isIPv6 } from "node:net";
 import { addressProblem } from "../db/address.js";
 import { nearest } from "../model/snapshot/suggestion.js";
 
-/** What a process of `svc-server start` does. */
+/** Roles of a process that `svc-server start` runs. */
 export const PROCESS_ROLES = ["all", "http", "worker"] as const;
 export type ProcessRole = (typeof PROCESS_ROLES)[number];
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
-/** What the server was told by its environment, checked; see docs for each variable's meaning. */
+/** The server's configuration, read from environment variables and validated; docs/configuration.md explains each variable. */
 export type ServerConfig = ReturnType<typeof configOf>;
 
-/** Of the `svc` command line and of authors' applications: no business of the server, but no mistake either. */
+/** Variables of the `svc` command line and of authors' applications: ignored by the server, without a warning. */
 const CLIENT_NAMES = [
   "SVC_API_URL",
   "SVC_ACCESS_TOKEN",
@@ -22,7 +22,7 @@ const CLIENT_NAMES = [
   "SVC_NO_AI",
 ];
 
-/** One line for every variable that has a bad value, in the order of the documentation. */
+/** Invalid configuration: one line for each invalid variable, in the order of the documentation. */
 export class ConfigError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join("\n"));
@@ -32,7 +32,7 @@ export class ConfigError extends Error {
 
 type Environment = Record<string, string | undefined>;
 
-/** Each variable that there is, in the order of the documentation. */
+/** Reads every variable, in the order of the documentation. */
 const configOf = (reader: Reader) => ({
   /** Null: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: reader.database("DATABASE_URL"),
@@ -40,37 +40,37 @@ const configOf = (reader: Reader) => ({
   poolerUrl: reader.pooler(),
   dataDir: reader.text("SVC_DATA_DIR") ?? ".svc-data",
   host: reader.host("SVC_HOST") ?? "127.0.0.1",
-  /** 0: any free one. */
+  /** 0: any free port. */
   port: reader.integer("SVC_PORT", 0, 65_535) ?? 4400,
   /** Without a slash at the end. Null: the address it listens on. */
   publicUrl: reader.url("SVC_PUBLIC_URL", ["http:", "https:"]),
-  /** How many reverse proxies stand in front and append to X-Forwarded-For. */
+  /** Number of reverse proxies in front that append to X-Forwarded-For. */
   trustedProxies: reader.integer("SVC_TRUSTED_PROXIES", 0, 10) ?? 0,
   /** At least 32 characters. Null: the one kept in `dataDir` (src/server/secret.ts). */
   secret: reader.long("SVC_SECRET", 32),
-  /** At least 16 characters. Null: nobody may see the figures. */
+  /** At least 16 characters. Null: nobody can read the metrics. */
   metricsToken: reader.token("SVC_METRICS_TOKEN", 16),
   /** Without a slash at the end; errors link to it. Null: the pages of the service itself (`docsUrlOf`). */
   docsUrl: reader.url("SVC_DOCS_URL", ["http:", "https:"]),
   webhookAllowPrivate: reader.flag("SVC_WEBHOOK_ALLOW_PRIVATE"),
-  /** How long attempts to deliver are kept. */
+  /** Days for which delivery attempts are kept. */
   deliveryAttemptDays: reader.integer("SVC_DELIVERY_ATTEMPT_DAYS", 1, 3650) ?? 30,
-  /** Failures of a recompute in a row, without getting further, after which it is given up. */
+  /** Consecutive failures without progress after which a recompute is given up. */
   recomputeAttempts: reader.integer("SVC_RECOMPUTE_ATTEMPTS", 1, 1000) ?? 10,
-  /** The server that takes mail, and who it is from; null: links are only shown to who asks for them. */
+  /** The mail server and the sender. Null: no mail is sent, and links are only shown to those who request them. */
   mail: reader.mail(),
-  /** An OpenAI-compatible endpoint; null where none is set. */
+  /** An OpenAI-compatible endpoint; null if none is set. */
   ai: reader.ai(),
-  /** How long live evaluation waits for events that are still under way. */
+  /** Seconds for which live evaluation waits for late events. */
   settleSeconds: reader.integer("SVC_SETTLE_SECONDS", 0, 3600) ?? 30,
-  /** How long readiness fails, and requests are still taken, before a process that is told to stop takes no more. */
+  /** Seconds for which a stopping process fails readiness but still accepts requests. */
   stopDelaySeconds: reader.integer("SVC_STOP_DELAY_SECONDS", 0, 300) ?? 0,
   logLevel: reader.choice("LOG_LEVEL", LOG_LEVELS) ?? "info",
 });
 
 /**
- * Reads the server's variables; an empty one counts as not set. Throws ConfigError with all that is wrong at once. `warnings`
- * names variables that look like ours and are not. Values of secrets appear in neither.
+ * Reads the server's variables; an empty one counts as not set. Throws ConfigError with all problems at once. `warnings` also
+ * names unknown variables that begin with SVC_. Neither contains the value of a secret.
  */
 export function readConfig(env: Environment): { config: ServerConfig; warnings: string[] } {
   const reader = new Reader(env);
@@ -80,25 +80,27 @@ export function readConfig(env: Environment): { config: ServerConfig; warnings: 
   return { config, warnings };
 }
 
-/** As a deployment has it whose own variable is missing: events would go where nobody looks for them. */
+/** An empty DATABASE_URL often comes from a variable missing in the deployment; events would then go to an unexpected database. */
 function emptyDatabaseUrl(env: Environment): string[] {
   const text = env["DATABASE_URL"];
   if (text === undefined || text.trim() !== "") return [];
-  return ["DATABASE_URL is empty, so the embedded PostgreSQL in SVC_DATA_DIR is used; unset it if that is meant"];
+  return ["DATABASE_URL is empty, so the embedded PostgreSQL in SVC_DATA_DIR is used; unset it if that is intended"];
 }
 
-/** An address that stands for all of the machine's is none that a client can follow. */
+/** Clients cannot follow links to an address that stands for all addresses of the machine. */
 function unreachableLinks({ host, publicUrl }: ServerConfig): string[] {
   if (!/^(0\.0\.0\.0|::)$/.test(host) || publicUrl !== null) return [];
-  return [`links lead to the pages of this service at ${host}; set SVC_PUBLIC_URL to where people reach it`];
+  return [
+    `links lead to the pages of this service at ${host}; set SVC_PUBLIC_URL to the address at which people reach it`,
+  ];
 }
 
-/** Where errors link to: SVC_DOCS_URL, else the service's own pages. */
+/** The address that errors link to: SVC_DOCS_URL, else the service's own pages. */
 export function docsUrlOf(config: ServerConfig, address: string): string {
   return config.docsUrl ?? `${config.publicUrl ?? address}/docs`;
 }
 
-/** What listens at a host and port. */
+/** The URL of a host and port. */
 export function addressOf(host: string, port: number): string {
   return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
@@ -115,10 +117,10 @@ function unknownNames(env: Environment, names: Iterable<string>): string[] {
     });
 }
 
-/** Checks variables one by one and keeps what is wrong with them. */
+/** Validates variables one by one and collects their problems. */
 class Reader {
   readonly problems: string[] = [];
-  /** The variables that were asked for, in the order of the documentation. */
+  /** The variables read so far, in the order of the documentation. */
   readonly names = new Set<string>();
 
   constructor(private readonly env: Environment) {}
@@ -129,7 +131,7 @@ class Reader {
     return value === undefined || value === "" ? null : value;
   }
 
-  /** Without the slashes at its end, so that a path can be appended. Never repeated in the error: it may hold a password. */
+  /** Without trailing slashes, so that a path can be appended. The error does not repeat the value: it may contain a password. */
   url(name: string, protocols: string[]): string | null {
     const value = this.text(name);
     if (value === null) return null;
@@ -146,11 +148,11 @@ class Reader {
     return problem === null ? url : this.#refuse(name, problem);
   }
 
-  /** Beside the database, which is migrated and worked on without it. */
+  /** Requires DATABASE_URL, too: migrations and workers do not use the pooler. */
   pooler(): string | null {
     const url = this.database("SVC_POOLER_URL");
     if (url === null || this.text("DATABASE_URL") !== null) return url;
-    return this.#refuse("DATABASE_URL", "must be set where SVC_POOLER_URL is, to the database itself");
+    return this.#refuse("DATABASE_URL", "must be set when SVC_POOLER_URL is, to the database itself");
   }
 
   integer(name: string, min: number, max: number): number | null {
@@ -164,8 +166,8 @@ class Reader {
   choice<T extends string>(name: string, choices: readonly T[]): T | null {
     const value = this.text(name);
     if (value === null) return null;
-    const found = choices.find((choice) => choice === value.toLowerCase());
-    return found ?? this.#refuse(name, `must be one of ${choices.join(", ")}, not \`${value}\``);
+    const choice = choices.find((each) => each === value.toLowerCase());
+    return choice ?? this.#refuse(name, `must be one of ${choices.join(", ")}, not \`${value}\``);
   }
 
   flag(name: string): boolean {
@@ -183,29 +185,29 @@ class Reader {
     return this.#refuse(name, `must be an address or a host name without port, not \`${value}\``);
   }
 
-  /** Never repeated in the error, as it is a secret. */
+  /** The error does not repeat the value, which is a secret. */
   long(name: string, lengthMin: number): string | null {
     const value = this.text(name);
     if (value === null || value.length >= lengthMin) return value;
     return this.#refuse(name, `must have at least ${lengthMin} characters, it has ${value.length}`);
   }
 
-  /** Sent in a header, so visible ASCII. */
+  /** Visible ASCII, because it is sent in a header. */
   token(name: string, lengthMin = 1): string | null {
     if (/^[\x21-\x7e]*$/.test(this.text(name) ?? "")) return this.long(name, lengthMin);
     return this.#refuse(name, "must consist of visible ASCII characters");
   }
 
-  /** Server and sender go together. */
+  /** Server and sender must be set together. */
   mail(): { url: string; from: string } | null {
     const url = this.url("SVC_SMTP_URL", ["smtp:", "smtps:"]);
     const from = this.sender("SVC_MAIL_FROM");
     if (url !== null && from !== null) return { url, from };
     if (this.text("SVC_SMTP_URL") === null && from !== null) {
-      return this.#refuse("SVC_SMTP_URL", "must be set where SVC_MAIL_FROM is");
+      return this.#refuse("SVC_SMTP_URL", "must be set when SVC_MAIL_FROM is");
     }
     if (url !== null && this.text("SVC_MAIL_FROM") === null) {
-      return this.#refuse("SVC_MAIL_FROM", "must be set where SVC_SMTP_URL is");
+      return this.#refuse("SVC_MAIL_FROM", "must be set when SVC_SMTP_URL is");
     }
     return null;
   }
@@ -218,16 +220,16 @@ class Reader {
     return this.#refuse(name, `must be an address, alone or as \`Name <address>\`, not \`${value}\``);
   }
 
-  /** Address and model go together; the key is optional, as for a model server on one's own machine. */
+  /** Address and model must be set together; the key is optional, for example for a local model server. */
   ai(): { baseUrl: string; apiKey: string | null; model: string } | null {
     const baseUrl = this.url("SVC_AI_BASE_URL", ["http:", "https:"]);
     const apiKey = this.token("SVC_AI_API_KEY");
     const model = this.text("SVC_AI_MODEL");
     if (baseUrl !== null && model !== null) return { baseUrl, apiKey, model };
     if (this.text("SVC_AI_BASE_URL") === null && (apiKey !== null || model !== null)) {
-      return this.#refuse("SVC_AI_BASE_URL", "must be set where SVC_AI_API_KEY or SVC_AI_MODEL is");
+      return this.#refuse("SVC_AI_BASE_URL", "must be set when SVC_AI_API_KEY or SVC_AI_MODEL is");
     }
-    if (baseUrl !== null) return this.#refuse("SVC_AI_MODEL", "must be set where SVC_AI_BASE_URL is");
+    if (baseUrl !== null) return this.#refuse("SVC_AI_MODEL", "must be set when SVC_AI_BASE_URL is");
     return null;
   }
 

@@ -3,10 +3,10 @@ import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { databaseFailure, lookFailure } from "./start-failure.js";
 
-/** A server of PostgreSQL, with a database that may be of any version. To stop one of the operator's there is nothing to do. */
+/** A PostgreSQL server whose database may have any schema version. Stopping has no effect on the operator's server. */
 export type DatabaseServer = EmbeddedServer;
 
-/** The same with the database of this version. */
+/** A server whose database is migrated to this version. */
 export interface Database extends DatabaseServer {
   /** Whether the service's processes act as their own roles. */
   useRoles: boolean;
@@ -18,7 +18,7 @@ export async function migrateCommand(config: ServerConfig, logger: Logger): Prom
   process.stdout.write("The database is up to date.\n");
 }
 
-/** Works on the operator's database, or the embedded one, once it is of this version. Throws StartError where the operator can mend what is wrong. */
+/** Runs `work` on the operator's database, or the embedded one, after migrating it. Throws StartError for problems that the operator can fix. */
 export async function onDatabase<T>(config: ServerConfig, logger: Logger, work: (url: string) => Promise<T>) {
   const database = await bringToVersion(reachServer(config, logger), config, logger);
   try {
@@ -28,7 +28,7 @@ export async function onDatabase<T>(config: ServerConfig, logger: Logger, work: 
   }
 }
 
-/** Looks at the database, whatever its version: that is neither made nor migrated by looking. Throws StartError where the operator can mend what is wrong. */
+/** Reads the database without creating or migrating it, whatever its version. Throws StartError for problems that the operator can fix. */
 export async function lookAtDatabase<T>(config: ServerConfig, logger: Logger, look: (url: string) => Promise<T>) {
   const server = await reachServer(config, logger, { make: false });
   try {
@@ -40,13 +40,13 @@ export async function lookAtDatabase<T>(config: ServerConfig, logger: Logger, lo
   }
 }
 
-/** Migrates the server's database; where that fails, gives the server up. Throws StartError where the operator can mend what is wrong. */
+/** Migrates the server's database; stops the server if that fails. Throws StartError for problems that the operator can fix. */
 export async function bringToVersion(
   reaching: Promise<DatabaseServer>,
   { databaseUrl }: Pick<ServerConfig, "databaseUrl">,
   logger: Logger,
 ): Promise<Database> {
-  // Loaded while the server starts.
+  // The migration code is loaded while the server starts.
   const [server, { migrate }] = await Promise.all([reaching, import("../db/migrate/migrate.js")]);
   try {
     const report = await migrate(server.url, { onWait: (sentence) => logger.warn(sentence) });
@@ -60,9 +60,9 @@ export async function bringToVersion(
 }
 
 /**
- * The operator's server, or the embedded one, which is started where it does not run, and made where it is not there unless `make` is false.
+ * The operator's server, or the embedded one, which is started if it does not run, and created if it does not exist, unless `make` is false.
  *
- * @param options.onWait told whenever other processes make or start the embedded one, and there is time for other work
+ * @param options.onWait called when other processes are creating or starting the embedded server, so that the caller can do other work
  */
 export async function reachServer(
   config: ServerConfig,

@@ -4,10 +4,10 @@ import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { lookAsOperator } from "./operator.js";
 
-/** `svc-server doctor`: checks every invariant, and tells what contradicts one and what to do; answers whether all is well. */
+/** `svc-server doctor`: checks every invariant and prints each violation with what to do; returns whether all is well. */
 export async function doctorCommand(config: ServerConfig, logger: Logger, { json }: { json: boolean }) {
   const began = performance.now();
-  // All tables are read, however large they are.
+  // No timeout: it reads all tables, however large they are.
   const found = await lookAsOperator(config, logger, (sql) => call(sql, "operator_examine"), 0);
   const durationMs = Math.round(performance.now() - began);
   const isWell = found.violations.length === 0;
@@ -17,7 +17,7 @@ export async function doctorCommand(config: ServerConfig, logger: Logger, { json
   return isWell;
 }
 
-/** What was found, most of it in the database's words. */
+/** The report for people; most of its sentences come from the database. */
 export function examinationReport(found: Examination, durationMs: number): string {
   const { checks, violations } = found;
   const broken = new Set(violations.map(({ invariant }) => invariant)).size;
@@ -26,7 +26,7 @@ export function examinationReport(found: Examination, durationMs: number): strin
     broken === 0
       ? `All is well: ${checks} checks in ${time}.`
       : `${broken} of ${checks} checks found something, in ${time}. Nothing was changed.`;
-  return [...violations.flatMap((each) => [...violationInWords(each), ""]), verdict, ...standing(found)]
+  return [...violations.flatMap((each) => [...violationInWords(each), ""]), verdict, ...statusLines(found)]
     .map((line) => `${line}\n`)
     .join("");
 }
@@ -37,15 +37,15 @@ function violationInWords(violation: InvariantViolation): string[] {
   const more = violations - examples.length;
   return [
     `${invariant}${place}`,
-    `  not so: ${holds}`,
+    `  violated: ${holds}`,
     ...examples.map((example) => `  - ${example}`),
     ...(more > 0 ? [`  - and ${more} more`] : []),
     `  what to do: ${advice}`,
   ];
 }
 
-/** How the service stands otherwise, which is no matter of right or wrong. */
-function standing(found: Examination): string[] {
+/** Figures about the service that are not checks. */
+function statusLines(found: Examination): string[] {
   const { migration, workersAlive, pendingOperations, pendingSince, setAsideCustomers } = found;
   return [
     "",
@@ -54,8 +54,6 @@ function standing(found: Examination): string[] {
     `operations that wait for a worker: ${pendingOperations}${pendingSince === null ? "" : `, the oldest since ${pendingSince}`}`,
     `customers set aside: ${setAsideCustomers}`,
     `webhooks disabled: ${found.disabledWebhooks}; failing: ${found.failingWebhooks}`,
-    ...(found.frozenEnvironments === 0
-      ? []
-      : [`environments frozen, which is left out above: ${found.frozenEnvironments}`]),
+    ...(found.frozenEnvironments === 0 ? [] : [`environments frozen, not counted above: ${found.frozenEnvironments}`]),
   ];
 }

@@ -7,7 +7,7 @@ import { inClientTransaction } from "./environments/transaction.js";
 import { asOperator, type Configure, jsonOption, print } from "./operator.js";
 import { resolveSecret } from "./secret.js";
 
-/** `svc-server environments …`: moving an environment from one database to another, and deleting what it leaves. */
+/** `svc-server environments …`: moves an environment from one database to another, and deletes what remains in the first. */
 export const environmentsCommands = (configure: Configure) => (command: Argv) =>
   endingCommands(movingCommands(command, configure), configure).demandCommand(
     1,
@@ -22,7 +22,7 @@ function movingCommands(command: Argv, configure: Configure): Argv {
   return command
     .command(
       "export",
-      "Freeze an environment and write all of it to a file",
+      "Freeze an environment and write all its data to a file",
       (make) =>
         make
           .options({ organization, project, env })
@@ -38,20 +38,20 @@ function movingCommands(command: Argv, configure: Configure): Argv {
         const { header, trailer } = await onDatabase(...configure(), (url) =>
           exportEnvironment(url, ref, output, note),
         );
-        const said = { export: header.export, output, rows: trailer.rows, sha256: trailer.sha256 };
-        print(json, JSON.stringify(said), [
+        const result = { export: header.export, output, rows: trailer.rows, sha256: trailer.sha256 };
+        print(json, JSON.stringify(result), [
           `${output} has ${inWords(trailer.rows)} of ${organization}/${project}, ${env}.`,
-          "The environment is frozen here: it takes, evaluates and delivers nothing. Import the file elsewhere, or give the move up:",
+          "The environment is frozen here: it accepts, evaluates and delivers nothing. Import the file elsewhere, or cancel the move:",
           `svc-server environments unfreeze --organization ${organization} --project ${project} --env ${env}`,
         ]);
       },
     )
     .command(
       "import <file>",
-      "Make an environment of an exported file; it goes on at once",
+      "Create an environment from an exported file; it starts working at once",
       (make) =>
         make
-          .positional("file", { type: "string", demandOption: true, describe: "What environments export has written" })
+          .positional("file", { type: "string", demandOption: true, describe: "File written by environments export" })
           .options({ organization, project })
           .option("json", jsonOption("Print what was imported as JSON"))
           .example("svc-server environments import shop.export --organization acme --project shop", ""),
@@ -65,34 +65,36 @@ function movingCommands(command: Argv, configure: Configure): Argv {
         print(json, JSON.stringify({ export: header.export, environment: header.environment.name, rows, wasThere }), [
           wasThere
             ? `${place} was imported from this file before. Nothing has changed.`
-            : `${place} has ${inWords(rows)}. It takes events, evaluates and delivers from now on; send to this service.`,
+            : `${place} has ${inWords(rows)}. It accepts events, evaluates and delivers from now on; send events to this service.`,
         ]);
       },
     );
 }
 
-/** How an environment that was frozen to be exported goes on, or ends. */
+/** Commands that end the freeze: `unfreeze` resumes the environment here, `delete` removes its data. */
 function endingCommands(command: Argv, configure: Configure): Argv {
   return command
     .command(
       "unfreeze",
-      "Let a frozen environment go on here, where its move is given up",
+      "Unfreeze an environment whose move was cancelled",
       (make) => make.options({ organization, project, env }).option("json", jsonOption("Print {frozenAt}")),
       async ({ organization, project, env, json }) => {
         const ref = { project, environment: env };
-        const undo = asOperator(...configure(), (sql) => call(sql, "operator_unfreeze_environment", organization, ref));
-        const { frozenAt } = await undo;
+        const unfreezing = asOperator(...configure(), (sql) =>
+          call(sql, "operator_unfreeze_environment", organization, ref),
+        );
+        const { frozenAt } = await unfreezing;
         const place = `${organization}/${project}, ${env}`;
         print(json, JSON.stringify({ frozenAt }), [
           frozenAt === null
             ? `${place} is not frozen.`
-            : `${place} goes on; it was frozen since ${frozenAt}. Do not import what was exported of it.`,
+            : `${place} is active again; it was frozen since ${frozenAt}. Do not import the file that was exported.`,
         ]);
       },
     )
     .command(
       "delete",
-      "Delete all that a frozen environment holds here, as once it has moved",
+      "Delete all data of a frozen environment here, for example after a move",
       (make) =>
         make.options({ organization, project, env }).option("json", jsonOption("Print what was deleted as JSON")),
       async ({ organization, project, env, json }) => {
@@ -103,7 +105,7 @@ function endingCommands(command: Argv, configure: Configure): Argv {
           ),
         );
         print(json, JSON.stringify({ rows }), [
-          `Deleted ${inWords(rows)} of ${organization}/${project}, ${env}, with its keys and webhooks. The environment is empty, and frozen no more.`,
+          `Deleted ${inWords(rows)} of ${organization}/${project}, ${env}, with its keys and webhooks. The environment is empty and no longer frozen.`,
         ]);
       },
     );

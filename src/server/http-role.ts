@@ -39,35 +39,35 @@ export type OpenHttp = Awaited<ReturnType<typeof openHttp>>;
 
 export interface HttpRoleOptions {
   databaseUrl: string;
-  /** Act as svc_http; false where the roles could not be created. */
+  /** Act as svc_http; false if the roles could not be created. */
   useRoles: boolean;
   secret: string;
 }
 
-/** Calls with coalesced single events at once, of different keys. */
+/** Concurrent calls with coalesced single events, of different keys. */
 const SINGLE_CALLS = 4;
-/** One for each call of ingestion but those with large batches (4 and 8), one for checks of keys, one for the probes. */
+/** One for each call of ingestion without a large batch (4 and 8), one for checks of keys, one for the probes. */
 const INGESTION_CONNECTIONS = 14;
 const WAITING_MAX = 10_000;
 const DRAIN_MS_MAX = 10_000;
-/** Longer than a connection is idle and a statement may then take. */
+/** Longer than a connection can be idle and a statement then take. */
 const SILENT_MS_MAX = 60_000;
 const PROBE_MS_MAX = 5_000;
-/** Connections that wait until the event loop is free to take them; the system bounds it, too. Of more, it drops what clients send for seconds. */
+/** Connections that wait until the event loop accepts them; the system has a limit, too. Beyond it, packets of clients are dropped for seconds. */
 const BACKLOG = 4_096;
-/** Less than the ten seconds after which Prometheus gives a scrape up. */
+/** Less than the ten seconds after which Prometheus gives up a scrape. */
 const METRICS_MS_MAX = 4_000;
-/** Less than that, so that the log has the server's reason. */
+/** Less than METRICS_MS_MAX, so that the log has the server's reason. */
 const METRICS_STATEMENT_MS_MAX = 3_500;
 /** A customer of a million events is erased in one statement. */
 const WORK_STATEMENT_MS_MAX = 5 * 60_000;
 
 /**
- * Opens the server of an HTTP process, before there is a database to serve from. Resolves once it listens, for the probes: everything else is
- * answered with SERVICE_UNAVAILABLE until it serves.
+ * Opens the server of an HTTP process before the database is ready. Resolves once it listens. Until `serve` is called, it answers the probes,
+ * and everything else with SERVICE_UNAVAILABLE.
  */
 export async function openHttp(config: ServerConfig, logger: Logger) {
-  // Known once the server listens, and no longer once it has stopped.
+  // Set once the server listens.
   let address = "";
   const publicUrl = () => config.publicUrl ?? address;
   const docsUrl = () => docsUrlOf(config, address);
@@ -76,7 +76,7 @@ export async function openHttp(config: ServerConfig, logger: Logger) {
   const metrics: MetricsDeps = {
     token: config.metricsToken,
     process: processMetrics,
-    // Nothing is known of the installation before it serves.
+    // Requires the database.
     installation: () => Promise.resolve(""),
   };
   let handle = createStartingApp({ log: logger, docsUrl, metrics }).callback();
@@ -89,17 +89,17 @@ export async function openHttp(config: ServerConfig, logger: Logger) {
   acceptInParallel(server, BACKLOG, logger);
   address = addressOf(config.host, (server.address() as AddressInfo).port);
   return {
-    /** Where it listens, for example http://127.0.0.1:4400. */
+    /** The address it listens on, for example http://127.0.0.1:4400. */
     address,
     /** Serves from now on. */
     serve(options: HttpRoleOptions): void {
       service = openService(options, { config, logger, publicUrl, docsUrl, metrics, isStopping: () => isStopping });
       handle = service.app.callback();
     },
-    /** Fails readiness, for a time if the configuration says so; then takes no more requests, answers those at hand, and resolves. */
+    /** Fails readiness for `stopDelaySeconds`; then accepts no more requests, finishes those under way, and resolves. */
     async stop(): Promise<void> {
       isStopping = true;
-      // Where nothing was served nobody needs the time to look elsewhere.
+      // If nothing was served, no load balancer needs time to notice.
       if (service !== undefined) await delay(config.stopDelaySeconds * 1000);
       await drain(server, DRAIN_MS_MAX);
       await service?.close();
@@ -116,7 +116,7 @@ interface ServiceParts {
   isStopping: () => boolean;
 }
 
-/** The whole application, and what ends all that it has opened. */
+/** The application, and a function that closes everything it has opened. */
 function openService(options: HttpRoleOptions, parts: ServiceParts) {
   const { config, logger, publicUrl, docsUrl, metrics, isStopping } = parts;
   const pools = openPools(options, config.poolerUrl);
@@ -166,7 +166,7 @@ function openService(options: HttpRoleOptions, parts: ServiceParts) {
 function openPools({ databaseUrl, useRoles }: HttpRoleOptions, poolerUrl: string | null) {
   const role = useRoles ? { role: "svc_http" } : {};
   const sockets = new Set<Socket>();
-  // Each request's work in the database is one statement, so any session will do for it.
+  // Each request runs one statement, so a pooler may give it any session.
   const toServe = (max: number, applicationName: string): BatchDatabase => ({
     url: poolerUrl ?? databaseUrl,
     options: { max, applicationName, pooled: poolerUrl !== null, pipelineMax: 0, silentMsMax: SILENT_MS_MAX, ...role },
@@ -175,27 +175,27 @@ function openPools({ databaseUrl, useRoles }: HttpRoleOptions, poolerUrl: string
     const { url, options } = toServe(max, applicationName);
     return connect(url, { ...options, sockets });
   };
-  const openPastPooler = (max: number, applicationName: string, statementTimeoutMs: number): Sql =>
+  const openDirectly = (max: number, applicationName: string, statementTimeoutMs: number): Sql =>
     connect(databaseUrl, { max, applicationName, statementTimeoutMs, ...role });
   return {
-    /** Of ingestion and administration. */
+    /** Those of ingestion and administration. */
     sockets,
-    /** With the check of keys and the probes. */
+    /** Also for checks of keys and for the probes. */
     ingestion: openToServe(INGESTION_CONNECTIONS, "svc http"),
-    /** Where a thread sends them. */
+    /** For the thread that sends large batches. */
     ofLargeBatches: toServe(LARGE_CALLS, "svc http large batches"),
-    /** Apart, because ingestion and the probes must not wait for what people and their scripts read: with the pages and OAuth. */
+    /** Separate, because ingestion and the probes must not wait for reads of people and scripts. Also for the pages and OAuth. */
     administration: openToServe(ADMINISTRATION_CONNECTIONS, "svc http admin"),
     /**
-     * Apart, because it opens transactions, which a pool without a pipeline does not, and because nothing else may wait for it. Past a pooler,
-     * whose few sessions would be held for as long as somebody reads an export.
+     * Separate, because it opens transactions, which a pool without a pipeline does not, and because nothing else may wait for it. Bypasses the
+     * pooler, whose few sessions would be held for as long as a client reads an export.
      */
-    work: openPastPooler(CUSTOMER_WORK_CONNECTIONS, "svc http work", WORK_STATEMENT_MS_MAX),
+    work: openDirectly(CUSTOMER_WORK_CONNECTIONS, "svc http work", WORK_STATEMENT_MS_MAX),
     /**
-     * Apart, so that a scrape answers also where all other connections are busy: one for the figures, one to see whether the database answers.
-     * Past a pooler, too.
+     * Separate, so that a scrape is answered even if all other connections are busy: one for the metrics, one to check that the database answers.
+     * Bypasses the pooler, too.
      */
-    metrics: openPastPooler(2, "svc metrics", METRICS_STATEMENT_MS_MAX),
+    metrics: openDirectly(2, "svc metrics", METRICS_STATEMENT_MS_MAX),
   };
 }
 
@@ -218,10 +218,10 @@ function showIngestion(metrics: ProcessMetrics, ingestor: Ingestor): void {
   metrics.gauge("svc_ingest_running_calls", "Ingestion calls running in the database.", "kind", of("calls"));
 }
 
-/** Asks once for all who want to know meanwhile. */
+/** Shares one call of `ask` among all callers while it is under way. */
 function shared<T>(ask: () => Promise<T>): () => Promise<T> {
-  let asked: Promise<T> | undefined;
-  return () => (asked ??= ask().finally(() => (asked = undefined)));
+  let pending: Promise<T> | undefined;
+  return () => (pending ??= ask().finally(() => (pending = undefined)));
 }
 
 function installationMetrics(sql: Sql, logger: Logger): () => Promise<string> {
@@ -234,27 +234,27 @@ function installationMetrics(sql: Sql, logger: Logger): () => Promise<string> {
     const reason = figures.reason as unknown;
     const err =
       reason instanceof OverdueError
-        ? new Error(`the database said nothing for ${METRICS_MS_MAX} milliseconds`)
+        ? new Error(`the database did not answer within ${METRICS_MS_MAX} milliseconds`)
         : reason;
     logger.warn({ err }, "the metrics of the installation could not be read");
     return renderInstallation(null, answer.status === "fulfilled");
   });
 }
 
-/** Null where no mail is set up. */
+/** Null if no mail server is configured. */
 function mailerOf({ mail }: ServerConfig, logger: Logger): Mailer | null {
   if (mail === null) return null;
   const onFailure = (requestId: string, reason: string) =>
     logger.warn(
       { requestId, reason },
-      "the mail with a link was not sent; the API answered the link to whoever made it",
+      "the mail with a link was not sent; if the API made the link, its answer contains it",
     );
   return openMailer({ ...mail, onFailure });
 }
 
 const DISK_FULL = "The database's disk is full.";
 
-/** The probes are open to everybody, and the database is asked once for all. */
+/** The readiness check. The probes are open to everybody, so concurrent probes share one query. */
 function readiness(sql: Sql, disk: DiskFull, logger: Logger): () => Promise<FailedCheck[]> {
   let migrations: Committed[] | undefined;
   const ask = shared(async () => failedChecks(sql, (migrations ??= await readCommitted(PROJECT_ROOT))));
@@ -269,7 +269,7 @@ function readiness(sql: Sql, disk: DiskFull, logger: Logger): () => Promise<Fail
   };
 }
 
-/** Why the database could not be asked, in a sentence that everybody may read; the log has the error. */
+/** The public reason why the database could not be queried; the log has the error. */
 function unreadyDatabase(error: unknown): string {
   if (isDiskFull(error)) return DISK_FULL;
   return isShutOut(error) ? "The database does not let the service in." : "The database does not answer.";

@@ -15,32 +15,32 @@ const SECRET_NAMES = [
   "databaseUrl",
 ];
 
-/** On the object logged, one and two levels down: `err.token`, `req.headers.authorization`. */
+/** Paths of these members at the top of a logged object and one and two levels down: `err.token`, `req.headers.authorization`. */
 const REDACTED = SECRET_NAMES.flatMap((name) =>
   name.startsWith("[") ? [name, `*${name}`, `*.*${name}`] : [name, `*.${name}`, `*.*.${name}`],
 );
 
-/** Secrets inside texts, which no path reaches: our keys, tokens, links, codes, cookies and webhook secrets, bearer tokens, passwords in URLs. */
+/** Secrets within strings: our keys, tokens, links, codes, cookies and webhook secrets, bearer tokens, passwords in URLs. */
 const SECRET_TEXTS: [RegExp, string][] = [
   [/\b(svc_(?:test|live|token|link|session|device|visit)_|whsec_)[A-Za-z0-9+/_=-]+/g, "$1[redacted]"],
   [/\b(Bearer )[A-Za-z0-9._~+/=-]{8,}/gi, "$1[redacted]"],
   [/(\b(?:postgres(?:ql)?|smtps?):\/\/[^:@/\s"]*:)[^@\s"]+@/g, "$1[redacted]@"],
 ];
 
-/** A text without the secrets that have a form of their own. */
+/** Redacts the secrets in a text that have a recognizable form. */
 export function hideSecrets(text: string): string {
   return SECRET_TEXTS.reduce((rest, [secret, shown]) => rest.replace(secret, shown), text);
 }
 
-/** What the job runner says of a job that failed: its errors as any other. */
+/** Serializes the errors in the job runner's metadata of a failed job like all other errors. */
 function serializeMeta(meta: unknown): unknown {
   if (typeof meta !== "object" || meta === null) return meta;
   return Object.fromEntries(Object.entries(meta).map(([name, value]) => [name, serializeError(value)]));
 }
 
 /**
- * `level` is one of LOG_LEVELS (config.ts). JSON lines on stderr, or where told; stdout belongs to what commands print. Secrets are taken out
- * of both fields and texts. A line is written before the call returns, so none is lost however the process ends.
+ * A logger that writes JSON lines to `stream`, stderr unless given; stdout is for the output of commands. Secrets are redacted in fields and in
+ * texts. A line is written before the call returns, so none is lost however the process ends. `level` is one of LOG_LEVELS (config.ts).
  */
 export function createLogger(level: string, stream: DestinationStream = destination(2)): Logger {
   return pino(
@@ -58,34 +58,34 @@ export function createLogger(level: string, stream: DestinationStream = destinat
 }
 
 /**
- * Has an error that nobody handled written to the log, without what it quotes of data as any other, and ends the process with code 1. Node.js
- * would print all that the error has, PostgreSQL's DETAIL with a customer's row among it. Written at every LOG_LEVEL.
+ * Logs an unhandled error, without the data that it quotes, and exits with code 1. Node.js itself would print all members of the error, such as
+ * PostgreSQL's DETAIL with a customer's row. Logged at every LOG_LEVEL.
  */
 export function logCrashes(): void {
   const end = (thrown: unknown) => {
     const err = thrown instanceof Error ? thrown : new Error(stacksOf(thrown));
-    createLogger("fatal").fatal({ err }, "the process ends by an error that nobody handled");
+    createLogger("fatal").fatal({ err }, "an unhandled error ends the process");
     process.exit(1);
   };
   process.on("uncaughtException", end);
   process.on("unhandledRejection", end);
 }
 
-/** What is written of an error besides its type, message, code and stack: where it arose, and nothing that may quote data. */
+/** Members of an error that are logged besides its type, message, code and stack. None may quote data. */
 const MEMBERS = [
   ...["errno", "syscall", "address", "port", "path"], // Node.js
   ...["severity", "schema_name", "table_name", "column_name", "constraint_name", "routine"], // PostgreSQL
 ];
 
-/** Data exceptions name the value that was at fault. */
+/** SQLSTATEs of data exceptions, whose messages quote the invalid value. */
 const QUOTES_DATA = /^22/;
 
-/** An error that was caused by a longer chain has lost its way. */
+/** Longer chains of causes are cut off here. */
 const DEPTH_MAX = 5;
 
 /**
- * An error for the log. The database's DETAIL and CONTEXT are left out, because they quote rows and documents ("Failing row contains …"),
- * and of the messages of data exceptions what stands in quotation marks. What is no error is returned as it is.
+ * Serializes an error for the log. Leaves out the database's DETAIL and CONTEXT, because they quote rows and documents ("Failing row contains …"),
+ * and the text within quotation marks in messages of data exceptions. Other values are returned unchanged.
  */
 function serializeError(error: unknown): unknown {
   return isErrorLike(error) ? serialize(error, DEPTH_MAX) : error;
@@ -111,14 +111,14 @@ function serialize(error: ErrorLike, depth: number): object {
   };
 }
 
-/** The stacks of an error and of what caused it, as far as the log may have them. */
+/** The stacks of an error and of its causes, without quoted data. */
 export function stacksOf(error: unknown, depth = DEPTH_MAX): string {
   if (!isErrorLike(error)) return `what was thrown is not an Error but a ${typeof error}`;
   const stack = textOf(error, error.stack ?? error.message);
   return error.cause === undefined || depth === 0 ? stack : `${stack}\nCaused by: ${stacksOf(error.cause, depth - 1)}`;
 }
 
-/** The value may hold quotation marks itself, so all from the first to the last goes. */
+/** Redacts from the first to the last quotation mark, because the quoted value may itself contain some. */
 function textOf(error: ErrorLike, text: string): string {
   if (!QUOTES_DATA.test(String(error["code"]))) return text;
   return text.replaceAll(error.message, error.message.replace(/".*"/s, '"[redacted]"'));

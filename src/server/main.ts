@@ -12,10 +12,10 @@ const DONE = 0;
 const FAILED = 1;
 const USAGE = 2;
 
-/** A mistake on the command line, already in words for the operator. */
+/** A mistake on the command line; the message is meant for the operator. */
 class UsageError extends Error {}
 
-/** Runs `svc-server`; answers the exit code: 0 done, 1 failed or something found, 2 usage. */
+/** Runs `svc-server` and returns the exit code: 0 done, 1 failed or `doctor` found something, 2 usage. */
 export async function main(args: string[]): Promise<number> {
   try {
     return await parse(args);
@@ -30,13 +30,13 @@ export async function main(args: string[]): Promise<number> {
   }
 }
 
-/** Each command loads what it needs: all together takes a second. */
+/** Each command loads only the code it needs: loading everything takes a second. */
 async function parse(args: string[]): Promise<number> {
   let code = DONE;
   await yargs(args)
     .scriptName("svc-server")
     .usage(
-      "$0 <command>\n\nThe customer-success event service: HTTP, workers and database. Configured by variables; see docs/configuration.md.",
+      "$0 <command>\n\nThe customer-success event service: HTTP, workers and database. Configured by environment variables; see docs/configuration.md.",
     )
     .command(
       "start",
@@ -60,7 +60,7 @@ async function parse(args: string[]): Promise<number> {
           .option("reset-user", {
             type: "boolean",
             default: false,
-            describe: "End the password of a user who is there already, and all that is signed in as it",
+            describe: "Remove the password of an existing user, and end all its sessions and tokens",
           })
           .option("json", { type: "boolean", default: false, describe: "Print {organizationId, accessToken}" })
           .example("svc-server bootstrap --organization acme --email ada@example.com --json", ""),
@@ -75,7 +75,7 @@ async function parse(args: string[]): Promise<number> {
     .command("plans", "The plans: what organizations may use", async (command) =>
       (await import("./plans.js")).plansCommands(configure)(command),
     )
-    .command("environments", "Moving an environment to another database, and deleting one", async (command) =>
+    .command("environments", "Move an environment to another database, or delete one", async (command) =>
       (await import("./environments.js")).environmentsCommands(configure)(command),
     )
     .command("packs", "Optional parts of the database", async (command) =>
@@ -86,15 +86,15 @@ async function parse(args: string[]): Promise<number> {
       "Check that nothing is lost, doubled or left behind; reads everything, changes nothing",
       (command) =>
         command
-          .option("json", { type: "boolean", default: false, describe: "Print what was found as JSON" })
-          .example("svc-server doctor", "Exits with 1 where something is wrong"),
+          .option("json", { type: "boolean", default: false, describe: "Print the findings as JSON" })
+          .example("svc-server doctor", "Exits with 1 if something is wrong"),
       async ({ json }) => {
         if (!(await (await import("./doctor.js")).doctorCommand(...configure(), { json }))) code = FAILED;
       },
     )
     .demandCommand(1, "Name a command.")
     .strict()
-    // Of an option given twice the last one counts.
+    // If an option is given twice, the last one counts.
     .parserConfiguration({ "duplicate-arguments-array": false })
     .recommendCommands()
     .exitProcess(false)
@@ -114,16 +114,16 @@ function configure(): [ServerConfig, Logger] {
   return [config, logger];
 }
 
-/** What the operator can mend. */
+/** Errors that the operator can fix. */
 const MISTAKES = [ConfigError, MigrateError, OperatorError, SetupError, StartError];
 
-/** One line of what is wrong and what to do, and where it arose only for who looks closer. */
+/** The message, and with LOG_LEVEL debug or trace also the stacks. */
 function inWords(error: Error): string {
-  const isClose = /^(debug|trace)$/i.test(process.env["LOG_LEVEL"]?.trim() ?? "");
-  return isClose ? `${error.message}\n${stacks(error)}` : error.message;
+  const isVerbose = /^(debug|trace)$/i.test(process.env["LOG_LEVEL"]?.trim() ?? "");
+  return isVerbose ? `${error.message}\n${stacks(error)}` : error.message;
 }
 
-/** What was not meant to be read by anybody may quote anything. */
+/** The stacks without secrets, which unexpected errors may quote. */
 function stacks(error: unknown): string {
   return hideSecrets(stacksOf(error));
 }

@@ -3,14 +3,14 @@ import { installPack, listPacks, removePack, type Pack } from "../db/migrate/pac
 import { lookAtDatabase, onDatabase } from "./database.js";
 import { type Configure, jsonOption, print } from "./operator.js";
 
-/** `svc-server packs …`: the optional parts of the database, one line each; a pack stands on what the service has. */
+/** `svc-server packs …`: lists, installs and removes optional parts of the database, which build on the service's own. */
 export const packsCommands = (configure: Configure) => (command: Argv) => {
   const json = jsonOption("Print JSON");
   const name = { type: "string", demandOption: true, describe: "Name of the pack, as packs list shows it" } as const;
   return command
     .command(
       "list",
-      "List the packs, and which of them the database has",
+      "List the packs, and whether the database has them",
       (list) => list.option("json", json),
       async ({ json }) => {
         const packs = await lookAtDatabase(...configure(), listPacks);
@@ -24,18 +24,18 @@ export const packsCommands = (configure: Configure) => (command: Argv) => {
       (up) => up.positional("name", name).option("json", json).example("svc-server packs up citus", ""),
       async ({ name, json }) => {
         const migrations = await onDatabase(...configure(), (url) => installPack(url, name));
-        const said = migrations.length === 0 ? `The pack ${name} is up to date.` : `The pack ${name} is installed.`;
-        print(json, JSON.stringify({ name, migrations }), [said]);
+        const line = migrations.length === 0 ? `The pack ${name} is up to date.` : `The pack ${name} is installed.`;
+        print(json, JSON.stringify({ name, migrations }), [line]);
       },
     )
     .command(
       "down <name>",
-      "Take a pack away, with all that it holds",
+      "Remove a pack with all its data",
       (down) => down.positional("name", name).option("json", json),
       async ({ name, json }) => {
         const migrations = await onDatabase(...configure(), (url) => removePack(url, name));
-        const said = migrations.length === 0 ? `The pack ${name} is not installed.` : `The pack ${name} is gone.`;
-        print(json, JSON.stringify({ name, migrations }), [said]);
+        const line = migrations.length === 0 ? `The pack ${name} is not installed.` : `The pack ${name} was removed.`;
+        print(json, JSON.stringify({ name, migrations }), [line]);
       },
     )
     .demandCommand(1, "Name a command of packs: list, up or down.");

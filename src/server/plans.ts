@@ -8,18 +8,18 @@ import { asOperator, type Configure, jsonOption, lookAsOperator, print } from ".
 interface Plan extends PlanLimits {
   plan: string;
   organizationCount: number;
-  /** Their slugs; only where one plan is shown. */
+  /** Their slugs; only if a single plan is shown. */
   organizations?: string[];
 }
 
-/** The word for a limit that is none. */
+/** The word for no limit. */
 const NONE = "none";
 /** The largest `integer` of the database. */
 const INTEGER_MAX = 2_147_483_647;
-/** By what stands behind the option, which is nothing as a rule. As booleans, all values but `true` would count as `false`. */
+/** Values of flags, usually the empty string. Yargs would read every value of a boolean option but `true` as false. */
 const FLAGS: Record<string, boolean> = { "": true, true: true, false: false };
 
-/** Whole numbers that a limit may be. */
+/** The whole numbers that a limit accepts. */
 interface Range {
   min: number;
   /** INTEGER_MAX unless given. */
@@ -27,10 +27,10 @@ interface Range {
   orNone?: true;
 }
 
-/** What `plans set` sets, by its name in a plan; a flag has no range. */
+/** The options of `plans set`, by the name of the limit in a plan; a flag has no range. */
 const LIMITS: Readonly<Record<keyof PlanLimits, { describe: string; range?: Range }>> = {
-  ratePerSecond: { describe: "Operations per second of an API key, lasting", range: { min: 1 } },
-  // A legal batch of 1,000 operations must be able to pass.
+  ratePerSecond: { describe: "Sustained operations per second of an API key", range: { min: 1 } },
+  // A batch may have 1,000 operations.
   rateBurst: { describe: "Operations of an API key at once; at least 1000", range: { min: 1_000 } },
   monthlyEvents: {
     describe: "Events that may be stored a month, or none",
@@ -44,9 +44,9 @@ const LIMITS: Readonly<Record<keyof PlanLimits, { describe: string; range?: Rang
     describe: "Days that histories replaced by a recompute are kept, or none: for ever",
     range: { min: 1, max: 36_500, orNone: true },
   },
-  cloudExecution: { describe: "Whether events are taken; --no-cloud-execution" },
+  cloudExecution: { describe: "Whether events are accepted; --no-cloud-execution" },
   ai: { describe: "Whether a language model may be asked; --no-ai" },
-  stateBytes: { describe: "Bytes that a model may remember for one customer", range: { min: 1 } },
+  stateBytes: { describe: "Bytes that a model may store for one customer", range: { min: 1 } },
   projects: { describe: "Projects of an organization", range: { min: 0 } },
   members: { describe: "Members and open invitations of an organization", range: { min: 0 } },
   tokens: { describe: "Working access tokens of an organization", range: { min: 0 } },
@@ -65,12 +65,12 @@ function optionOf(name: keyof PlanLimits): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** What may be given of the limits, as text. */
+/** The options, all of type string. */
 const limitOptions = Object.fromEntries(
   LIMIT_NAMES.map((name) => [optionOf(name), { type: "string", describe: LIMITS[name].describe } as const]),
 );
 
-/** `svc-server plans …`: the plans with their limits; what changes of one is effective from the next request on. */
+/** `svc-server plans …`: the plans with their limits. Changes take effect with the next request. */
 export const plansCommands = (configure: Configure) => (command: Argv) => {
   const plan = { type: "string", demandOption: true, describe: "Name of the plan" } as const;
   return command
@@ -99,9 +99,9 @@ export const plansCommands = (configure: Configure) => (command: Argv) => {
     )
     .command(
       "set <plan>",
-      "Change limits of a plan, or make one; effective from the next request on",
+      "Change limits of a plan, or create one; effective from the next request on",
       (set) => {
-        // Their names are no part of the type: they would be those of all options.
+        // Not chained, so that their names do not become part of the type.
         set.options(limitOptions);
         return set
           .positional("plan", plan)
@@ -149,7 +149,7 @@ export const plansCommands = (configure: Configure) => (command: Argv) => {
     .demandCommand(1, "Name a command of plans: list, show, set, assign or remove.");
 };
 
-/** What is to change, of the options that were given. Throws ConfigError with all that is wrong at once. */
+/** The limits to change, from the given options. Throws ConfigError with all problems at once. */
 function changesOf(plan: string, given: Partial<Record<keyof PlanLimits, string>>): Partial<PlanLimits> {
   const problems: string[] = [];
   const changes: Partial<Record<keyof PlanLimits, number | boolean | null>> = {};
@@ -186,13 +186,13 @@ function rangeInWords({ min, max = INTEGER_MAX, orNone }: Range): string {
   return `a whole number from ${min} to ${max}${orNone ? `, or \`${NONE}\`` : ""}`;
 }
 
-/** How many days something is kept, before a change and after it; null for ever. */
+/** Days for which something is kept, before a change and after it; null for ever. */
 interface Days {
   from: number | null;
   to: number | null;
 }
 
-/** Of operations, and of histories that a recompute superseded. */
+/** Changes of retention: of operations, and of histories that a recompute superseded. */
 interface KeptDays {
   retentionDays?: Days;
   supersededDays?: Days;
@@ -203,7 +203,7 @@ interface Assigned extends KeptDays {
   previousPlan: string;
 }
 
-/** What a change of the days that are kept removes, in a line each; nothing where it removes nothing. */
+/** One line for each shortened retention, which removes old data. */
 function removals({ retentionDays, supersededDays }: KeptDays): string[] {
   const removed = (days: Days | undefined, what: string) =>
     days === undefined || days.to === null || days.to >= (days.from ?? Infinity)

@@ -7,8 +7,8 @@ import type { Logger } from "./log.js";
 import { databaseFailure, StartError } from "./start-failure.js";
 
 /**
- * Looks through the pooler whether requests can be served by it, as they are without one: in the same database, by a user
- * who may call what HTTP needs and nothing else. Throws StartError where the operator can mend what is wrong. Nothing to do where `url` is null.
+ * Checks that the pooler leads to the same database, as a user who may call what HTTP needs and nothing else. Throws StartError for problems that
+ * the operator can fix. Does nothing if `url` is null.
  */
 export async function checkPooler(
   url: string | null,
@@ -35,8 +35,8 @@ export async function checkPooler(
     }
     if (!(await isSameDatabase(direct, sql))) {
       throw new StartError(
-        "SVC_POOLER_URL leads to another database than DATABASE_URL, or to a standby of it: what was sent there would be acknowledged, " +
-          "and no worker would see it; correct SVC_POOLER_URL, or the pooler's [databases]",
+        "SVC_POOLER_URL leads to another database than DATABASE_URL, or to a standby of it: events sent there would be acknowledged, " +
+          "but no worker would see them; correct SVC_POOLER_URL, or the pooler's [databases]",
       );
     }
     if (!hasTimeout) {

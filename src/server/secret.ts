@@ -5,9 +5,9 @@ import { unlessMissing } from "../db/embedded/command.js";
 import { ConfigError, type ServerConfig } from "./config.js";
 
 /**
- * The secret that the service encrypts and signs with: SVC_SECRET, else the one in the data directory, which is made once. Where
- * that cannot be written (a service on a read-only disk with a database of its own) SVC_SECRET must be set: a secret that
- * changed with every start could not read what the last one encrypted.
+ * The secret with which the service encrypts and signs: SVC_SECRET, else the one in the data directory, which is created once. If the directory
+ * cannot be written (a service on a read-only disk with an external database), SVC_SECRET must be set: a new secret for every start could
+ * not decrypt what the last one encrypted.
  */
 export async function resolveSecret(config: Pick<ServerConfig, "secret" | "dataDir">): Promise<string> {
   if (config.secret !== null) return config.secret;
@@ -31,7 +31,7 @@ async function readSecret(file: string): Promise<string | null> {
   throw new ConfigError([`${file} holds no secret of at least 32 characters; restore it, or set SVC_SECRET`]);
 }
 
-/** Written aside and linked into place: it appears whole, and of two processes that make one at once the first one's counts. */
+/** Writes a temporary file and links it into place, so that it appears complete, and the first of two concurrent processes wins. */
 async function createSecret(file: string): Promise<string> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o711 });
   const fresh = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;

@@ -4,19 +4,19 @@ import { MigrateError } from "../db/migrate/execute.js";
 import { codeOf } from "../db/sqlstate.js";
 import type { ServerConfig } from "./config.js";
 
-/** What the operator named does not exist; in words. */
+/** A command of the operator cannot be carried out; the message says why and what to do. */
 export class OperatorError extends Error {
   override name = "OperatorError";
 }
 
-/** What keeps the program from starting and the operator can mend; the message says how, and no stack is needed. */
+/** A problem that prevents the start and that the operator can fix; the message says how, so no stack is printed. */
 export class StartError extends Error {
   override name = "StartError";
 }
 
 type Failed = { message?: string; cause?: unknown; syscall?: string; path?: string };
 
-/** Has a server listen. Throws StartError where the operator can mend what is in the way. @param backlog Node.js' own unless given */
+/** Starts listening. Throws StartError for problems that the operator can fix. @param backlog the default of Node.js unless given */
 export async function listenOn(
   server: Server,
   { host, port }: Pick<ServerConfig, "host" | "port">,
@@ -25,31 +25,31 @@ export async function listenOn(
   try {
     await once(server.listen({ host, port, backlog }), "listening");
   } catch (error) {
-    const words: Record<string, string> = {
+    const problems: Record<string, string> = {
       EADDRINUSE: `another process listens on ${host}:${port}; end it, or set SVC_PORT to another port (0 takes a free one)`,
       EACCES: `this user may not listen on port ${port}; set SVC_PORT to one above 1023`,
-      EADDRNOTAVAIL: `${host} is no address of this machine; correct SVC_HOST`,
+      EADDRNOTAVAIL: `${host} is not an address of this machine; correct SVC_HOST`,
       ENOTFOUND: `there is no host ${host}; correct SVC_HOST`,
       EAI_AGAIN: `the name ${host} cannot be looked up; correct SVC_HOST`,
     };
-    const said = words[codeOf(error)];
-    throw said === undefined ? error : new StartError(`cannot listen: ${said}`, { cause: error });
+    const problem = problems[codeOf(error)];
+    throw problem === undefined ? error : new StartError(`cannot listen: ${problem}`, { cause: error });
   }
 }
 
-/** A failure to open the database at `url`, which `variable` says, in words where there are any; null is the embedded one. */
+/** A StartError for a failure to open the database at `url`, which comes from `variable`; other errors unchanged. Null: the embedded database. */
 export function databaseFailure(error: unknown, url: string | null, variable = "DATABASE_URL"): unknown {
   if (url === null || error instanceof StartError) return error;
   const at = new URL(url);
   const place = `${decodeURIComponent(at.hostname) || "localhost"}:${at.port || "5432"}`;
   const name = decodeURIComponent(at.pathname.slice(1));
   const user = decodeURIComponent(at.username);
-  const said =
+  const problem =
     error instanceof MigrateError ? migrating(error, name, user) : connecting(error, { variable, place, name, user });
-  return said === null ? error : new StartError(said, { cause: error });
+  return problem === null ? error : new StartError(problem, { cause: error });
 }
 
-/** A failure to look at the database at `url`, in words where there are any. Who may not look need not own the database for it. */
+/** As `databaseFailure`, for a command that only reads: a user without the privilege need not become the owner. */
 export function lookFailure(error: unknown, url: string | null): unknown {
   if (url === null || codeOf(error) !== "42501") return databaseFailure(error, url);
   const user = decodeURIComponent(new URL(url).username);
@@ -61,13 +61,13 @@ export function lookFailure(error: unknown, url: string | null): unknown {
 
 type Target = Record<"variable" | "place" | "name" | "user", string>;
 
-/** By SQLSTATE and by the codes of the system and of TLS: exact ones, and the beginnings of others. */
+/** The message for a failed connection, by SQLSTATE or by code of the system or of TLS; null if there is none. */
 function connecting(error: unknown, { variable, place, name, user }: Target): string | null {
   const { message = "", syscall = "", path } = error as Failed;
   const code = codeOf(error);
   const server = `the database server at ${place}`;
   if (syscall === "open" || code === "EISDIR") {
-    // Node.js does not say which where it is a directory.
+    // Node.js does not name the path if it is a directory.
     const file = path === undefined ? "a file" : `the file ${path}`;
     return `cannot read ${file} that ${variable} names (${code}); correct sslrootcert, sslcert or sslkey there`;
   }
@@ -89,7 +89,7 @@ function connecting(error: unknown, { variable, place, name, user }: Target): st
   if (/^unsupported startup parameter/.test(message)) {
     return `a pooler answers at ${place} (${message}); name the database itself in ${variable}, and the pooler in SVC_POOLER_URL`;
   }
-  // PgBouncer before 1.19 says so of a wrong password, and of a database that it does not know.
+  // PgBouncer before 1.19 reports a wrong password, or an unknown database, with this code.
   if (code === "08P01")
     return `the pooler at ${place} refuses: ${message}; correct ${variable}, or the pooler's configuration`;
   if (code === "3D000")
@@ -103,16 +103,16 @@ function connecting(error: unknown, { variable, place, name, user }: Target): st
   if (/CERT|^ERR_TLS/.test(code)) {
     return `the certificate of ${server} is not trusted (${code}); name its authority's file as sslrootcert in ${variable}`;
   }
-  if (/does not support SSL/.test(message)) return `${server} speaks no TLS; leave sslmode out of ${variable}`;
+  if (/does not support SSL/.test(message)) return `${server} does not support TLS; remove sslmode from ${variable}`;
   return null;
 }
 
-/** A migration that lacks a privilege lacks the ownership, of the database or of what is in it. */
+/** A migration that lacks a privilege needs the ownership of the database or of objects in it. */
 function migrating(error: MigrateError, name: string, user: string): string | null {
   if (codeOf(error.cause) !== "42501") return null;
-  return `${error.message}; ${owner(name, user)}; where another user migrated it before, start as that one, or as that one: reassign owned by current_user to "${user}"`;
+  return `${error.message}; ${owner(name, user)}; if another user migrated it before, start as that user, or run as that user: reassign owned by current_user to "${user}"`;
 }
 
 function owner(name: string, user: string): string {
-  return `start as the owner of the database, or make this user it: alter database "${name}" owner to "${user}"`;
+  return `start as the owner of the database, or make this user the owner: alter database "${name}" owner to "${user}"`;
 }

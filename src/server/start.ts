@@ -10,11 +10,11 @@ import { listenOn } from "./start-failure.js";
 import type { WorkerRoleOptions } from "./worker-role.js";
 
 /**
- * How long a part may take to stop. Requests have 10 s, deliveries to webhooks 20 s; what a job is at is one transaction, which
- * is undone where it takes longer, and done again by another worker.
+ * Limits for stopping each part. Requests have 10 s, deliveries to webhooks 20 s; a job runs one transaction at a time, which is rolled
+ * back if it takes longer, and repeated by another worker.
  */
 const STOP_MS_MAX = { requests: 20_000, jobs: 25_000, database: 90_000 };
-/** How long the embedded database may take to stop where a second signal says that nothing else is to be waited for. */
+/** Limit for stopping the embedded database after a second signal, which waits for nothing else. */
 const HURRIED_MS_MAX = 10_000;
 
 /**
@@ -37,13 +37,13 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
     let http: OpenHttp | null = null;
     if (role !== "worker") {
       await waiting;
-      // Listens before anything is asked of the database, so that the probes are answered while it is started and migrated.
+      // Listens before using the database, so that the probes are answered while it is started and migrated.
       const opened = await (await import("./http-role.js")).openHttp(config, logger);
       const msMax = config.stopDelaySeconds * 1000 + STOP_MS_MAX.requests;
       parts.unshift({ name: "requests", msMax, stop: () => opened.stop() });
       http = opened;
     }
-    // A migration may wait, for another process's or for a server that does not answer: who says stop does not wait with it.
+    // A migration may wait for that of another process, or for a server that does not answer; a stop signal does not wait for it.
     const migrated = bringToVersion(reaching, config, logger);
     const settings = migrated.then(async (database): Promise<WorkerRoleOptions> => {
       if (http !== null) {
@@ -65,28 +65,28 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
       (await import("./worker-thread-keeper.js")).startWorkerThread(settings, config.logLevel, logger);
     const working = role === "http" ? null : startWorker();
     working?.catch(() => undefined); // awaited below
-    const known = await Promise.race([settings, stop.received.then(() => null)]);
-    if (known === null) {
+    const ready = await Promise.race([settings, stop.received.then(() => null)]);
+    if (ready === null) {
       logger.info({ signal: await stop.received }, "stopping before the database is ready");
       abandoned = true;
       return;
     }
     const worker = await working;
-    // Before the database, which it needs to finish its jobs.
+    // Stopped before the database, which it needs to finish its jobs.
     if (worker !== null) parts.splice(-1, 0, { name: "jobs", msMax: STOP_MS_MAX.jobs, stop: () => worker.stop() });
-    http?.serve(known);
+    http?.serve(ready);
     process.stdout.write(http === null ? "svc-server working\n" : `svc-server listening on ${http.address}\n`);
     if (http !== null && process.stdout.isTTY)
-      await printConsole(known.databaseUrl, config.publicUrl ?? http.address, logger);
+      await printConsole(ready.databaseUrl, config.publicUrl ?? http.address, logger);
     logger.info({ signal: await stop.received }, "stopping");
   } finally {
     await stopAll(parts, logger).finally(stop.release);
-    // It still waits, or is at a migration, which the server undoes.
+    // Ends the migration, which may still be waiting; the server rolls it back.
     if (abandoned) process.exit();
   }
 }
 
-/** Tells whoever sits at the terminal how the console is opened. The service serves without that, too. */
+/** Prints how to open the console. A failure is only logged. */
 async function printConsole(databaseUrl: string, publicUrl: string, logger: Logger): Promise<void> {
   try {
     const { consoleInWords } = await import("./links.js");
@@ -96,7 +96,7 @@ async function printConsole(databaseUrl: string, publicUrl: string, logger: Logg
   }
 }
 
-/** Throws before the embedded database is made where the port cannot be had; what serves listens once its code is loaded. */
+/** Throws if the port cannot be used, before the embedded database is created. The HTTP server itself listens later, once its code is loaded. */
 async function requireFreePort(config: ServerConfig): Promise<void> {
   const probe = createServer();
   await listenOn(probe, config);
@@ -104,18 +104,18 @@ async function requireFreePort(config: ServerConfig): Promise<void> {
 }
 
 /**
- * The server of the database, and when there is nothing to do for it but to wait: other processes make and start the embedded one, while
- * this one loads the rest of its code. Loading keeps everything else from being done, so that comes first.
+ * Starts reaching the database server. `waiting` resolves when that only waits for other processes, so that this one can load the rest of its
+ * code meanwhile; loading blocks the event loop, so it must not begin earlier.
  */
 function startReaching(config: ServerConfig, logger: Logger) {
   let onWait = () => {};
   const waiting = new Promise<void>((resolve) => (onWait = resolve));
   const reaching = reachServer(config, logger, { onWait });
-  reaching.then(onWait, onWait); // a failure is for who awaits the server
+  reaching.then(onWait, onWait); // the caller handles a failure of `reaching`
   return { reaching, waiting };
 }
 
-/** A part of the process that must be stopped, in so many milliseconds. */
+/** A part of the process that must be stopped within `msMax` milliseconds. */
 interface Part {
   name: keyof typeof STOP_MS_MAX;
   msMax: number;
@@ -123,8 +123,8 @@ interface Part {
 }
 
 /**
- * One after the other, also where one of them fails; throws the first failure then. What was left running would keep the process alive, so
- * the process ends with it where a part does not stop in time.
+ * Stops the parts one after the other, even if one of them fails; then throws the first failure. Exits if a part did not stop in time, because
+ * it would keep the process alive.
  */
 async function stopAll(parts: readonly Part[], logger: Logger): Promise<void> {
   const failures: unknown[] = [];
@@ -136,7 +136,7 @@ async function stopAll(parts: readonly Part[], logger: Logger): Promise<void> {
   if (late.length > 0) {
     logger.error(
       { parts: late },
-      "the shutdown timed out: the transactions of what did not stop are rolled back, and other workers repeat them",
+      "the shutdown timed out: unfinished transactions are rolled back, and other workers repeat them",
     );
     process.exit(1);
   }
@@ -145,12 +145,12 @@ async function stopAll(parts: readonly Part[], logger: Logger): Promise<void> {
 
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-/** The first SIGTERM or SIGINT, and the second one, of either. A third one ends the process at once. */
+/** Promises of the first and of the second SIGTERM or SIGINT. A third one ends the process at once. */
 function receiveStopSignals() {
   const waiting: ((name: NodeJS.Signals) => void)[] = [];
   const next = () => new Promise<NodeJS.Signals>((resolve) => waiting.push(resolve));
   const signals = { received: next(), hurried: next() };
-  // Without a listener a signal ends the process.
+  // Without listeners, the next signal ends the process.
   const release = () => {
     for (const name of STOP_SIGNALS) process.off(name, receive);
   };

@@ -6,7 +6,7 @@ import { Deliverer } from "../tasks/deliver/deliver.js";
 import { startRecomputer } from "../tasks/recompute/recomputer.js";
 import { startCounterFlush, startWorker, type RunningWorker, type WorkerOptions } from "../tasks/worker.js";
 
-/** Plain data, so that it can be handed to a thread. */
+/** Plain data, so that it can be sent to a thread. */
 export interface WorkerRoleOptions extends Pick<
   WorkerOptions,
   "databaseUrl" | "useRoles" | "settleSeconds" | "attemptDays"
@@ -16,7 +16,7 @@ export interface WorkerRoleOptions extends Pick<
   allowPrivateWebhooks: boolean;
 }
 
-/** Evaluation jobs at once. One environment's customers are shared between the jobs that run. */
+/** Concurrent evaluation jobs. Running jobs share the customers of one environment. */
 const CONCURRENCY = 4;
 
 /** Everything a worker process does: evaluation jobs, the tick, recomputes, and webhook deliveries. */
@@ -27,13 +27,13 @@ export async function runWorkerRole(
 ): Promise<RunningWorker> {
   const connection = {
     ...(options.useRoles ? { role: "svc_worker" } : {}),
-    // A chunk with a long history takes its time.
+    // A chunk with a long history takes long.
     statementTimeoutMs: 5 * 60_000,
   };
   const sql = connect(options.databaseUrl, { ...connection, max: CONCURRENCY + 6, applicationName: "svc worker" });
   const recomputer = startRecomputer({
     sql,
-    // What is lost of a recompute by a crash of the server is done again.
+    // After a crash of the server, a recompute repeats what was lost.
     openSession: () =>
       connect(options.databaseUrl, {
         ...connection,
@@ -55,7 +55,7 @@ export async function runWorkerRole(
     counters,
     ...succession,
     onStalled: (err) => {
-      logger.fatal({ err }, "the worker got no answer of the database for too long and exits, to be started again");
+      logger.fatal({ err }, "the database did not answer the worker for too long; the worker exits, to be restarted");
       process.exit(1);
     },
   });
@@ -73,16 +73,16 @@ export async function runWorkerRole(
   };
 }
 
-/** How often the heap is looked at. */
-const LOOK_MS = 10_000;
+/** Interval between observations of the heap. */
+const OBSERVE_MS = 10_000;
 
-/** Observes how much of its limit the heap of this thread takes, again and again. Answers what ends that. */
+/** Observes at intervals which share of its limit the heap of this thread uses. Returns a function that stops it. */
 export function observeHeap(counters: WorkerCounters): () => void {
-  const look = (): void => {
+  const observe = (): void => {
     const { used_heap_size: used, heap_size_limit: limit } = v8.getHeapStatistics();
     counters.observe(HEAP, used / limit);
   };
-  look();
-  const timer = setInterval(look, LOOK_MS).unref();
+  observe();
+  const timer = setInterval(observe, OBSERVE_MS).unref();
   return () => clearInterval(timer);
 }

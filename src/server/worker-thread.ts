@@ -5,21 +5,21 @@ import type { WorkerThreadData, WorkerThreadMessage } from "./worker-thread-keep
 import { runWorkerRole, type WorkerRoleOptions } from "./worker-role.js";
 
 // The worker of `svc-server start`: off the HTTP event loop, in a thread, so that it ends with the process however that ends.
-// It is told what it works with, says that it is ready, and is told to stop.
+// It receives its options, reports that it is ready, and receives the message to stop.
 if (parentPort === null) throw new Error("this module is the body of a worker thread");
 const port = parentPort;
 const { logLevel, formerWorkerId } = workerData as WorkerThreadData;
-// Keeps what comes before it is asked for.
+// Queues messages that arrive before `next` is called.
 const messages = on(port, "message") as AsyncIterator<[unknown], undefined>;
 const next = async () => (await messages.next()).value?.[0];
 
 const options = (await next()) as WorkerRoleOptions;
-const say = (message: WorkerThreadMessage) => port.postMessage(message);
+const report = (message: WorkerThreadMessage) => port.postMessage(message);
 const worker = await runWorkerRole(options, createLogger(logLevel), {
   formerWorkerId,
-  onIdentified: (workerId) => say({ kind: "identified", workerId }),
+  onIdentified: (workerId) => report({ kind: "identified", workerId }),
 });
-say({ kind: "ready" });
+report({ kind: "ready" });
 await next();
 await worker.stop();
 port.close();

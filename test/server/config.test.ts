@@ -92,19 +92,19 @@ describe("a bad value stops the start", () => {
     [
       "SVC_POOLER_URL",
       "postgres://web:word@pooler:6432/svc",
-      "DATABASE_URL must be set where SVC_POOLER_URL is, to the database itself",
+      "DATABASE_URL must be set when SVC_POOLER_URL is, to the database itself",
     ],
-    ["SVC_SMTP_URL", "smtp://127.0.0.1", "SVC_MAIL_FROM must be set where SVC_SMTP_URL is"],
+    ["SVC_SMTP_URL", "smtp://127.0.0.1", "SVC_MAIL_FROM must be set when SVC_SMTP_URL is"],
     ["SVC_SMTP_URL", "smtp.example.com:25", "SVC_SMTP_URL must be a URL, smtp://… or smtps://…"],
-    ["SVC_MAIL_FROM", "svc@example.com", "SVC_SMTP_URL must be set where SVC_MAIL_FROM is"],
+    ["SVC_MAIL_FROM", "svc@example.com", "SVC_SMTP_URL must be set when SVC_MAIL_FROM is"],
     ["SVC_MAIL_FROM", "nobody", "SVC_MAIL_FROM must be an address, alone or as `Name <address>`, not `nobody`"],
     [
       "SVC_MAIL_FROM",
       "a@b.c, d@e.f",
       "SVC_MAIL_FROM must be an address, alone or as `Name <address>`, not `a@b.c, d@e.f`",
     ],
-    ["SVC_AI_BASE_URL", "http://127.0.0.1/v1", "SVC_AI_MODEL must be set where SVC_AI_BASE_URL is"],
-    ["SVC_AI_MODEL", "small", "SVC_AI_BASE_URL must be set where SVC_AI_API_KEY or SVC_AI_MODEL is"],
+    ["SVC_AI_BASE_URL", "http://127.0.0.1/v1", "SVC_AI_MODEL must be set when SVC_AI_BASE_URL is"],
+    ["SVC_AI_MODEL", "small", "SVC_AI_BASE_URL must be set when SVC_AI_API_KEY or SVC_AI_MODEL is"],
     ["SVC_AI_BASE_URL", "nowhere", "SVC_AI_BASE_URL must be a URL, http://… or https://…"],
     ["SVC_RECOMPUTE_ATTEMPTS", "0", "SVC_RECOMPUTE_ATTEMPTS must be a whole number from 1 to 1000, not `0`"],
     ["SVC_DELIVERY_ATTEMPT_DAYS", "0", "SVC_DELIVERY_ATTEMPT_DAYS must be a whole number from 1 to 3650, not `0`"],
@@ -137,7 +137,8 @@ test("an unknown name is warned about with the nearest known one, a client's is 
 });
 
 test("links to all addresses of the machine are warned about, unless it is said where people reach it", () => {
-  const warning = "links lead to the pages of this service at 0.0.0.0; set SVC_PUBLIC_URL to where people reach it";
+  const warning =
+    "links lead to the pages of this service at 0.0.0.0; set SVC_PUBLIC_URL to the address at which people reach it";
   const env = { SVC_HOST: "0.0.0.0", SVC_DOCS_URL: "https://docs.example.com" };
   expect(readConfig(env).warnings).toEqual([warning]);
   expect(readConfig({ ...env, SVC_PUBLIC_URL: "https://svc.example.com" }).warnings).toEqual([]);

@@ -31,7 +31,7 @@ it.each([
     .map((line) => JSON.parse(line) as object)
     .filter((line) => "level" in line && line.level === "fatal");
   const err = { message, stack: expect.stringContaining(message) as string };
-  expect(fatal).toMatchObject([{ msg: "the process ends by an error that nobody handled", err }]);
+  expect(fatal).toMatchObject([{ msg: "an unhandled error ends the process", err }]);
 });
 
 it("what a command prints of an unforeseen error has no value that the database quotes", () => {

@@ -59,7 +59,7 @@ describe("svc-server doctor", () => {
     expect((await doctor()).stdout).toContain("\ncustomers set aside: 1\n");
     await sql`update svc.environments set frozen_at = now() where name = 'test'`;
     expect((await doctor()).stdout).toContain(
-      "operations that wait for a worker: 0\ncustomers set aside: 0\nwebhooks disabled: 0; failing: 0\nenvironments frozen, which is left out above: 1\n",
+      "operations that wait for a worker: 0\ncustomers set aside: 0\nwebhooks disabled: 0; failing: 0\nenvironments frozen, not counted above: 1\n",
     );
     await sql`update svc.environments set frozen_at = null`;
     await sql`delete from svc.customers where customer_id = 'set aside'`;
@@ -84,7 +84,7 @@ describe("svc-server doctor", () => {
     const { code, stdout } = await doctor();
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /^events_have_their_key {2}acme\/app, test\n {2}not so: Every event [^\n]+\n {2}- the event evt_[0-9a-f]{16} has the key "k1", which is not known\n {2}what to do: [^\n]+\n\n1 of \d+ checks found something, in T s\. Nothing was changed\.\n/,
+      /^events_have_their_key {2}acme\/app, test\n {2}violated: Every event [^\n]+\n {2}- the event evt_[0-9a-f]{16} has the key "k1", which is not known\n {2}what to do: [^\n]+\n\n1 of \d+ checks found something, in T s\. Nothing was changed\.\n/,
     );
     const json = await doctor(undefined, "--json");
     expect(json.code).toBe(1);
@@ -98,7 +98,7 @@ describe("svc-server doctor", () => {
   it("migrates no database", async () => {
     const empty = await createEmptyDatabase();
     onTestFinished(() => empty.drop());
-    const line = "the database is not that of this version yet; run `svc-server migrate` first";
+    const line = "the database is not migrated to this version yet; run `svc-server migrate` first";
     expect(await doctor(empty.url)).toEqual(refused(line));
     expect(await empty.sql`select from pg_namespace where nspname = 'svc'`).toHaveLength(0);
   });
@@ -138,7 +138,7 @@ it("a report shows a few examples and says how many more there are", () => {
   };
   expect(examinationReport({ ...WELL, violations: [violation] }, 61_234).split("\n")).toEqual([
     "organizations_have_an_owner",
-    "  not so: Every organization has an owner.",
+    "  violated: Every organization has an owner.",
     "  - the organization a",
     "  - the organization b",
     "  - and 5 more",

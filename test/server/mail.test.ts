@@ -54,7 +54,7 @@ it("with one that refuses, the log warns without the link", async () => {
   expect(mailed).toBe(false);
   expect(lines).toMatchObject([
     {
-      msg: "the mail with a link was not sent; the API answered the link to whoever made it",
+      msg: "the mail with a link was not sent; if the API made the link, its answer contains it",
       requestId: "req",
       reason: expect.stringContaining("Message failed: 554") as unknown,
     },

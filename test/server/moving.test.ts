@@ -239,8 +239,8 @@ describe("a file", () => {
   };
   const edited = (edit: (text: string) => string) => async (file: string) =>
     writeFile(file, edit(await readFile(file, "latin1")), "latin1");
-  const whole = "is not whole: it was cut off, or changed after it was written; copy it again, or export again";
-  const none = "is no export of an environment; svc-server environments export makes one";
+  const whole = "is damaged: it was cut off, or changed after it was written; copy it again, or export again";
+  const none = "is not an export of an environment; svc-server environments export writes one";
 
   it.each([
     [
@@ -298,7 +298,7 @@ describe("a file", () => {
         await createOrganization(db.sql);
         const before = await heldBy(db.sql);
         const message = await importFrom(db, file).then(String, (error: unknown) => (error as Error).message);
-        expect(message).toMatch(/ holds what cannot be stored \(table events, line \d+\): /);
+        expect(message).toMatch(/ contains data that cannot be stored \(table events, line \d+\): /);
         expect(message).toContain(said);
         expect(message).toMatch(/; nothing was imported: export again$/);
         expect(await heldBy(db.sql)).toEqual(before);
@@ -338,7 +338,7 @@ describe("a file", () => {
   it("that is there already is not written over, and one that cannot be written leaves the environment as it was", async () => {
     const environment = await smallEnvironment();
     await expect(exportTo(from, environment, fileOf("filled"))).rejects.toThrow(
-      "is there already; name another file by --output",
+      "already exists; name another file with --output",
     );
     await expect(exportTo(from, environment, path.join(directory, "none", "a"))).rejects.toThrow(
       "cannot be written (ENOENT)",
@@ -379,7 +379,7 @@ describe("an import is refused", () => {
     await exportTo(from, environment, fileOf("keys-again"));
     const before = await heldBy(to.sql);
     await expect(importFrom(to, fileOf("keys-again"), "keys-again")).rejects.toThrow(
-      "an API key of the file is there already, in another environment of this database",
+      "an API key of the file already exists in another environment of this database",
     );
     expect(await heldBy(to.sql)).toEqual(before);
   });
@@ -662,15 +662,15 @@ describe("svc-server environments", () => {
     expect(await runServer(from.url, argsOf(exporting!, there))).toEqual({
       code: 0,
       stdout: `${file} has 9 events and 0 customers of ${project}/${project}, test.
-The environment is frozen here: it takes, evaluates and delivers nothing. Import the file elsewhere, or give the move up:
+The environment is frozen here: it accepts, evaluates and delivers nothing. Import the file elsewhere, or cancel the move:
 svc-server environments unfreeze --organization ${project} --project ${project} --env test
 `,
-      stderr: "note: the environment is frozen from now on; where this fails, export again, or unfreeze it\n",
+      stderr: "note: the environment is frozen from now on; if this fails, export again, or unfreeze it\n",
     });
     expect(await runServer(to.url, here, { SVC_SECRET: secret })).toEqual({
       code: 0,
       stdout:
-        "moved/commands, test has 9 events and 0 customers. It takes events, evaluates and delivers from now on; send to this service.\n",
+        "moved/commands, test has 9 events and 0 customers. It accepts events, evaluates and delivers from now on; send events to this service.\n",
       stderr: "",
     });
     expect((await runServer(to.url, here, { SVC_SECRET: secret })).stdout).toBe(
@@ -679,12 +679,12 @@ svc-server environments unfreeze --organization ${project} --project ${project} 
     const json = await runServer(to.url, [...here, "--json"], { SVC_SECRET: secret });
     expect(JSON.parse(json.stdout)).toMatchObject({ environment: "test", rows: { events: 9 }, wasThere: true });
     expect((await runServer(from.url, argsOf(unfreezing!, there))).stdout).toMatch(
-      /, test goes on; it was frozen since \S+Z\. Do not import what was exported of it\.\n$/,
+      /, test is active again; it was frozen since \S+Z\. Do not import the file that was exported\.\n$/,
     );
     expect((await runServer(from.url, argsOf(unfreezing!, there))).stdout).toMatch(/, test is not frozen\.\n$/);
     await call(from.sql, "operator_freeze_environment", project, environment.place);
     expect((await runServer(from.url, argsOf(deleting!, there))).stdout).toBe(
-      `Deleted 9 events and 0 customers of ${project}/${project}, test, with its keys and webhooks. The environment is empty, and frozen no more.\n`,
+      `Deleted 9 events and 0 customers of ${project}/${project}, test, with its keys and webhooks. The environment is empty and no longer frozen.\n`,
     );
   });
 

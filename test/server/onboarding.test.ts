@@ -84,7 +84,7 @@ describe("whoever invited an address and opened the link itself", () => {
     const browser = await choosePassword("invitation", (await invite(email)).shown);
     expect(await whoIs(browser)).toBe(email);
     const made = await bootstrap(slug, email, "--reset-user");
-    const stderr = `svc-server: ${email} was a user already; its organizations until now: evil (developer)\n`;
+    const stderr = `svc-server: ${email} was a user already; its organizations so far: evil (developer)\n`;
     expect(made).toMatchObject({ code: 0, stderr });
     expect(Object.keys(JSON.parse(made.stdout) as object)).toEqual(["organizationId", "accessToken"]);
     expect(await whoIs(browser)).toBeNull();

@@ -114,7 +114,7 @@ describe("svc-server users link", () => {
       ),
     );
     expect(await run(["users", "link", "--email", "owner@acme.example"], { SVC_PORT: "0" })).toEqual(
-      refused("SVC_PUBLIC_URL must be set where SVC_PORT is 0: the link has to lead to the service"),
+      refused("SVC_PUBLIC_URL must be set when SVC_PORT is 0: the link has to lead to the service"),
     );
   });
 });

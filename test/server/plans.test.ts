@@ -182,7 +182,7 @@ describe("svc-server plans says what is wrong:", () => {
   it("a database that is not of this version, which looking leaves as it is", async () => {
     const empty = await createEmptyDatabase();
     onTestFinished(() => empty.drop());
-    const line = "the database is not that of this version yet; run `svc-server migrate` first";
+    const line = "the database is not migrated to this version yet; run `svc-server migrate` first";
     for (const args of [["list"], ["show", "standard"]])
       expect(await runServer(empty.url, ["plans", ...args])).toEqual(refused(line));
     expect(await empty.sql`select nspname from pg_namespace where nspname like 'svc%'`).toEqual([]);

@@ -58,7 +58,7 @@ it.each<Failure>([
   [
     "an address that the machine has not",
     { DATABASE_URL: db.url, SVC_HOST: "203.0.113.7" },
-    "cannot listen: 203.0.113.7 is no address of this machine; correct SVC_HOST",
+    "cannot listen: 203.0.113.7 is not an address of this machine; correct SVC_HOST",
   ],
   [
     "a database server that is not there",

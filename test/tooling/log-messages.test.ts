@@ -29,7 +29,7 @@ it("what docs/operations quotes of the log is written by the service", () => {
   );
   expect(quoted).toEqual(
     expect.arrayContaining([
-      "logs.md: the process ends by an error that nobody handled",
+      "logs.md: an unhandled error ends the process",
       "upgrade.md: the migration waits for a lock that another session holds",
     ]),
   );

@@ -14,7 +14,7 @@ import { OperatorError } from "../start-failure.js";
 import { countLines, END_OF_ROWS, FORMAT, FORMAT_VERSION, type FileHeader, type FileTrailer } from "./file.js";
 import { inClientTransaction } from "./transaction.js";
 
-/** Which environment, by the names that people know. */
+/** An environment, identified by names. */
 export interface NamedEnvironment extends EnvironmentRef {
   organization: string;
 }
@@ -25,15 +25,15 @@ export interface Exported {
 }
 
 const POLL_MS = 200;
-/** After how long it is said what is waited for. */
-const PATIENCE_MS = 5_000;
+/** Waiting time after which a note says what the export waits for. */
+const NOTE_AFTER_MS = 5_000;
 
 /**
- * Freezes an environment and writes all of it to a file, which appears whole or not at all. It stays frozen, also where the export fails:
- * another export may have written a file meanwhile.
+ * Freezes an environment and writes all its data to a file, which appears only once it is complete. The environment stays frozen even if the
+ * export fails: another export may have written a file meanwhile.
  *
- * @param output the file; one that is there is an OperatorError
- * @param onNote told in a sentence that it is frozen, and what is waited for
+ * @param output the file; if it exists, an OperatorError is thrown
+ * @param onNote called with a sentence once the environment is frozen, and when the export has to wait
  */
 export async function exportEnvironment(
   url: string,
@@ -47,7 +47,7 @@ export async function exportEnvironment(
   const file = await openNew(partial, output);
   try {
     const frozen = await operate(url, (sql) => call(sql, "operator_freeze_environment", organization, ref));
-    onNote("the environment is frozen from now on; where this fails, export again, or unfreeze it");
+    onNote("the environment is frozen from now on; if this fails, export again, or unfreeze it");
     await operate(url, (sql) => awaitChanges(sql, frozen, onNote));
     const exported = await writeAll(url, frozen.environmentId, file, output);
     await file.sync();
@@ -68,10 +68,10 @@ async function refuseExisting(target: string, output: string): Promise<void> {
     () => false,
   );
   if (!isThere) return;
-  throw new OperatorError(`${output} is there already; name another file by --output`);
+  throw new OperatorError(`${output} already exists; name another file with --output`);
 }
 
-/** For nobody else to read: it holds what is known of customers. */
+/** Readable only by its owner, because the file contains customer data. */
 async function openNew(partial: string, output: string): Promise<FileHandle> {
   try {
     return await open(partial, "wx", 0o600);
@@ -81,7 +81,7 @@ async function openNew(partial: string, output: string): Promise<FileHandle> {
 }
 
 function unwritable(output: string, error: unknown): OperatorError {
-  return new OperatorError(`${output} cannot be written (${codeOf(error)}); name another file by --output`, {
+  return new OperatorError(`${output} cannot be written (${codeOf(error)}); name another file with --output`, {
     cause: error,
   });
 }
@@ -95,20 +95,20 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Waits for whoever may not have seen the freeze, and for the outcomes of deliveries that are under way. */
+/** Waits for transactions that may not have seen the freeze, and for the outcomes of deliveries under way. */
 async function awaitChanges(sql: Sql, { environmentId }: Frozen, onNote: (sentence: string) => void): Promise<void> {
   const first = await call(sql, "operator_changes_under_way", environmentId);
   const awaited = new Set(first.transactions.map(({ id }) => id));
   const began = performance.now();
-  let isTold = false;
+  let isNoted = false;
   for (let { transactions, deliveringUntil } = first; ;) {
-    const left = transactions.filter(({ id }) => awaited.has(id));
-    if (left.length === 0 && deliveringUntil === 0) return;
-    if (!isTold && performance.now() - began > PATIENCE_MS) {
-      isTold = true;
-      const pids = left.map(({ pid }) => pid).join(", ");
+    const running = transactions.filter(({ id }) => awaited.has(id));
+    if (running.length === 0 && deliveringUntil === 0) return;
+    if (!isNoted && performance.now() - began > NOTE_AFTER_MS) {
+      isNoted = true;
+      const pids = running.map(({ pid }) => pid).join(", ");
       onNote(
-        left.length > 0
+        running.length > 0
           ? `waiting for transactions that began before the environment was frozen, of the server's processes ${pids}`
           : "waiting for the outcomes of deliveries that are under way",
       );
@@ -137,7 +137,7 @@ function writeAll(url: string, environmentId: number, file: FileHandle, output: 
       rows[name] = count;
       await writer.write(Buffer.from(END_OF_ROWS));
     }
-    // By now the server has said of each how many rows it sent.
+    // After another query has returned, `rowCount` of every copy is set.
     await client.query("select");
     for (const { name, copy } of copies) {
       if (copy.rowCount !== rows[name]) {
@@ -151,7 +151,7 @@ function writeAll(url: string, environmentId: number, file: FileHandle, output: 
   });
 }
 
-/** Writes, and keeps the checksum of what was written. */
+/** Writes to a file and computes the checksum of what was written. */
 class HashedWriter {
   readonly #hash = createHash("sha256");
 
@@ -167,7 +167,7 @@ class HashedWriter {
     });
   }
 
-  /** Of all that was written; nothing is written after it. */
+  /** The checksum of everything written; call it last. */
   digest(): string {
     return this.#hash.digest("hex");
   }

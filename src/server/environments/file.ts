@@ -4,20 +4,20 @@ import type { ExportHeader } from "../../db/api/moving.js";
 import { OperatorError } from "../start-failure.js";
 
 /*
- * The file of an export: a line of JSON that says what it is; of each table that it names the rows, one a line as `copy` writes and reads
- * them, up to a line `\.`; and a line of JSON with how many there are and a checksum of all before it.
+ * The format of an export: a header line of JSON; for each table that the header names its rows, one per line as `copy` writes and reads them,
+ * up to a line `\.`; and a trailer line of JSON with the numbers of rows and a checksum of everything before it.
  */
 
 export const FORMAT = "svc environment";
 export const FORMAT_VERSION = 1;
-/** A line that no row is: in a row each backslash has another before it, or a letter after it. */
+/** A line that cannot be a row: in a row each backslash has another one before it, or a letter after it. */
 export const END_OF_ROWS = "\\.\n";
 
 /** The first line. */
 export interface FileHeader extends ExportHeader {
   format: typeof FORMAT;
   formatVersion: number;
-  /** Of `svc-server`. */
+  /** Version of `svc-server`. */
   program: string;
 }
 
@@ -31,10 +31,10 @@ export interface FileTrailer {
 
 const NEWLINE = 10;
 const CHUNK_BYTES = 1 << 18;
-/** More than the first and the last line have. */
+/** Longer than the first and last lines ever are. */
 const LINE_BYTES_MAX = 1 << 20;
 
-/** A file that was read to its end and is whole. */
+/** A file that was read to its end and is complete. */
 export interface CheckedFile {
   header: FileHeader;
   trailer: FileTrailer;
@@ -43,22 +43,22 @@ export interface CheckedFile {
   rowsTo: number;
 }
 
-/** Reads a file to its end. Throws OperatorError where it is no export, or not whole. */
+/** Reads a file to its end. Throws OperatorError if it is not an export, or incomplete. */
 export async function checkFile(file: FileHandle, name: string): Promise<CheckedFile> {
   const { size } = await file.stat();
   const head = await readPart(file, 0, Math.min(size, LINE_BYTES_MAX));
   const headEnd = head.indexOf(NEWLINE);
   const header = parse(head.subarray(0, Math.max(0, headEnd))) as Partial<FileHeader> | null;
   if (header?.format !== FORMAT) {
-    throw new OperatorError(`${name} is no export of an environment; svc-server environments export makes one`);
+    throw new OperatorError(`${name} is not an export of an environment; svc-server environments export writes one`);
   }
   if (header.formatVersion !== FORMAT_VERSION) {
     throw new OperatorError(
       `${name} has version ${header.formatVersion} of the format, and this program reads version ${FORMAT_VERSION}; ` +
-        "import it by the version that exported it",
+        "import it with the version that exported it",
     );
   }
-  const broken = `${name} is not whole: it was cut off, or changed after it was written; copy it again, or export again`;
+  const broken = `${name} is damaged: it was cut off, or changed after it was written; copy it again, or export again`;
   const tailFrom = Math.max(headEnd + 1, size - LINE_BYTES_MAX);
   const tail = await readPart(file, tailFrom, size - tailFrom);
   const rowsTo = tailFrom + tail.subarray(0, -1).lastIndexOf(NEWLINE) + 1;
@@ -102,20 +102,20 @@ async function* chunksOf(file: FileHandle, from: number, to: number): AsyncGener
 /** Reads the rows of a file, one table after the other. */
 export class RowReader {
   readonly #chunks: AsyncGenerator<Buffer>;
-  /** What was read and is still to be looked at. */
+  /** Bytes read but not returned yet. */
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(file: FileHandle, { rowsFrom, rowsTo }: CheckedFile) {
     this.#chunks = chunksOf(file, rowsFrom, rowsTo);
   }
 
-  /** The rows of the next table, whole lines, each with `prefix` before it. To be read to its end before the next. */
+  /** The rows of the next table as whole lines, each with `prefix` before it. Read each table to its end before the next. */
   async *rows(prefix: string): AsyncGenerator<Buffer> {
     for (;;) {
       const isEmpty = this.#rest.subarray(0, END_OF_ROWS.length).toString("latin1") === END_OF_ROWS;
       const end = isEmpty ? 0 : this.#rest.indexOf(`\n${END_OF_ROWS}`) + 1;
       const isLast = isEmpty || end > 0;
-      // Not the last line, which may be the beginning of the one that ends the table.
+      // Without an incomplete last line, which may be the beginning of END_OF_ROWS.
       const lines = this.#rest.subarray(0, isLast ? end : this.#rest.lastIndexOf(NEWLINE) + 1);
       if (lines.length > 0) yield prefixed(lines, prefix);
       this.#rest = this.#rest.subarray(lines.length + (isLast ? END_OF_ROWS.length : 0));
@@ -127,14 +127,14 @@ export class RowReader {
   }
 }
 
-/** Bytes stand for themselves in latin1, whatever they are. */
+/** Puts `prefix` before each line. Latin-1 maps every byte to one character and back. */
 function prefixed(lines: Buffer, prefix: string): Buffer {
   if (prefix === "") return lines;
   const text = lines.subarray(0, -1).toString("latin1").replaceAll("\n", `\n${prefix}`);
   return Buffer.from(`${prefix}${text}\n`, "latin1");
 }
 
-/** How many lines end in these bytes. */
+/** The number of line ends in these bytes. */
 export function countLines(chunk: Buffer): number {
   let lines = 0;
   for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) lines++;

@@ -11,16 +11,16 @@ import { inClientTransaction } from "./transaction.js";
 export interface Imported {
   header: FileHeader;
   rows: Record<string, number>;
-  /** It had been imported from this file before, and nothing was done. */
+  /** The environment was imported from this file before, so nothing was done. */
   wasThere: boolean;
 }
 
 /**
- * Makes an environment of what is in the file of an export: in one transaction, once the file was read to its end and is whole. Where it was
- * imported from it before, nothing is done.
+ * Creates an environment from an export file, in one transaction, after checking that the file is complete. Does nothing if it was imported
+ * from this file before.
  *
- * @param secret what the signing secrets of webhooks must have been encrypted with
- * @throws {OperatorError} where the file, the database or what is in it does not allow it
+ * @param secret the key with which the signing secrets of webhooks must have been encrypted
+ * @throws {OperatorError} if the file, the database or its contents do not allow it
  */
 export async function importEnvironment(
   url: string,
@@ -29,13 +29,12 @@ export async function importEnvironment(
   secret: string,
 ): Promise<Imported> {
   const file = await open(input, "r").catch((error: unknown) => {
-    throw new OperatorError(`${input} cannot be read (${codeOf(error)}); name a file that an export has written`, {
+    throw new OperatorError(`${input} cannot be read (${codeOf(error)}); name a file written by an export`, {
       cause: error,
     });
   });
   try {
-    if (!(await file.stat()).isFile())
-      throw new OperatorError(`${input} is no file; name one that an export has written`);
+    if (!(await file.stat()).isFile()) throw new OperatorError(`${input} is not a file; name one written by an export`);
     const checked = await checkFile(file, input);
     const { header, trailer } = checked;
     const imported = await inClientTransaction(url, "isolation level read committed", async (client) => {
@@ -46,7 +45,7 @@ export async function importEnvironment(
         const rows = await copyTable(client, table, begun, reader);
         if (rows !== trailer.rows[table.name]) {
           throw new OperatorError(
-            `${input} has ${rows} rows of ${table.name}, and says that they are ${trailer.rows[table.name]}`,
+            `${input} has ${rows} rows of ${table.name}, but its last line says ${trailer.rows[table.name]}`,
           );
         }
         if (table.name === "config_versions") await callOn(client, "operator_import_versions", begun.projectId);
@@ -64,20 +63,20 @@ export async function importEnvironment(
   }
 }
 
-/** The server's own analysis comes minutes later, and until then reads go by statistics of before. */
+/** Autovacuum would analyze the tables only minutes later; until then, queries would be planned with old statistics. */
 function analyze(url: string, { tables }: FileHeader): Promise<void> {
   return inClientTransaction(url, "", async (client) => {
     await client.query(`analyze ${tables.map(({ name }) => `svc."${name}"`).join(", ")}`);
   });
 }
 
-/** What the server refuses of a file that is whole: it was not an export that wrote it so. */
+/** The error for a complete file with data that the server refuses, which no export writes. */
 function notStorable(input: string, error: unknown): OperatorError {
   const { message, where } = error as { message: string; where?: string };
-  // Without the value that stands behind it.
+  // Cut off before the value, which follows.
   const place = /^COPY \w+, line \d+/.exec(where ?? "")?.[0].replace("COPY", "table");
-  const said = `${input} holds what cannot be stored${place === undefined ? "" : ` (${place})`}: ${message}`;
-  return new OperatorError(`${said}; nothing was imported: export again`, { cause: error });
+  const problem = `${input} contains data that cannot be stored${place === undefined ? "" : ` (${place})`}: ${message}`;
+  return new OperatorError(`${problem}; nothing was imported: export again`, { cause: error });
 }
 
 async function copyTable(
@@ -91,14 +90,14 @@ async function copyTable(
   } catch (error) {
     if (!isKnownKey(error)) throw error;
     throw new OperatorError(
-      "an API key of the file is there already, in another environment of this database, which may be a copy of the same: " +
-        "a key leads to one environment; import the file into another database",
+      "an API key of the file already exists in another environment of this database, which may be a copy of the same: " +
+        "a key belongs to one environment; import the file into another database",
       { cause: error },
     );
   }
 }
 
-/** What cannot be opened here would never be signed. A secret that was replaced signs beside the present one only where it can be opened. */
+/** Refuses signing secrets that cannot be decrypted here: their webhooks could never be signed. Replaced secrets, which sign only if they can be decrypted, are not checked. */
 async function checkSecrets(client: ClientBase, { environmentId }: ImportBegun, secret: string): Promise<void> {
   const key = sealingKey(secret);
   for (const { webhookId, secret: sealed } of await callOn(client, "operator_sealed_secrets", environmentId)) {

@@ -3,9 +3,9 @@ import { withSession } from "../../db/address.js";
 import { operatorErrorOf } from "../operator.js";
 
 /**
- * Works as the operator in a transaction of its own connection, whose statements may take any time. `mode` is as `begin` takes it.
+ * Runs `work` as the operator in a transaction on a separate connection without a statement timeout. `mode` is what follows `begin`.
  *
- * @throws {OperatorError} where a function of the database refuses it
+ * @throws {OperatorError} if a function of the database refuses the work
  */
 export async function inClientTransaction<T>(
   url: string,
@@ -17,7 +17,7 @@ export async function inClientTransaction<T>(
     application_name: "svc operator",
     connectionTimeoutMillis: 10_000,
   });
-  // What is asked on a lost connection fails; nobody else is to hear of it.
+  // Queries on a lost connection fail by themselves; without a listener the event would crash the process.
   client.on("error", () => undefined);
   await client.connect();
   try {
@@ -28,7 +28,7 @@ export async function inClientTransaction<T>(
   } catch (error) {
     throw operatorErrorOf(error) ?? error;
   } finally {
-    // Ends the transaction, where it was not committed.
+    // Also rolls back a transaction that was not committed.
     await client.end().catch(() => undefined);
   }
 }
