@@ -4,13 +4,13 @@ import { PageError } from "./page.js";
 import { Empty } from "./parts.js";
 import { HiddenFields } from "./forms.js";
 
-/** What is there for those who may do an operation; others are told who may. */
+/** Shows its children to users who may do an operation; tells others whom to ask. */
 export function Allowed(props: {
   visit: Visit;
   operation: string;
-  /** What they may not. */
+  /** The operation, to complete "Your role does not allow you to …". */
   what: string;
-  /** Who may. */
+  /** Who may do it, to complete "ask …". */
   who: string;
   children: ComponentChildren;
 }) {
@@ -19,7 +19,7 @@ export function Allowed(props: {
     <>{children}</>
   ) : (
     <Empty>
-      Your role may not {what}; ask {who}.
+      Your role does not allow you to {what}; ask {who}.
     </Empty>
   );
 }
@@ -27,13 +27,13 @@ export function Allowed(props: {
 interface ChangeFormProps {
   visit: Pick<Visit, "token">;
   path: string;
-  /** What it carries unseen, by the names of its fields. */
+  /** Values of hidden fields, by name. */
   hidden?: Readonly<Record<string, string | undefined>>;
   class?: string;
   children: ComponentChildren;
 }
 
-/** A form that asks for a change. */
+/** A form that requests a change. */
 export function ChangeForm({ visit, path, hidden, class: kind, children }: ChangeFormProps) {
   return (
     <form class={kind} method="post" action={path}>
@@ -44,18 +44,18 @@ export function ChangeForm({ visit, path, hidden, class: kind, children }: Chang
   );
 }
 
-/** Which of these changes a form asks for. @throws {PageError} for none of them */
+/** Which of these changes a form requests, by its field `as`. @throws {PageError} for none of them */
 export function changeIn<Change extends string>(form: Filled, changes: readonly Change[]): Change {
-  const asked = changes.find((each) => each === form["as"]);
-  if (asked !== undefined) return asked;
+  const change = changes.find((each) => each === form["as"]);
+  if (change !== undefined) return change;
   throw new PageError(400, {
     title: "Nothing was changed",
-    message: "The form does not say what is to be changed.",
-    fix: "Open the page again and send its form.",
+    message: "The form does not say what to change.",
+    fix: "Open the page again and submit its form.",
   });
 }
 
-/** Says that what happens here happens to what is real; nothing in test. */
+/** Warns that a change affects live data; nothing in test. */
 export function Live({ visit, children }: { visit: Visit; children: string }) {
   return visit.environment === "live" ? (
     <p class="error">
@@ -64,5 +64,5 @@ export function Live({ visit, children }: { visit: Visit; children: string }) {
   ) : null;
 }
 
-/** What the button of a change in an environment ends with. */
+/** The end of a button's text: `, live` in live, nothing in test. */
 export const inLive = ({ environment }: Visit): string => (environment === "live" ? ", live" : "");

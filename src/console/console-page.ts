@@ -7,65 +7,65 @@ import type { Ask, Tell } from "./source.js";
 /** A visit to a page of the console. */
 export interface Visit {
   ask: Ask;
-  /** The whole state of the page. */
+  /** The query of the address, which holds the whole state of the page. */
   query: URLSearchParams;
-  /** The model that is active; null where none is. */
+  /** The active model; null if there is none. */
   model: Snapshot | null;
   look: Pick<Look, "now" | "timeZone">;
   environment: "test" | "live";
-  /** The version that is active there; null for none, and in the local engine. */
+  /** The active version of the environment; null if there is none, and in the local engine. */
   activeVersion: string | null;
-  /** Whether a service answers; else it is the local engine, which delivers nothing. */
+  /** Whether the service answers; else the local engine does, which delivers nothing. */
   isService: boolean;
-  /** Whether who looks may do an operation of the administrative API, by its name in iam.operations(). */
+  /** Whether the user may do an operation of the administrative API, named as in iam.operations(). */
   may: (operation: string) => boolean;
-  /** The hidden field that a form which changes something must hold. */
+  /** The hidden field that a form must contain to change something. */
   token: VNode | null;
 }
 
-/** What a page shows. */
+/** The contents of a page. */
 export interface View {
   title: string;
   body: ComponentChildren;
   status?: number;
-  /** After so many seconds the browser loads it again by itself. */
+  /** The browser reloads the page after this many seconds. */
   refreshSeconds?: number;
-  /** Customers that it names, for their names. */
+  /** Customers shown on it, whose names are looked up. */
   customerIds?: readonly string[];
 }
 
 /** A page of the console, of one environment. */
 export interface ConsolePage {
-  /** Its address, beside those of the others; links between pages are relative to it. */
+  /** The last segment of its address. Links between pages are relative. */
   path: string;
-  /** What leads there from every page; where there is none, only other pages do. */
+  /** The text of its link in the navigation; without it only other pages link to it. */
   section?: string;
-  /** Whether it asks what only the service can answer. */
+  /** It needs answers that only the service has. */
   inService?: true;
   answer(visit: Visit): Promise<View>;
-  /** Of a list: what it shows as a file of comma-separated values, in pieces; served beside it, as `customers.csv`. */
+  /** For a list: its rows as comma-separated values, in pieces; served as `customers.csv`, for example. */
   csv?: (visit: Visit) => AsyncGenerator<string>;
-  /** Of a page that asks whether something is to be changed. */
+  /** For a page with a form that changes something. */
   change?: PageChange;
 }
 
-/** A change that the form of a page asks for. */
+/** A change that the form of a page requests. */
 export interface PageChange {
   fields: readonly string[];
-  /** Makes it, and answers where to go on: another page with its query; or what is shown once, a secret that was made. */
+  /** Makes the change. Returns the next page with its query, or a view that is shown once, such as a new secret. */
   make(visit: Pick<Visit, "ask" | "environment"> & { tell: Tell; form: Filled }): Promise<string | View>;
 }
 
-/** What a form was filled in with. */
+/** The values of a form's fields. */
 export type Filled = Readonly<Record<string, string | undefined>>;
 
-/** What a page shows as an answer: that a question was refused for its parameters, or for one of these reasons. Throws all else. */
+/** Returns a refusal that a page shows: status 400, or one of these codes. Throws every other error. */
 export function expectedRefusal(error: unknown, ...codes: readonly string[]): ApiError {
   if (error instanceof ApiError && (error.status === 400 || codes.includes(error.code))) return error;
   throw error;
 }
 
-/** These parameters of the page's address, by their names. */
+/** The values of these parameters of the page's address, by name. */
 export function allGiven(query: URLSearchParams, names: readonly string[]): Record<string, string | undefined> {
   return Object.fromEntries(names.map((name) => [name, given(query, name)]));
 }
@@ -75,7 +75,7 @@ export function isAnyGiven(query: URLSearchParams, names: readonly string[]): bo
   return names.some((name) => given(query, name) !== undefined);
 }
 
-/** A parameter of the page's address; undefined where it is missing or empty. */
+/** A parameter of the page's address, trimmed; undefined if it is missing or empty. */
 export function given(query: URLSearchParams, name: string): string | undefined {
   const value = query.get(name)?.trim() ?? "";
   return value === "" ? undefined : value;

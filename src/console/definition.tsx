@@ -3,25 +3,25 @@ import { actionText, conditionText, triggerText } from "../model/snapshot/words.
 import { FirstConditions, useShown } from "./first-conditions.js";
 import { address, Text, TextLink } from "./parts.js";
 
-/** On a page that lists parts of a model, what these are told by takes so many values at most. */
+/** The most values in the definitions that a page with a list shows. */
 const LISTED_MAX = 10_000;
 
-/** The ids of those parts that a list of them tells in words: the first, as far as there is room. The others are told on pages of their own. */
+/** The ids of the parts whose definitions a list shows: the first ones, up to LISTED_MAX values. The others are shown on their own pages. */
 export function toldInList(parts: readonly { id: string }[]): ReadonlySet<string> {
   let room = LISTED_MAX;
-  const beyond = parts.findIndex((part) => (room -= sizeOf(part)) < 0);
-  return new Set(parts.slice(0, beyond < 0 ? parts.length : beyond).map(({ id }) => id));
+  const firstOmitted = parts.findIndex((part) => (room -= sizeOf(part)) < 0);
+  return new Set(parts.slice(0, firstOmitted < 0 ? parts.length : firstOmitted).map(({ id }) => id));
 }
 
-/** How many values there are in one. */
+/** The number of primitive values in a value. */
 function sizeOf(value: unknown): number {
   if (typeof value !== "object" || value === null) return 1;
   return Object.values(value).reduce<number>((sum, member) => sum + sizeOf(member), 1);
 }
 
-/** In a list, leads to where a part is told. */
+/** In a list, links to the page that shows a part's definition. */
 export function ToldThere({ href }: { href: string }) {
-  return <a href={href}>Told on a page of its own</a>;
+  return <a href={href}>Shown on its own page</a>;
 }
 
 /** A condition in words; a group as a list of its parts. */
@@ -42,7 +42,7 @@ export function Definition({ of: condition }: { of: Condition }) {
   );
 }
 
-/** What a rule does, when, and how often at most. */
+/** When a rule runs, what it does, and how often at most. */
 export function RuleInWords({ rule }: { rule: Rule }) {
   const { on, when } = rule;
   return (
@@ -53,7 +53,7 @@ export function RuleInWords({ rule }: { rule: Rule }) {
   );
 }
 
-/** The same on a page of its own, where a group of conditions is a list of the first. */
+/** As `RuleInWords`, for the rule's own page: a group of conditions is a list of the first ones. */
 export function RuleDefinition({ rule }: { rule: Rule }) {
   const { on, when } = rule;
   if (when === undefined || !("conditions" in when)) {
@@ -97,30 +97,30 @@ function RuleAction({ rule: { then, cooldown, once } }: { rule: Rule }) {
   );
 }
 
-const DEEDS: Readonly<Record<Exclude<Action["kind"], "emit">, string>> = {
-  addToSegment: "adds to it",
-  removeFromSegment: "removes from it",
+const EFFECTS: Readonly<Record<Exclude<Action["kind"], "emit">, string>> = {
+  addToSegment: "adds customers",
+  removeFromSegment: "removes customers",
   raiseSignal: "raises it",
   clearSignal: "clears it",
 };
 
-/** Which rules decide on a segment or signal that has no condition. */
+/** The rules that change a segment or signal without a condition. */
 export function DecidingRules(props: { model: Snapshot | null; segment?: string; signal?: string }) {
   const { model, segment, signal } = props;
   const deciding = (model?.rules ?? []).flatMap(({ id, then }) => {
     if (then.kind === "emit") return [];
     return ("segment" in then ? then.segment === segment : then.signal === signal)
-      ? [{ id, deed: DEEDS[then.kind] }]
+      ? [{ id, effect: EFFECTS[then.kind] }]
       : [];
   });
-  if (deciding.length === 0) return <span class="faint">Rules decide, but the model has none that does.</span>;
+  if (deciding.length === 0) return <span class="faint">Rules decide, but the model has no rule for it.</span>;
   return (
     <>
       Rules decide:{" "}
-      {deciding.map(({ id, deed }, index) => (
+      {deciding.map(({ id, effect }, index) => (
         <>
           {index === 0 ? "" : ", "}
-          <TextLink href={address("rule", { id })} text={id} /> {deed}
+          <TextLink href={address("rule", { id })} text={id} /> {effect}
         </>
       ))}
     </>

@@ -3,18 +3,18 @@ import { useContext } from "preact/hooks";
 import { formatNumber } from "../words/text.js";
 import { Empty } from "./parts.js";
 
-/** A condition, of a model or of an explanation: a group has others in it. */
+/** A condition of a model or of an explanation; a group contains others. */
 interface Tree {
   readonly kind: string;
   readonly conditions?: readonly Tree[] | undefined;
 }
 
-/** A page shows so many; a model may have thousands. */
+/** The most conditions that a page shows; a model may have thousands. */
 const MAX = 1_000;
 
 const Shown = createContext<ReadonlySet<unknown> | null>(null);
 
-/** Whatever shows these conditions inside shows the first of them, in the order in which they are read. @param rest where all are to be had */
+/** Limits its children to the first MAX of these conditions, in reading order. @param rest the command that shows all */
 export function FirstConditions(props: { of: readonly Tree[]; rest: string; children: ComponentChildren }) {
   const shown = new Set<unknown>();
   const isWhole = add(props.of, shown);
@@ -23,14 +23,14 @@ export function FirstConditions(props: { of: readonly Tree[]; rest: string; chil
       {props.children}
       {isWhole ? null : (
         <Empty>
-          Only the first {formatNumber(MAX)} conditions are shown: <code>{props.rest}</code> tells all.
+          Only the first {formatNumber(MAX)} conditions are shown; <code>{props.rest}</code> shows all of them.
         </Empty>
       )}
     </Shown.Provider>
   );
 }
 
-/** Adds them as far as there is room; false where there is not for all. */
+/** Adds conditions up to MAX; returns false if some were left out. */
 function add(trees: readonly Tree[], shown: Set<unknown>): boolean {
   return trees.every((tree) => {
     if (shown.size === MAX) return false;
@@ -39,7 +39,7 @@ function add(trees: readonly Tree[], shown: Set<unknown>): boolean {
   });
 }
 
-/** Those of the conditions that are shown here. */
+/** The conditions that are to be shown here. */
 export function useShown<Condition extends Tree>(conditions: readonly Condition[]): readonly Condition[] {
   const shown = useContext(Shown);
   return shown === null ? conditions : conditions.filter((condition) => shown.has(condition));

@@ -3,12 +3,12 @@ import { printable } from "../words/text.js";
 
 interface FormProps {
   path: string;
-  /** What it carries unseen, by the names of its fields. */
+  /** Values of hidden fields, by name. */
   hidden?: Readonly<Record<string, string | undefined>> | undefined;
   children: ComponentChildren;
 }
 
-/** A form that filters a list. @param all the link to the whole list, where it is filtered */
+/** A form that filters a list. @param all the link to the whole list, if it is filtered */
 export function FilterForm({ path, hidden, all, children }: FormProps & { all?: ComponentChildren }) {
   return (
     <search>
@@ -22,7 +22,7 @@ export function FilterForm({ path, hidden, all, children }: FormProps & { all?: 
   );
 }
 
-/** A form that shows a page otherwise: of other days, say. */
+/** A form that changes the view of a page, for example its time span. */
 export function ViewForm({ path, hidden, button = "Show", children }: FormProps & { button?: string }) {
   return (
     <form class="filters" action={path} method="get">
@@ -33,7 +33,7 @@ export function ViewForm({ path, hidden, button = "Show", children }: FormProps 
   );
 }
 
-/** Fields that nobody sees, for those that have a value. */
+/** A hidden field for each value that is not undefined. */
 export function HiddenFields({ of: fields = {} }: { of: FormProps["hidden"] }) {
   return (
     <>
@@ -47,11 +47,11 @@ export function HiddenFields({ of: fields = {} }: { of: FormProps["hidden"] }) {
 interface FieldProps {
   label: string;
   name: string;
-  /** Of the page: it says what the field holds. */
+  /** The page's query, which has the field's value. */
   query: URLSearchParams;
 }
 
-/** A field that holds text or a day. */
+/** A field for text or a day. */
 export function InputField(
   props: FieldProps & { type?: "search" | "date"; list?: string; placeholder?: string; maxLength?: number },
 ) {
@@ -61,7 +61,7 @@ export function InputField(
     <label>
       {label}
       <input
-        // Preact's types want to know which.
+        // Preact's types require one literal.
         type={type as "search"}
         name={name}
         list={list}
@@ -83,11 +83,11 @@ type Choices = readonly (string | Named)[];
 const named = (choices: Choices): Named[] =>
   choices.map((choice) => (typeof choice === "string" ? { value: choice, text: choice } : choice));
 
-/** A field that filters by one of several choices, by none of them unless the query says so. */
+/** A field that filters by one of several choices, or by none. */
 export function Choose({ label, name, query, choices }: FieldProps & { choices: Choices }) {
   const value = query.get(name) ?? "";
   const all = named(choices);
-  // One that the model does not know any more stays what was asked for.
+  // A value that the model no longer has stays selected.
   const known = value === "" || all.some((choice) => choice.value === value);
   return (
     <label>
@@ -100,7 +100,7 @@ export function Choose({ label, name, query, choices }: FieldProps & { choices: 
   );
 }
 
-/** A field of one of several choices. @param value the one that is made */
+/** A field with one of several choices. @param value the selected one */
 export function OneOf(props: { label: string; name: string; value?: string; choices: Choices }) {
   const { label, name, value, choices } = props;
   return (

@@ -9,22 +9,22 @@ interface ListOfCustomers<Row> {
   path: string;
   title: string;
   query: URLSearchParams;
-  /** What stands above the list. */
+  /** Shown above the list. */
   filters: ComponentChildren;
-  /** The part that the query asks for, or what is wrong with the query. */
+  /** The part of the list that the query asks for, or the error for an invalid query. */
   found: ListPage<Row> | ApiError;
-  /** How many rows were asked for. */
+  /** Number of rows requested. */
   limit: string;
-  /** What is said where nothing is found. */
+  /** Shown if nothing is found. */
   none: ComponentChildren;
   columns: readonly TableColumn<Row>[];
-  /** Whether the list is its first part, without links to others. */
+  /** Whether to show only this part, without links to others. */
   isOnePart?: boolean;
-  /** What stands below a list that was found. */
+  /** Shown below the list. */
   below?: ComponentChildren;
 }
 
-/** The page of a list whose rows are each of a customer: what filters it; below that the part that was found, or why it was refused. */
+/** The page of a list with a customer in each row: the filters, and below them the part that was found, or the error. */
 export function listView<Row extends { customerId: string }>(list: ListOfCustomers<Row>): View {
   const { path, title, query, filters, found, limit, none, columns, isOnePart = false, below } = list;
   if (found instanceof ApiError) return refused(title, filters, found);
@@ -45,7 +45,7 @@ export function listView<Row extends { customerId: string }>(list: ListOfCustome
   };
 }
 
-/** What a page shows that was asked for something wrong: the form to ask for something else, and what is wrong. @param below what follows that */
+/** The page for an invalid query: the filters to correct it, and the error. @param below shown after the error */
 export function refused(title: string, filters: ComponentChildren, error: ApiError, below?: ComponentChildren): View {
   return {
     title,
@@ -60,7 +60,7 @@ export function refused(title: string, filters: ComponentChildren, error: ApiErr
   };
 }
 
-/** A page of something that is not there: what it says, and a link back to the list. */
+/** The page for something that does not exist: a message, and a link back to the list. */
 export function missing(title: string, says: ComponentChildren, back: Link): View {
   return {
     title,

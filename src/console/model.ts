@@ -1,6 +1,6 @@
 import type { Snapshot } from "../model/snapshot/types.js";
 
-/** The names of a model's parts, in the author's order; nothing where there is no model. */
+/** The names of a model's parts, in the author's order; empty lists without a model. */
 export function partNames(model: Snapshot | null) {
   return {
     states: model?.lifecycle?.states.map(({ name }) => name) ?? [],

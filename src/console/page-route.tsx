@@ -11,18 +11,18 @@ import { currentSession, getCookie, type PageDeps, type PageSession, setCookie, 
 import { newCredential } from "../http/request/credentials.js";
 
 /**
- * Makes sure that a form was sent from a page of ours: by the header Origin, which every browser of today sends with a form; where it is
- * missing, by Sec-Fetch-Site or Referer.
+ * Checks that a form was sent from one of our pages: by the header Origin, which current browsers send with every form; if it is missing, by
+ * Sec-Fetch-Site or Referer.
  *
- * @throws {PageError} 403, also where a request has none of the three.
+ * @throws {PageError} 403, also if a request has none of the three
  */
 function requireSameOrigin(deps: PageDeps, ctx: Context): void {
   if (isFromUs(deps, ctx)) return;
   const ours = new URL(deps.publicUrl()).origin;
   throw new PageError(403, {
-    title: "The form came from elsewhere",
+    title: "The form came from another site",
     message: `The form was not sent from a page of ${ours}, so nothing was done.`,
-    fix: `Open the page at ${ours} and send the form from there. If this is not the address at which you reach this service, ask its operator to set SVC_PUBLIC_URL to the right one.`,
+    fix: `Open the page at ${ours} and submit the form there. If this is not the address at which you reach this service, ask its operator to set SVC_PUBLIC_URL to the right one.`,
   });
 }
 
@@ -41,28 +41,28 @@ function isOurs({ publicUrl, anyHost }: PageDeps, ctx: Context, address: string)
   return anyHost && (protocol === "http:" || protocol === "https:") && host === ctx.host.toLowerCase();
 }
 
-/** A browser's request for a page, or with a form of one. */
+/** A browser's request for a page, or with the form of a page. */
 export interface PageVisit<Field extends string> {
   deps: PageDeps;
   ctx: Context;
-  /** Who is signed in. */
+  /** Null if nobody is signed in. */
   session: PageSession | null;
-  /** Of a POST: its fields. */
+  /** The fields of a POST. */
   form: Form<Field>;
-  /** The hidden field that each form of the page must hold. */
+  /** The hidden field that each form of the page must contain. */
   tokenField: () => VNode;
 }
 
 interface PageRoute<Field extends string> {
   method: "GET" | "POST";
   path: string;
-  /** Those of the form, without its token. */
+  /** The fields of the form, without its token. */
   fields?: readonly Field[];
-  /** Renders a page, or sends the browser to another. Whatever it throws becomes a page. */
+  /** Renders a page, or redirects the browser. Anything it throws becomes an error page. */
   answer(visit: PageVisit<Field>): void | Promise<void>;
 }
 
-/** Makes a route of a page. A POST reaches `answer` only if it came from a page of ours with the token that this browser was shown. */
+/** Makes the route of a page. A POST reaches `answer` only if it came from one of our pages with the token for this browser. */
 export function pageRoute<const Field extends string = never>(route: PageRoute<Field>): (deps: PageDeps) => Route {
   const { method, path, fields = [] } = route;
   return (deps) => ({
@@ -77,7 +77,7 @@ export function pageRoute<const Field extends string = never>(route: PageRoute<F
         const visit = { deps, ctx, session, form: (form ?? {}) as Form<Field> };
         await route.answer({ ...visit, tokenField: () => tokenField(deps, ctx, session) });
       } catch (error) {
-        // There is nobody to show a page to.
+        // Nobody would see an error page.
         if (error instanceof ClientGoneError) throw error;
         if (!(error instanceof PageError)) noteInLog(ctx, { failure: toApiError(error) });
         renderErrorPage(ctx, error);
@@ -86,46 +86,46 @@ export function pageRoute<const Field extends string = never>(route: PageRoute<F
   });
 }
 
-/** A parameter of the page's address; undefined where it is missing or repeated. */
+/** A parameter of the page's address; undefined if it is missing or repeated. */
 export function queryText(ctx: Context, name: string): string | undefined {
   const value = ctx.query[name];
   return typeof value === "string" ? value : undefined;
 }
 
-/** The hidden field that every form carries. */
+/** The name of the hidden field in every form. */
 const TOKEN_FIELD = "form_token";
 
 const VISIT = /^svc_visit_[0-9a-f]{48}$/;
 
-/** The key that signs the tokens of forms, derived from the service's SVC_SECRET. Derive it once. */
+/** Derives the key that signs form tokens from SVC_SECRET. Call it once. */
 export function formKey(serviceSecret: string): Buffer {
-  // The purpose is bound into the key, so that SVC_SECRET can serve others without one key ever serving two.
+  // The purpose is part of the derivation, so that each use of SVC_SECRET has its own key.
   return Buffer.from(hkdfSync("sha256", serviceSecret, "", "svc form tokens", 32));
 }
 
-/** The hidden field of a form on a page that is shown to this browser. May set the cookie that it is bound to. */
+/** The hidden field of a form on a page for this browser. May set the visit cookie to which the token is bound. */
 function tokenField(deps: PageDeps, ctx: Context, session: PageSession | null): VNode {
-  return <input type="hidden" name={TOKEN_FIELD} value={sign(deps, boundTo(deps, ctx, session))} />;
+  return <input type="hidden" name={TOKEN_FIELD} value={sign(deps, tokenSubject(deps, ctx, session))} />;
 }
 
-/** Makes sure that a form stood on a page that we showed to this browser, to whoever is signed in now. Throws a PageError (403). */
+/** Checks that the form was on a page that we showed to this browser and the user who is signed in now. Throws a PageError (403). */
 function requireToken(deps: PageDeps, ctx: Context, session: PageSession | null, token: string | undefined) {
-  const expected = Buffer.from(sign(deps, boundTo(deps, ctx, session)));
+  const expected = Buffer.from(sign(deps, tokenSubject(deps, ctx, session)));
   const given = Buffer.from(token ?? "");
   if (given.length === expected.length && timingSafeEqual(given, expected)) return;
   throw new PageError(403, {
     title: "The form is out of date",
     message:
-      "The form was shown before somebody signed in or out in this browser, or it was not shown by this service, or the browser keeps no cookies.",
-    fix: "Open the page again and send the form anew. If that does not help, allow cookies for this site.",
+      "Somebody signed in or out in this browser after the form was shown, or the form did not come from this service, or the browser blocks cookies.",
+    fix: "Open the page again and submit the form there. If that does not help, allow cookies for this site.",
   });
 }
 
-function boundTo(deps: PageDeps, ctx: Context, session: PageSession | null): string {
+function tokenSubject(deps: PageDeps, ctx: Context, session: PageSession | null): string {
   return session === null ? `visit ${visit(deps, ctx)}` : `session ${session.hash.toString("hex")}`;
 }
 
-/** The browser's visit; a new one where it has none. */
+/** The browser's visit id; creates one and sets its cookie if there is none. */
 function visit(deps: PageDeps, ctx: Context): string {
   const known = (ctx.state["visit"] as string | undefined) ?? getCookie(deps, ctx, VISIT_COOKIE);
   if (known !== undefined && VISIT.test(known)) return known;

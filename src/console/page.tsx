@@ -7,7 +7,7 @@ import { toApiError, type ApiError } from "../http/errors.js";
 import { STYLE_VERSION } from "./style.js";
 import { fixForPeople, LinkLine } from "./parts.js";
 
-/** Of every page: nothing from elsewhere, and forms to this service only. */
+/** For every page: resources and form targets of this service only. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -16,27 +16,26 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Besides those that every answer has. */
+/** In addition to the headers of every response. */
 const HEADERS = {
   "Cache-Control": "no-store",
   "Cross-Origin-Opener-Policy": "same-origin",
-  // With no-referrer browsers would send `Origin: null` with a form, which could come from anywhere.
+  // With no-referrer, browsers would send `Origin: null` with our forms.
   "Referrer-Policy": "same-origin",
   "X-Content-Type-Options": "nosniff",
   "X-Frame-Options": "DENY",
 };
 
-/** From a page to the root of the service, relative, so that pages work below any public address: empty, or `../` for each further step. */
+/** The relative path from a page to the root of the service, so that pages work below any public address: empty or repeated `../`. */
 export function rootOf(ctx: Context): string {
   return "../".repeat(Math.max(0, ctx.path.split("/").length - 2));
 }
 
 interface DocumentParts {
   title: string;
-  /** What stands in the document's body. */
   body: ComponentChildren;
   status?: number;
-  /** The address of a script of this server; none runs unless given. */
+  /** The address of a script of this server; unless given, no script runs. */
   script?: string | undefined;
 }
 
@@ -66,7 +65,7 @@ export function renderDocument(ctx: Context, { title, body, status = 200, script
   )}`;
 }
 
-/** Above pages that stand alone: where else to go. */
+/** The top bar of pages outside the console. */
 export function TopBar({ root }: { root: string }) {
   return (
     <header class="top">
@@ -84,7 +83,7 @@ export function TopBar({ root }: { root: string }) {
   );
 }
 
-/** Answers with a narrow page of one subject, below its `h1`, which is the title unless given. Links and forms in it are relative (`login`, not `/login`). */
+/** Answers with a narrow page. Its `h1` is the title unless `heading` is given. Links and forms in it are relative (`login`, not `/login`). */
 export function renderPage(
   ctx: Context,
   page: { title: string; heading?: string; body: ComponentChildren; status?: number },
@@ -106,14 +105,14 @@ export function renderPage(
   });
 }
 
-/** Sends the browser to another page of ours by GET. `path` begins with a slash; the answer is relative, as all links are. */
+/** Redirects the browser to another of our pages by GET. `path` begins with a slash; the Location is relative, like all links. */
 export function seeOther(ctx: Context, path: string): void {
   ctx.status = 303;
   ctx.set("Location", (rootOf(ctx) + path.slice(1)).replace(/^$/, "./"));
   ctx.body = "";
 }
 
-/** What a page of an error says. */
+/** The texts of an error page. */
 export interface ErrorWords {
   title: string;
   /** What is wrong. */
@@ -122,7 +121,7 @@ export interface ErrorWords {
   fix: string;
 }
 
-/** Ends a request with a page that says what is wrong and what to do. */
+/** Ends a request with an error page. */
 export class PageError extends Error {
   override name = "PageError";
 
@@ -140,25 +139,25 @@ const TITLES: Readonly<Record<number, string>> = {
   403: "Not allowed",
   404: "Not found",
   410: "No longer valid",
-  413: "Too much was sent",
+  413: "Too much data",
   429: "Too many attempts",
 };
 
-/** What programs are told of our own faults is of no use to a person at a browser. */
+/** Texts for our own failures: those of the API do not help a person at a browser. */
 const FAULTS: Readonly<Record<number, ErrorWords>> = {
   500: {
     title: "Something went wrong",
-    message: "The service failed on this request.",
+    message: "The service failed to handle this request.",
     fix: "Go back and try again. If it keeps failing, report the request ID below to the operator of this service.",
   },
   503: {
-    title: "Not available for the moment",
-    message: "The service has too much to do, or its database does not answer.",
-    fix: "Wait a few seconds, then load the page again or send the form again.",
+    title: "Temporarily unavailable",
+    message: "The service is overloaded, or its database does not answer.",
+    fix: "Wait a few seconds, then reload the page or submit the form again.",
   },
 };
 
-/** The page that anything thrown becomes: of the status that a program would get. */
+/** Answers with the error page for anything that was thrown, with the status that the API would use. */
 export function renderErrorPage(ctx: Context, error: unknown): void {
   const { status, words, headers } = pageErrorOf(error);
   ctx.set(headers);
@@ -171,7 +170,7 @@ export function renderErrorPage(ctx: Context, error: unknown): void {
   renderPage(ctx, { status, title: words.title, body });
 }
 
-/** What stands on the page of an error, and is also shown inside of a frame. */
+/** The body of an error page, also used within the console's frame. */
 export function ErrorBody({ ctx, words }: { ctx: Context; words: ErrorWords }) {
   return (
     <>
@@ -187,16 +186,14 @@ export function ErrorBody({ ctx, words }: { ctx: Context; words: ErrorWords }) {
 export function pageErrorOf(error: unknown): PageError {
   if (error instanceof PageError) return error;
   const { status, code, message, detail, headers, cause }: ApiError = toApiError(error);
-  // What programs are told to do about other refusals names headers and paths.
+  // Fixes of other refusals are meant for programs: they name headers and paths.
   const fix = fixForPeople(detail.fix ?? (status === 409 ? TEXTS[code]?.fix : undefined));
   const fault = FAULTS[status];
-  // A refusal of the database says itself what is the matter, as of an environment that moves.
+  // A refusal by the database explains itself, for example that the environment is being moved.
   const words = (isRefusal(cause) ? undefined : fault) ?? {
-    // Which has the status of too many attempts.
+    // QUOTA_EXCEEDED has status 429, too.
     title:
-      code === "QUOTA_EXCEEDED"
-        ? "The plan allows no more"
-        : (TITLES[status] ?? fault?.title ?? "The request was refused"),
+      code === "QUOTA_EXCEEDED" ? "Plan limit reached" : (TITLES[status] ?? fault?.title ?? "The request was refused"),
     message: [message, detail.reason].filter((text) => text !== undefined).join(" "),
     fix: fix ?? "Go back, correct what is wrong, and try again.",
   };

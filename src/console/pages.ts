@@ -29,7 +29,7 @@ import { quarantinePage, quarantinedPage } from "./pages/quarantine.js";
 import { violationsPage } from "./pages/violations.js";
 import { webhookPage } from "./pages/webhook.js";
 
-/** The pages of the console, in the order of the navigation; the first is where one arrives. */
+/** The pages of the console, in the order of the navigation; the first is the start page. */
 export const PAGES: readonly ConsolePage[] = [
   todayPage,
   customersPage,

@@ -10,10 +10,10 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
 
-/** A date without a time is a day of the calendar, in no zone. */
+/** Whether this is a date without a time: a calendar day, in no time zone. */
 const isDay = (iso: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(iso);
 
-/** An instant in a zone: `12 Mar 2026, 10:04`; of a day `12 Mar 2026`. */
+/** An instant in a time zone: `12 Mar 2026, 10:04`; a calendar day: `12 Mar 2026`. */
 export function dateTime(iso: string, timeZone: string): string {
   if (isDay(iso)) return dayFormat.format(new Date(iso));
   let format = formats.get(timeZone);
@@ -24,20 +24,20 @@ export function dateTime(iso: string, timeZone: string): string {
   return format.format(new Date(iso));
 }
 
-/** How far an instant lies from now; of a day how many days lie between. */
+/** How far an instant is from now; for a calendar day in days. */
 function away(iso: string, { now, timeZone }: Pick<Look, "now" | "timeZone">): string {
   if (!isDay(iso)) return distance(iso, now);
   const today = dayIn(now, timeZone);
   return iso === today ? "today" : distance(iso, Date.parse(today));
 }
 
-/** What stood at an instant, seen from there: ages are those of then. @param at the present unless given */
+/** Shows its children as of an instant, so that ages count from it. @param at the present unless given */
 export function AsOf({ at, children }: { at: string | undefined; children: ComponentChildren }) {
   const look = useLook();
   return at === undefined ? <>{children}</> : <WithLook value={{ ...look, now: Date.parse(at) }}>{children}</WithLook>;
 }
 
-/** An instant as the time that has passed since, or until then, with the date to be had by pointing at it. @param by whoever did it then */
+/** The time since or until an instant, with the date as a tooltip. @param by who did it */
 export function Ago({ iso, by }: { iso: string; by?: string }) {
   const look = useLook();
   const date = dateTime(iso, look.timeZone);
@@ -51,7 +51,7 @@ export function Ago({ iso, by }: { iso: string; by?: string }) {
   );
 }
 
-/** An instant as a date, with the distance from now to be had by pointing at it. @param by whoever did it then */
+/** An instant as a date, with the time since or until then as a tooltip. @param by who did it */
 export function At({ iso, by }: { iso: string; by?: string }) {
   const look = useLook();
   return (
@@ -74,7 +74,7 @@ function By({ name }: { name: string | undefined }) {
   );
 }
 
-/** An instant as a date and as the time that has passed since. */
+/** An instant as a date and as the time since or until then. */
 export function AtAndAgo({ iso }: { iso: string }) {
   return (
     <>
@@ -91,12 +91,12 @@ export function Day({ day }: { day: string }) {
   return <time dateTime={day}>{dayFormat.format(new Date(day))}</time>;
 }
 
-/** Text that came from elsewhere: what cannot be seen is shown as an escape, and its direction does not reach what stands around it. */
+/** Untrusted text: invisible characters are shown as escapes, and its direction does not affect the text around it. */
 export function Text({ children }: { children: string }) {
   return <bdi>{printable(children)}</bdi>;
 }
 
-/** Text from elsewhere that leads somewhere. */
+/** A link with untrusted text. */
 export function TextLink({ href, text, class: kind }: Link & { class?: string | undefined }) {
   return (
     <a class={kind} href={href}>
@@ -105,7 +105,7 @@ export function TextLink({ href, text, class: kind }: Link & { class?: string | 
   );
 }
 
-/** Text of several lines from elsewhere, as they are laid out. */
+/** Untrusted text of several lines, preformatted. */
 export function Lines({ children }: { children: string }) {
   const lines = children.replaceAll("\t", "  ").split(/\r?\n/);
   return (
@@ -115,14 +115,14 @@ export function Lines({ children }: { children: string }) {
   );
 }
 
-/** The address of a customer's page, from a page beside it. The id is in the query: a path could not hold every one. */
+/** The relative address of a customer's page. The id is in the query, because a path cannot contain every id. */
 export function customerHref(customerId: string, more: Record<string, string> = {}): string {
   return address("customer", { id: customerId, ...more });
 }
 
-/** The address of a customer's page as it stood just after an instant, at what has this id there. */
+/** The address of a customer's page as of just after an instant, at the element with this id. */
 export function storyHref(customerId: string, iso: string, id: string, now: number): string {
-  // Instants on pages are cut to milliseconds.
+  // Instants on pages are truncated to milliseconds.
   const after = Date.parse(iso) + 1;
   return `${customerHref(customerId, after > now ? {} : { at: new Date(after).toISOString() })}#${id}`;
 }
@@ -138,12 +138,12 @@ export const versionHref = (id: string, more: Record<string, string> = {}) => ad
 
 const CAUSES: Readonly<Record<string, string>> = {
   event: "an event",
-  identify: "traits that were sent",
+  identify: "an update of traits",
   timer: "time alone",
   job: "a recompute",
 };
 
-/** What brought something about. */
+/** The cause of a change; an event is a link. */
 export function CauseLink({ cause: { type, id } }: { cause: Cause }) {
   const text = CAUSES[type] ?? type;
   return type === "event" && id !== null ? <a href={eventHref(id)}>{text}</a> : <>{text}</>;
@@ -151,7 +151,7 @@ export function CauseLink({ cause: { type, id } }: { cause: Cause }) {
 
 const PAYLOAD_SHOWN = 100;
 
-/** The beginning of a payload, in one line. */
+/** The beginning of a payload, on one line. */
 export function Payload({ value }: { value: Record<string, unknown> }) {
   const text = Object.entries(value)
     .map(([name, member]) => `${name}: ${JSON.stringify(member)}`)
@@ -164,7 +164,7 @@ export function Payload({ value }: { value: Record<string, unknown> }) {
   );
 }
 
-/** A customer by the name that the model gives it, else by its id. @param isShort without the id beside the name */
+/** A link to a customer by its displayed name, else by its id. @param isShort without the id after the name */
 export function Customer({ id, isShort = false }: { id: string; isShort?: boolean }) {
   const { name } = useLook().shownOf(id);
   return (
@@ -185,7 +185,7 @@ export function Customer({ id, isShort = false }: { id: string; isShort?: boolea
 /**
  * A part of a page under its heading.
  *
- * @param id of the heading, by which the part is called that; none where a table of that name is all there is in it, which is a landmark itself
+ * @param id of the heading, which labels the section; leave it out if the section only contains a table of the same name, itself a landmark
  */
 export function Section(props: { id?: string; title: ComponentChildren; class?: string; children: ComponentChildren }) {
   const { id, title, class: kind, children } = props;
@@ -197,12 +197,12 @@ export function Section(props: { id?: string; title: ComponentChildren; class?: 
   );
 }
 
-/** A link where there is something to lead to. */
+/** A link, or plain text if there is no address. */
 export function MaybeLink({ href, children }: { href: string | null; children: ComponentChildren }) {
   return href === null ? <>{children}</> : <a href={href}>{children}</a>;
 }
 
-/** Links to the other parts of a list. Of two lists on a page the second says which parameter is its cursor, and what it is called. */
+/** Links to the first and next pages of a list. A second list on a page has its own `cursor` parameter and `name`. */
 export function PageLinks(props: {
   path: string;
   query: URLSearchParams;
@@ -219,7 +219,7 @@ export function PageLinks(props: {
     ...(next === null ? [] : [<a href={address(path, following)}>Next page</a>]),
   ];
   return links.length === 0 ? null : (
-    <nav class="pages" aria-label={`Parts of ${name}`}>
+    <nav class="pages" aria-label={`Pages of ${name}`}>
       {links}
     </nav>
   );
@@ -227,12 +227,12 @@ export function PageLinks(props: {
 
 /** A query without one of its parameters. */
 export function without(query: URLSearchParams, name: string): URLSearchParams {
-  const others = new URLSearchParams(query);
-  others.delete(name);
-  return others;
+  const rest = new URLSearchParams(query);
+  rest.delete(name);
+  return rest;
 }
 
-/** A part of a list as its table; what is said where the whole list is empty; and that a short part is not the last. */
+/** The table of a page of a list, or `none` if the list is empty; with a hint if a short page is not the last one. */
 export function FoundList(props: {
   list: ListPage<unknown>;
   limit: number;
@@ -244,19 +244,19 @@ export function FoundList(props: {
     <>
       {data.length === 0 && nextCursor === null ? props.none : props.children}
       {data.length < props.limit && nextCursor !== null ? (
-        <p class="hint">The search goes on with the next page.</p>
+        <p class="hint">The search continues on the next page.</p>
       ) : null}
     </>
   );
 }
 
-/** A page with its query, which is left out where it is empty. */
+/** The address of a page with its query, if there is any. */
 export function address(path: string, query: URLSearchParams | Readonly<Record<string, string>>): string {
   const text = new URLSearchParams(query).toString();
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** Names side by side, each a link. */
+/** Names in a row, each a link. */
 export function Tags({ items }: { items: readonly { text: string; href: string; class?: string | undefined }[] }) {
   return (
     <span class="tags">
@@ -269,13 +269,13 @@ export function Tags({ items }: { items: readonly { text: string; href: string; 
   );
 }
 
-/** What to do about an error, as far as a person at a page can: without an endpoint of the API; undefined where only a program can do it. */
+/** The fix of an error without mentions of endpoints; undefined if only a program can apply it. */
 export function fixForPeople(fix: string | undefined): string | undefined {
   if (fix?.includes("nextCursor")) return undefined;
   return fix?.replace(/[;:] (?:GET|POST|PATCH|PUT|DELETE) \/.*$/, ".");
 }
 
-/** What is wrong with what was asked for, and what to do. */
+/** An error message with what to do. */
 export function ProblemNote({ error: { message, detail } }: { error: ApiError }) {
   return (
     <p class="error" role="alert">
@@ -284,12 +284,12 @@ export function ProblemNote({ error: { message, detail } }: { error: ApiError })
   );
 }
 
-/** Says that trends are not complete yet; nothing where they are. */
+/** A note that trends are not complete yet; nothing if they are. */
 export function Counting({ trends: { complete } }: { trends: Trends }) {
   if (complete) return null;
   return (
     <p class="note" role="status">
-      What came before is still being counted: numbers may be too low. Load the page again in some minutes.
+      Earlier data is still being counted, so numbers may be too low. Reload the page in a few minutes.
     </p>
   );
 }
@@ -299,7 +299,7 @@ export interface Link {
   text: string;
 }
 
-/** A link in a line of its own: back to a list, or on to what can be done next. */
+/** A link on its own line: back to a list, or to the next step. */
 export function LinkLine({ href, text }: Link) {
   return (
     <p>
@@ -308,7 +308,7 @@ export function LinkLine({ href, text }: Link) {
   );
 }
 
-/** Where the model has nothing of a kind, `segments` say, or where there is none. */
+/** The note for a model without parts of a kind (`segments`, for example), or for no model. */
 export function NoPart({ model, what }: { model: Snapshot | null; what: string }) {
   return (
     <Empty>
@@ -317,7 +317,7 @@ export function NoPart({ model, what }: { model: Snapshot | null; what: string }
   );
 }
 
-/** A hint at what there could be, where there is nothing. */
+/** A note shown in place of missing contents. */
 export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="note">{children}</p>;
 }

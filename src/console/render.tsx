@@ -9,13 +9,13 @@ import { ErrorBody, PageError, pageErrorOf, renderDocument } from "./page.js";
 import { LinkLine } from "./parts.js";
 import type { ComponentChildren } from "preact";
 
-/** What a page is asked by, whoever answers. */
+/** A request for a page, independent of whether the service or the local engine answers. */
 export interface Asking extends Omit<Visit, "query"> {
   ctx: Context;
   frame: Frame;
 }
 
-/** Answers with a page of the console, also where what it asks for fails. */
+/** Answers with a page of the console, or with its error page. */
 export async function renderConsolePage(page: ConsolePage, asking: Asking): Promise<void> {
   const query = new URLSearchParams(asking.ctx.querystring);
   let view: View;
@@ -28,11 +28,11 @@ export async function renderConsolePage(page: ConsolePage, asking: Asking): Prom
   await renderView(asking, view);
 }
 
-/** Makes a change, and leads on by `goOn` or shows what came of it; in the frame also where it fails. */
+/** Makes a change, then redirects by `redirect`, or shows the returned view; a failure is shown in the frame. */
 export async function renderConsoleChange(
   change: PageChange,
   asking: Asking & { tell: Tell; form: Filled },
-  goOn: (next: string) => void,
+  redirect: (next: string) => void,
 ): Promise<void> {
   let next: string | View;
   try {
@@ -41,7 +41,7 @@ export async function renderConsoleChange(
     renderFailure(asking, error);
     return;
   }
-  if (typeof next === "string") goOn(next);
+  if (typeof next === "string") redirect(next);
   else await renderView(asking, next);
 }
 
@@ -54,11 +54,11 @@ async function renderView(asking: Asking, view: View): Promise<void> {
   });
 }
 
-/** Says in the frame what went wrong. */
+/** Shows an error in the frame. */
 function renderFailure(asking: Asking, error: unknown): void {
   const { ctx } = asking;
   const { status, words, headers } = pageErrorOf(error);
-  // Our own faults are for the log, too.
+  // Failures of the service are rethrown, so that they are logged.
   if (status >= 500) throw error;
   if (!(error instanceof PageError)) noteInLog(ctx, { failure: toApiError(error) });
   ctx.set(headers);
@@ -74,15 +74,15 @@ function renderFailure(asking: Asking, error: unknown): void {
   renderFramed(asking, { title: words.title, status, body });
 }
 
-/** The page that a form was sent from, one beside that which it was sent to; null where the browser does not say. */
+/** The page that a form was sent from, if it is a sibling of the page that it was sent to; null if unknown. */
 function formPage(ctx: Context): string | null {
   const referer = ctx.get("Referer");
   if (ctx.method !== "POST" || !URL.canParse(referer)) return null;
   const { host, pathname, search } = new URL(referer);
   const [from, to] = [pathname, ctx.path].map((path) => path.lastIndexOf("/") + 1) as [number, number];
-  // A proxy may have put something in front.
-  const isBeside = host === ctx.host && pathname.slice(0, from).endsWith(ctx.path.slice(0, to));
-  return isBeside ? pathname.slice(from) + search : null;
+  // A proxy may add a prefix to the path.
+  const isSibling = host === ctx.host && pathname.slice(0, from).endsWith(ctx.path.slice(0, to));
+  return isSibling ? pathname.slice(from) + search : null;
 }
 
 function renderFramed({ ctx, frame }: Asking, { title, body, status = 200, refreshSeconds }: View): void {
@@ -99,29 +99,29 @@ function renderFramed({ ctx, frame }: Asking, { title, body, status = 200, refre
   });
 }
 
-/** A link of the frame; the one that leads to where one is is marked. */
+/** A link of the frame; the current one is marked. */
 interface Choice {
   text: string;
   href: string;
   isHere: boolean;
 }
 
-/** What stands around every page of the console. */
+/** The frame around every page of the console. */
 export interface Frame {
-  /** Above: the organization, project and environment, each with its alternatives. */
+  /** In the top bar: organization, project and environment, each with its alternatives. */
   places: readonly { label: string; choices: readonly Choice[] }[];
-  /** Whether what is shown is of real customers. */
+  /** Whether the page shows live data. */
   isLive: boolean;
-  /** The pages. */
+  /** The navigation. */
   sections: readonly Choice[];
-  /** Who looks, and how to leave; a clock where there is one to be moved. */
+  /** The user and how to sign out; in the local engine its clock. */
   aside: ComponentChildren;
   documentation: string | null;
   /** A script of this server; none unless given. */
   script?: string;
 }
 
-/** A page in its frame: where one is above, the other pages beside it. */
+/** A page in its frame: the top bar above it, the navigation at its side. */
 function Framed({ frame, title, children }: { frame: Frame; title: string; children: ComponentChildren }) {
   const { places, isLive, sections, aside, documentation } = frame;
   return (

@@ -7,25 +7,25 @@ import { hashCredential, type NewCredential } from "../http/request/credentials.
 import type { Mailer } from "../mail/mailer.js";
 import type { Passwords } from "./sign-in/passwords.js";
 
-/** What the pages need. */
+/** Dependencies of the pages. */
 export interface PageDeps extends OAuthDeps {
-  /** Of `formKey`: signs the tokens of forms. */
+  /** Signs form tokens; from `formKey`. */
   key: Buffer;
   passwords: Passwords;
-  /** Null where the service sends no mail. */
+  /** Null if the service sends no mail. */
   mailer: Mailer | null;
   log: Logger;
 }
 
-/** Our cookies are for this host alone, for no script, and not for requests that other sites make, except links to us. */
+/** Cookies are for this host only, hidden from scripts, and not sent with requests from other sites, except when a link to us is followed. */
 const ATTRIBUTES = { httpOnly: true, sameSite: "lax", path: "/" } as const;
 
-/** Whether browsers reach the service by TLS only, so that cookies can be bound to that. */
+/** Whether browsers reach the service by TLS, so that cookies can require it. */
 function isSecure({ publicUrl }: PageDeps): boolean {
   return new URL(publicUrl()).protocol === "https:";
 }
 
-/** A browser takes a name of this prefix only by TLS, from this very host, and for all its paths: nobody beside us can set it. */
+/** Browsers accept the prefix `__Host-` only by TLS, from this very host and for all paths, so no other host can set the cookie. */
 function cookieName(deps: PageDeps, name: string): string {
   return isSecure(deps) ? `__Host-${name}` : name;
 }
@@ -34,10 +34,10 @@ export function getCookie(deps: PageDeps, ctx: Context, name: string): string | 
   return ctx.cookies.get(cookieName(deps, name));
 }
 
-/** Until the browser is closed where no time is given; a value of null takes it from the browser. */
+/** Sets a cookie, until the browser is closed unless `seconds` is given; a value of null removes it. */
 export function setCookie(deps: PageDeps, ctx: Context, name: string, value: string | null, seconds?: number): void {
   const secure = isSecure(deps);
-  // TLS may end at a proxy in front of us.
+  // TLS may end at a proxy.
   ctx.cookies.secure = secure;
   ctx.cookies.set(cookieName(deps, name), value, {
     ...ATTRIBUTES,
@@ -46,21 +46,21 @@ export function setCookie(deps: PageDeps, ctx: Context, name: string, value: str
   });
 }
 
-/** Who is signed in at a browser. */
+/** The session of a browser and its user. */
 export interface PageSession extends SessionUser {
   /** SHA-256 of the cookie's value. */
   hash: Buffer;
 }
 
-/** How long a browser stays signed in; the database ends the session by itself then. */
+/** Duration of a session; the database lets it expire after the same time. */
 const SESSION_SECONDS = 12 * 60 * 60;
 
 const COOKIE = "svc_session";
-/** Stands for the browser before anybody signed in. */
+/** Identifies the browser before anybody signed in. */
 export const VISIT_COOKIE = "svc_visit";
 const FORM = /^svc_session_[0-9a-f]{48}$/;
 
-/** Who is signed in, by one query; null for nobody, and for a session that has expired or ended. */
+/** The current session, by one query; null if nobody is signed in or the session has expired or ended. */
 export async function currentSession(deps: PageDeps, ctx: Context): Promise<PageSession | null> {
   const value = getCookie(deps, ctx, COOKIE);
   if (value === undefined || !FORM.test(value)) return null;
@@ -69,13 +69,13 @@ export async function currentSession(deps: PageDeps, ctx: Context): Promise<Page
   return user && { ...user, hash };
 }
 
-/** Hands a session to the browser, for its visit: one that was just made, never one that the browser had. */
+/** Sets the cookie of a new session, in place of the visit. Never pass a session that the browser already had. */
 export function giveSession(deps: PageDeps, ctx: Context, session: NewCredential): void {
   setCookie(deps, ctx, COOKIE, session.text, SESSION_SECONDS);
   setCookie(deps, ctx, VISIT_COOKIE, null);
 }
 
-/** Takes the session's cookie from the browser. */
+/** Removes the session's cookie from the browser. */
 export function takeSession(deps: PageDeps, ctx: Context): void {
   setCookie(deps, ctx, COOKIE, null);
 }

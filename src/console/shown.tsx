@@ -6,10 +6,10 @@ import type { TableColumn } from "./tables.js";
 
 const MEMBERS = ["name", "owner", "renewal"] as const;
 
-/** As many of the longest ids as a question takes. */
+/** Customers per request: fits even with the longest ids. */
 const ASKED_AT_ONCE = 40;
 
-/** What is shown of these customers, by their ids. */
+/** The displayed traits of these customers, by id. */
 export async function shownOf(
   { ask, model }: Pick<Visit, "ask" | "model">,
   customerIds: readonly string[],
@@ -38,12 +38,12 @@ const HEADINGS = { owner: "Owner", renewal: "Renewal" } as const;
 
 type ShownMember = keyof typeof HEADINGS;
 
-/** Which of these a list of customers has a column of. */
+/** The displayed traits for which a list of customers has a column. */
 export function shownMembers(model: Snapshot | null): ShownMember[] {
   return (["owner", "renewal"] as const).filter((member) => model?.display?.[member] !== undefined);
 }
 
-/** Their columns. */
+/** The columns for `shownMembers`. */
 export function shownColumns(model: Snapshot | null): TableColumn<{ customerId: string }>[] {
   return shownMembers(model).map((member) => [
     HEADINGS[member],

@@ -3,12 +3,12 @@ import type { Snapshot } from "../model/snapshot/types.js";
 
 type ListPage<Item> = answers.ListPage<Item>;
 
-/** `configVersion` is null of a model that is not deployed. */
+/** `configVersion` is null for a model that is not deployed. */
 export type Violation = Omit<answers.SchemaViolation, "configVersion"> & { configVersion: string | null };
 
 /**
- * What pages ask: the GET endpoints of the administrative API by their paths, those of the project below it, and what pages need of the answers. The
- * service has all of them, the local engine those that one process without a database can have.
+ * The questions of pages with their answers: GET endpoints of the administrative API, those of a project by their path within it. The service
+ * answers all of them, the local engine those that one process without a database can answer.
  */
 export interface Answers {
   customers: ListPage<answers.ListedCustomer>;
@@ -63,7 +63,7 @@ export interface Answers {
 
 export type Question = keyof Answers;
 
-/** What only the service is asked: what one process without a database does not have. */
+/** Questions that only the service can answer. */
 export type ServiceQuestion = Extract<
   Question,
   | "activations"
@@ -78,16 +78,16 @@ export type ServiceQuestion = Extract<
   | `/${string}`
 >;
 
-/** What a question's path names and its query, as text; what is undefined is left out. */
+/** Parameters of a question's path and its query, as text; undefined ones are left out. */
 export type Of = Readonly<Record<string, string | undefined>>;
 
 /**
- * Has something changed, by an endpoint of the administrative API, named as questions are: `POST webhooks/:webhook/resend`. Members of `of` that its
- * path does not name are the query's.
+ * Changes something by calling an endpoint of the administrative API, named like a question: `POST webhooks/:webhook/resend`. Members of `of` that
+ * are not in the path go into the query.
  *
  * @throws {ApiError} as the endpoint does
  */
 export type Tell = (endpoint: string, of: Of, body?: object) => Promise<unknown>;
 
-/** Asks one of them. @throws {ApiError} as the endpoint does */
+/** Asks a question. @throws {ApiError} as the endpoint does */
 export type Ask = <Name extends Question>(question: Name, of?: Of) => Promise<Answers[Name]>;

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { Context } from "koa";
 
 /**
- * The one style sheet of all pages: the reader's fonts and colours, light and dark, from 320 pixels on. At its end the documentation: three columns
- * where there is room, else one; code in the colours of text.
+ * The style sheet of all pages: the system's font, light and dark colours, from a width of 320 pixels. At its end the documentation: three columns
+ * on wide screens, else one; highlighted code in the colours of text.
  */
 const STYLE = `
 :root {
@@ -87,7 +87,7 @@ dd.code { font-size: 1.25rem; line-height: 1.2; font-weight: 600; }
 @media (max-width: 48rem) { dl.groups { grid-template-columns: 1fr; gap: 0; } dl.groups dd { margin-bottom: .75rem; } .scroll table { min-width: 44rem; } }
 @media (max-width: 24rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
 
-/* Where there is more to the side, a shadow lies on that edge: what is scrolled lies over it at the end. */
+/* A shadow on an edge shows that there is more to scroll; at the end the contents cover it. */
 .scroll { overflow-x: auto; background:
   linear-gradient(to right, var(--page) 1rem, transparent) 0 / 2rem 100% no-repeat local,
   linear-gradient(to left, var(--page) 1rem, transparent) 100% / 2rem 100% no-repeat local,
@@ -206,12 +206,12 @@ mark { background: var(--mark); color: var(--text); }
 .hljs-title { font-weight: 600; }
 `;
 
-/** GET console/style.css: its address changes with it, so that browsers may keep each version for ever. */
+/** GET console/style.css: the address changes with the contents, so browsers may cache each version for ever. */
 export function answerStyle(ctx: Context): void {
   ctx.set("Cache-Control", "public, max-age=31536000, immutable");
   ctx.type = "css";
   ctx.body = STYLE;
 }
 
-/** Of the address. */
+/** Part of the address. */
 export const STYLE_VERSION = createHash("sha256").update(STYLE).digest("hex").slice(0, 12);

@@ -2,17 +2,17 @@ import type { ComponentChildren } from "preact";
 import { formatNumber } from "../words/text.js";
 import { MaybeLink } from "./parts.js";
 
-/** A column of a table: what stands above it; what it shows of a row; where that is not text of a few words, what it is. */
+/** A column of a table: its heading, its cell for a row, and how the cell is styled, unless it is a few words of text. */
 export type TableColumn<Row> = readonly [
   heading: ComponentChildren,
   cell: (row: Row, index: number) => ComponentChildren,
   kind?: "number" | "words" | "faint" | undefined,
 ];
 
-/** Of a table on a page: everybody waits while a page is made, and a model alone may have ten thousand transitions. */
+/** The most cells of a table: rendering blocks all requests, and a model may have ten thousand transitions. */
 const CELLS_MAX = 8_000;
 
-/** A table with a row for each of `rows`, as far as they are shown, which scrolls by itself where it is wide. @param children rows below these */
+/** A table with a row for each of `rows`, up to CELLS_MAX cells; a wide table scrolls. @param children rows after these */
 export function Table<Row>(props: {
   name: string;
   rows: readonly Row[];
@@ -57,12 +57,12 @@ export function Table<Row>(props: {
   );
 }
 
-/** How many there are in a list, which it leads to where there are any. */
+/** A count that links to its list unless it is 0. */
 export function Figure({ href, children }: { href: string | null; children: number }) {
   return <MaybeLink href={children === 0 ? null : href}>{formatNumber(children)}</MaybeLink>;
 }
 
-/** What there is to say of something, each under its name. */
+/** A list of facts, by name. */
 export function FactList({ of }: { of: Readonly<Record<string, ComponentChildren>> }) {
   return (
     <dl>

@@ -6,34 +6,34 @@ import type { Trends, TrendSeries } from "../http/admin/answers.js";
 const DAY_MS = 86_400_000;
 const CHOICES = [7, 30, 90, 365];
 const DAYS = 30;
-/** So many periods are told apart at most; more are put together to weeks. */
+/** The most daily periods; longer spans are shown in weeks. */
 const PERIODS_MAX = 90;
 
-/** The last days that a page tells of: `days` of its query, one of the choices. */
+/** The number of days that a page covers: `days` of its query, if it is one of the choices. */
 export function daysOf({ query }: Pick<Visit, "query">): number {
   const days = Number(given(query, "days"));
   return CHOICES.includes(days) ? days : DAYS;
 }
 
-/** What a question for trends says of these days. */
+/** The parameters of a question for trends that cover these days. */
 export function trendSpan({ query, look }: Pick<Visit, "query" | "look">): { every: "day" | "week"; from: string } {
   const days = daysOf({ query });
   return { every: days > PERIODS_MAX ? "week" : "day", from: firstDay(days, look) };
 }
 
-/** The first of so many days that end today. */
+/** The first of `days` days that end today. */
 export function firstDay(days: number, { now, timeZone }: Visit["look"]): string {
   const today = dayIn(now, timeZone);
   return new Date(Date.parse(today) - (days - 1) * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The field of a form that chooses them. */
+/** The form field that chooses the number of days. */
 export function SpanField({ days }: { days: number }) {
   const choices = CHOICES.map((choice) => ({ value: String(choice), text: `${choice} days` }));
   return <OneOf label="Over the last" name="days" value={String(days)} choices={choices} />;
 }
 
-/** A form that chooses them alone. @param hidden the rest of the page's query */
+/** A form that only chooses the number of days. @param hidden the rest of the page's query */
 export function DaysForm(props: { path: string; days: number; hidden?: Readonly<Record<string, string>> }) {
   const { path, days, hidden } = props;
   return (
@@ -43,7 +43,7 @@ export function DaysForm(props: { path: string; days: number; hidden?: Readonly<
   );
 }
 
-/** The values of one of the series, by what it counts and of what; all 0 where it was left out. */
+/** The values of the series with this metric and subject; all 0 if there is none. */
 export function valuesOf({ periods, series }: Trends, wanted: Omit<TrendSeries, "values">): number[] {
   const found = series.find(
     ({ metric, segment, signal, band }) =>
@@ -52,7 +52,7 @@ export function valuesOf({ periods, series }: Trends, wanted: Omit<TrendSeries, 
   return periods.map((_, index) => found?.values[index] ?? 0);
 }
 
-/** Those of the present: how many there are now. */
+/** The last value of that series, which is the present one. */
 export function nowOf(trends: Trends, wanted: Omit<TrendSeries, "values">): number {
   return valuesOf(trends, wanted).at(-1) ?? 0;
 }

@@ -24,12 +24,12 @@ it("by keyboard a version is backtested beside the active one: waiting and done,
   const { page, complaints } = browser;
   const press = () => Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
   await page.goto(addressOf("version?id=v1"));
-  await page.getByRole("combobox", { name: "What v1 is to foresee in test" }).selectOption("event:login");
+  await page.getByRole("combobox", { name: "What v1 should foresee in test" }).selectOption("event:login");
   await page.getByRole("combobox", { name: "Within" }).selectOption("30d");
   expect(await faultsOf(page)).toEqual([]);
-  await page.getByRole("button", { name: "Backtest it beside v2" }).focus();
+  await page.getByRole("button", { name: "Backtest it and compare with v2" }).focus();
   await press();
-  expect(await page.getByRole("main").innerText()).toContain("waits for its turn");
+  expect(await page.getByRole("main").innerText()).toContain("waiting for its turn");
   expect(await faultsOf(page)).toEqual([]);
   await worker.runNext();
   await page.getByText("completed").waitFor({ timeout: 15_000 });
@@ -45,11 +45,11 @@ it("by keyboard a version is backtested beside the active one: waiting and done,
 it("the model's page lists them, and begins one of what has a long name, without a barrier", async () => {
   const { page, complaints } = browser;
   await page.goto(addressOf("model"));
-  expect(await page.getByRole("region", { name: "Backtests" }).innerText()).toContain("v1 beside v2");
+  expect(await page.getByRole("region", { name: "Backtests" }).innerText()).toContain("v1 compared with v2");
   expect(await faultsOf(page)).toEqual([]);
-  await page.getByRole("combobox", { name: "What v2 is to foresee in test" }).selectOption(`event:${LONG}`);
+  await page.getByRole("combobox", { name: "What v2 should foresee in test" }).selectOption(`event:${LONG}`);
   await page.getByRole("button", { name: "Backtest it" }).click();
-  await page.getByText("waits for its turn").waitFor();
+  await page.getByText("waiting for its turn").waitFor();
   await worker.runNext();
   await page.getByText("completed").waitFor({ timeout: 15_000 });
   await unfold(page);

@@ -44,7 +44,7 @@ it("by keyboard a version is previewed: waiting and done, its page has no barrie
   await page.getByRole("combobox", { name: "What it would change in test" }).selectOption("all");
   await page.getByRole("button", { name: "Preview it" }).focus();
   await press();
-  expect(await page.getByRole("main").innerText()).toContain("waits for its turn");
+  expect(await page.getByRole("main").innerText()).toContain("waiting for its turn");
   expect(await faultsOf(page)).toEqual([]);
   await worker.runNext(new URL(page.url()).searchParams.get("id")!);
   await page.getByText("completed").waitFor({ timeout: 15_000 });
@@ -64,7 +64,7 @@ it("by keyboard a dry run is found from operations, and becomes a recompute", as
   await page.getByRole("link", { name: "Dry run", exact: true }).focus();
   await press();
   expect(await faultsOf(page)).toEqual([]);
-  await page.getByRole("link", { name: "Recompute like this" }).focus();
+  await page.getByRole("link", { name: "Start this recompute" }).focus();
   await press();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Recompute in test" }).focus();

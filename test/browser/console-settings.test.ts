@@ -56,7 +56,7 @@ it("somebody is invited by keyboard, and the link is selected at once", async ()
   await page.keyboard.type("dev");
   await page.keyboard.press("Tab");
   await press("Enter");
-  expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe("Invitation of bob@example.com");
+  expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe("Invitation for bob@example.com");
   while ((await page.evaluate("document.activeElement.id")) !== "secret") await page.keyboard.press("Tab");
   expect(await page.evaluate("getSelection().toString()")).toMatch(/\/invitation\?token=svc_link_[0-9a-f]{48}$/);
   expect(await faultsOf(page)).toEqual([]);

@@ -74,7 +74,7 @@ it("answers by keyboard who needs a call, and why", async () => {
   await page.goto(at("today"));
   await page.keyboard.press("Tab");
   expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the content");
-  const called = page.getByRole("region", { name: "Signals that are raised" }).getByRole("link").first();
+  const called = page.getByRole("region", { name: "List of raised signals" }).getByRole("link").first();
   await called.focus();
   await press("Enter");
   expect(await page.getByRole("heading", { level: 1 }).innerText()).toContain("evil");

@@ -147,7 +147,7 @@ describe("the pages", () => {
 
     await page.getByLabel("Code").fill(asked.user_code);
     await button("Continue").click();
-    expect(await page.getByRole("term").allInnerTexts()).toEqual(["Code", "Program", "Address", "Asked"]);
+    expect(await page.getByRole("term").allInnerTexts()).toEqual(["Code", "Program", "Address", "Requested"]);
     expect(await button("Deny").count()).toBe(1);
     await look("confirm");
     await button("Approve").click();
@@ -194,7 +194,7 @@ describe("another site", () => {
       <input name="user_code" value="${asked.user_code}"><input name="decision" value="approve"><button>Win</button></form>`);
     await page.getByRole("button", { name: "Win" }).click();
     await page.waitForURL(`${service.url}/device`);
-    expect(await heading()).toBe("The form came from elsewhere");
+    expect(await heading()).toBe("The form came from another site");
     await stillWaits();
   });
 

@@ -48,16 +48,18 @@ describe("with a past", () => {
 
   it("the form offers the states, segments and events of the model, and outcomes are text whatever they are called", async () => {
     const { html, text } = await open("model");
-    expect(html).toMatch(/<optgroup label="Comes to the state"><option value="state:new">new<\/option>/);
+    expect(html).toMatch(/<optgroup label="Enters the state"><option value="state:new">new<\/option>/);
     expect(html).toMatch(/<optgroup label="Enters the segment"><option value="segment:quiet">/);
     expect(html).toMatch(/<optgroup label="Sends the event"><option value="event:/);
     expect(html).not.toContain("<script>");
-    expect(text).toContain("There was none yet.");
+    expect(text).toContain("There are no backtests yet.");
     const page = await begin("model", { ...ASKED, outcome: `event:${HOSTILE}`, customers: "2000" });
     const shown = await open(page);
     expect(shown.html).not.toContain("<script>");
     expect(shown.html).not.toContain("\u202e");
-    expect(shown.text).toMatch(/Does v2 foresee event:<script>.*about 2,000 customers, a sample .*waits for its turn/);
+    expect(shown.text).toMatch(
+      /Does v2 foresee event:<script>.*about 2,000 customers, a sample .*waiting for its turn/,
+    );
     await worker.runNext();
     expect((await open(page)).text).toContain("The outcome came after no sample");
     expect((await open("model")).html).not.toContain("<script>");
@@ -68,7 +70,7 @@ describe("with a past", () => {
     const waiting = await owner.get(`${BASE}/test/${page}`);
     expect(waiting.headers.get("refresh")).toBe("5");
     expect(waiting.text).toMatch(
-      /Model v2 Outcome event:login, within 30d after a look Looks every 7d from .* waits for its turn .*The report is made once/,
+      /Model v2 Outcome event:login, within 30d after a look Looks every 7d from .* waiting for its turn .*The report appears once/,
     );
     await worker.runNext();
     const { html, headers, text } = await owner.get(`${BASE}/test/${page}`);
@@ -76,7 +78,7 @@ describe("with a past", () => {
     expect(text).toMatch(/Customers 30; \d+ had the outcome .*Base rate \d+\.\d % .*completed in/);
     expect(text).toMatch(/After \d+\.\d % of the samples the outcome came within 30d\./);
     expect(text).toMatch(/In \d+ of 100 pairs .*\(95 %: \d+ to \d+\)/);
-    expect(text).toMatch(/How often the outcome came, by score .*The figures .*What comes of a threshold/);
+    expect(text).toMatch(/How often the outcome occurred, by score .*The figures .*The effect of a threshold/);
     expect(text).toMatch(/States .*Bands .*Segments .*Signals .*Components of the score/);
     expect(text).toMatch(/Component Weight AUC alone .*recency 3 0\.\d\d \(.*volume 0 .*unclear/);
     expect(text).toMatch(/Before you believe it .*This is association in one history, not cause/);
@@ -98,9 +100,9 @@ describe("with a past", () => {
     const page = await begin("version?id=v1");
     await worker.runNext();
     const { text } = await open(page);
-    expect(text).toMatch(/Model v1 beside v2/);
+    expect(text).toMatch(/Model v1 compared with v2/);
     expect(text).toMatch(
-      /v1 beside v2 Model AUC of the score .*the first less the second [+-]?\d\.\d{3} \([+-]?\d\.\d{3} to /,
+      /v1 compared with v2 Model AUC of the score .*first minus second [+-]?\d\.\d{3} \([+-]?\d\.\d{3} to /,
     );
     expect(text).toMatch(/Where they differ .*band good \d+ \d+ /);
     expect(text).toMatch(/What v1 said .*What v2 said/);
@@ -121,7 +123,7 @@ describe("with a past", () => {
     expect(text).toMatch(/Backtests .*event:login/);
     expect(html).not.toContain('action="backtest"');
     expect((await open("version?id=v1", viewer)).html).not.toContain('action="backtest"');
-    expect((await open(/href="(backtest\?id=\w+)"/.exec(html)![1]!, viewer)).text).toContain("What came of it");
+    expect((await open(/href="(backtest\?id=\w+)"/.exec(html)![1]!, viewer)).text).toContain("Result");
     const form = { ...ASKED, version: "v2", form_token: await viewer.formToken(`${BASE}/test/recomputes`) };
     expect((await viewer.post(`${BASE}/test/backtest`, form)).status).toBe(403);
   });
@@ -182,7 +184,7 @@ describe("a report", () => {
 
   it("without a sample or a score says so", async () => {
     const { text, html } = await pageOf(base);
-    expect(text).toContain("There was no sample, so nothing can be told.");
+    expect(text).toContain("There were no samples, so there is no result.");
     expect(text).toMatch(/Base rate –/);
     expect(html).not.toContain('role="img"');
   });
@@ -201,7 +203,7 @@ describe("a report", () => {
     };
     const empty = { ...none, name: "local", states: [flag], bands: [flag], segments: [flag], signals: [flag], health };
     const { text } = await pageOf({ ...base, baseRate: unsure, models: [empty, none], notes: [HOSTILE] });
-    expect(text).toMatch(/local – 0 v1 – 0 the first less the second – /);
+    expect(text).toMatch(/local – 0 v1 – 0 first minus second – /);
     expect(text).toMatch(/segment <script>.* 0 not in it – – – –/);
     expect(text).toMatch(/What local said .*scores of at least a threshold/);
     expect(text).toMatch(/Components of the score .*– – – unclear/);

@@ -91,12 +91,12 @@ describe("a webhook", () => {
   });
 
   it("shows what it is told of customers", async () => {
-    const told = async () => /Tells of the customer (.*?) Id /.exec((await page(`webhook?id=${webhook}`)).text)?.[1];
-    expect(await told()).toBe("its id alone");
+    const sent = async () => /Customer data sent (.*?) Id /.exec((await page(`webhook?id=${webhook}`)).text)?.[1];
+    expect(await sent()).toBe("only its id");
     const change = (include: string[]) =>
       fixture.admin("PATCH", `/projects/app/webhooks/${webhook}?env=test`, { body: { include } });
     await change(["name", "traits.plan"]);
-    expect(await told()).toBe("its id, name, traits.plan");
+    expect(await sent()).toBe("its id, name, traits.plan");
     await change([]);
   });
 
@@ -171,7 +171,7 @@ describe("sending again", () => {
     const { status, location } = await owner.post(RESEND, fields);
     expect([status, location]).toEqual([303, `/console/acme/app/test/delivery?webhook=${webhook}&id=${ids[1]}`]);
     expect(await statusOf(ids[1]!)).toBe("pending");
-    expect((await asked(ids[1]!)).text).toContain("It waits already");
+    expect((await asked(ids[1]!)).text).toContain("It is already waiting");
     expect((await owner.post(RESEND, fields)).status).toBe(303);
   });
 
@@ -190,7 +190,7 @@ describe("sending again", () => {
     const { html } = await page(`delivery?webhook=${webhook}&id=${ids[0]}`, viewer);
     expect(html).not.toContain('href="resend?');
     const ask = await page(`resend?webhook=${webhook}&id=${ids[0]}`, viewer);
-    expect(ask.text).toContain("Your role may not send deliveries again");
+    expect(ask.text).toContain("Your role does not allow you to send deliveries again");
     const token = await viewer.formToken(`${BASE}/deliveries`);
     const refused = await viewer.post(RESEND, { form_token: token, webhook, id: ids[0]! });
     expect(refused.status).toBe(403);

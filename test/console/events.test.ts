@@ -90,7 +90,7 @@ describe("an event", () => {
 
   it("that waits says so", async () => {
     const { text } = await page(`event?id=${events["umbrella"]}`);
-    expect(text).toContain("It waits to be evaluated");
+    expect(text).toContain("It is waiting to be evaluated");
   });
 
   it("of a hostile name is text", async () => {
@@ -112,7 +112,9 @@ it("schema violations are told by event, with the last operation that has one", 
   expect(text).toMatch(/login properties\.seats \w+ 1 .* of globex .* v1/);
   expect(html).toContain(`href="event?id=${events["globex"]}"`);
   expect(html).not.toContain("<b>");
-  expect((await owner.get("/console/acme/app/live/violations")).text).toContain("is as the model says");
+  expect((await owner.get("/console/acme/app/live/violations")).text).toContain(
+    "All accepted operations match the model",
+  );
 });
 
 describe("the emissions", () => {
@@ -128,7 +130,7 @@ describe("the emissions", () => {
 
   it("say what is wrong with a filter, and what they are where there is none", async () => {
     expect((await page("emissions?source=nothing")).status).toBe(400);
-    expect((await owner.get("/console/acme/app/live/emissions")).text).toContain("Nothing was emitted yet");
+    expect((await owner.get("/console/acme/app/live/emissions")).text).toContain("Nothing has been emitted yet");
   });
 
   it("each lead to its rule's run with the conditions, to its cause and to its deliveries", async () => {

@@ -97,7 +97,7 @@ describe("the lifecycle", () => {
   it("tells how long customers stayed in the states that they left", async () => {
     const { text } = await page("lifecycle");
     expect(text).toMatch(
-      /How long customers stay .*Departures new 22 days 2 customer 2 days 1 By the last 7 transitions/,
+      /How long customers stay .*Departures new 22 days 2 customer 2 days 1 Based on the last 7 transitions/,
     );
   });
 
@@ -126,7 +126,7 @@ describe("the lifecycle", () => {
       expect([every, status, text]).toEqual([every, 200, expect.stringContaining("4 in all")]);
     }
     expect((await page(`lifecycle?from=${dayAgo(0)}`)).text).toContain(
-      "There is one figure of each state in this span",
+      "There is only one figure for each state in this span",
     );
   });
 
@@ -164,7 +164,7 @@ describe("transitions", () => {
     expect(rows((await page("transitions")).html)).toBe(7);
     expect(rows((await page("transitions?left=&entered=&from=&to=")).html)).toBe(7);
     expect(rows((await page("transitions?left=new")).html)).toBe(2);
-    expect((await page("transitions?left=gone&entered=new")).text).toContain("There was no such transition");
+    expect((await page("transitions?left=gone&entered=new")).text).toContain("No transitions match these filters");
   });
 });
 
@@ -177,7 +177,7 @@ describe("a lifecycle that nobody could read as a picture", () => {
     await fixture.deploy(snapshotOf({ events, states: Object.fromEntries(names.map((name) => [name, ways(name)])) }));
     const { status, html, text } = await page("lifecycle");
     expect(status).toBe(200);
-    expect(text).toMatch(/There is no picture of 10[0-9] states and 9,9\d\d transitions: nobody could read it/);
+    expect(text).toMatch(/There is no diagram of 10[0-9] states and 9,9\d\d transitions, because nobody could read it/);
     expect(html).toContain("<details open");
     expect(html.match(/<tr>/g)!.length).toBeLessThan(4_000);
     expect(text).toMatch(/7,2\d\d more are not shown; the API has all of them\./);

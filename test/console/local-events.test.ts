@@ -51,7 +51,7 @@ it("svc dev shows events and emissions, and leaves deliveries out", async () => 
   expect((await page("deliveries")).status).toBe(404);
   expect([...html.matchAll(/<td><a href="event\?id=(\w+)"/g)].map(([, id]) => id)).toEqual([ids[2], ids[1]]);
   expect((await page("events?customer=initech&since=1h&type=unheard_of")).html).toContain(`id=${ids[2]}`);
-  expect((await page("events?status=pending")).text).toContain("No event is like this");
+  expect((await page("events?status=pending")).text).toContain("No events match these filters");
   expect((await page("events?since=soon")).status).toBe(400);
 });
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 it("of a project without a version says how the first is made", async () => {
-  expect((await owner.get(`${BASE}/test/model`)).text).toContain("No version was deployed yet. svc deploy");
+  expect((await owner.get(`${BASE}/test/model`)).text).toContain("No version has been deployed yet. svc deploy");
 });
 
 describe("versions", () => {
@@ -28,7 +28,7 @@ describe("versions", () => {
 
   it("are listed with who deployed them and where they are active, and what was active when", async () => {
     const { html, text } = await owner.get(`${BASE}/test/model`);
-    expect(text).toMatch(/v2 test .* owner@acme\.example .*v1 .*Active here .*deployed v2 , after v1,/);
+    expect(text).toMatch(/v2 test .* owner@acme\.example .*v1 .*Activations .*deployed v2 , after v1,/);
     expect(html).toContain('href="version?id=v2&amp;from=v1"');
   });
 
@@ -56,7 +56,7 @@ describe("versions", () => {
     const other = await browserOf(fixture.service, row.email);
     expect((await other.get(`${BASE}/live/version?id=v2`)).html).not.toContain("activate?");
     const shown = await other.get(`${BASE}/live/activate?version=v2&as=promote`);
-    expect(shown.text).toContain("Your role may not do that in live; ask an administrator.");
+    expect(shown.text).toContain("Your role does not allow you to do that in live; ask an administrator.");
     expect(shown.html).not.toContain('action="activate"');
     const itsToken = await other.formToken(`${BASE}/live/today`);
     expect((await other.post(`${BASE}/live/activate`, { ...form, form_token: itsToken })).status).toBe(403);
@@ -64,7 +64,7 @@ describe("versions", () => {
     const elsewhere = await owner.get(`${BASE}/test/activate?version=v2&as=promote`);
     const posted = await owner.post(`${BASE}/test/activate`, { ...form, form_token: token });
     for (const { status, text } of [elsewhere, posted])
-      expect([status, text]).toEqual([400, expect.stringContaining("promoted to live, and this is test")]);
+      expect([status, text]).toEqual([400, expect.stringContaining("promoted to live, but this is test")]);
     // They are no faults of ours.
     expect(lines).toEqual([]);
     expect(elsewhere.html).toContain('href="../live/activate?version=v2&amp;as=promote"');

@@ -39,7 +39,7 @@ describe("before anything is deployed", () => {
     const { html, text } = await owner.get(`${BASE}/test/operations`);
     expect(text).toMatch(/problem No configuration is deployed in test/);
     expect(html).toContain('<a href="model">');
-    expect(text).toMatch(/Nothing came in these days.*There was none yet.*The plan is standard/);
+    expect(text).toMatch(/Nothing was accepted in this period.*There are no recomputes yet.*The plan is standard/);
   });
 });
 
@@ -59,13 +59,13 @@ describe("with customers of a former version", () => {
     const { html, text } = await owner.get(`${BASE}/test/operations`);
     expect(text).toMatch(/warning The state of 3 customers was computed under another version than the active v2/);
     expect(html).toContain('<a href="recomputes"><bdi>The state of 3 customers');
-    expect(text).toMatch(/Events this month 1 .*Members, with open invitations 2/);
+    expect(text).toMatch(/Events this month 1 .*Members and open invitations 2/);
   });
 
   it("a dry run is begun, shows what would change and for whom, and the recompute goes on from it", async () => {
     const dryRun = await change("recomputes");
     expect((await owner.get(dryRun)).headers.get("refresh")).toBe("5");
-    expect((await owner.get(dryRun)).text).toMatch(/Dry run .*all customers .*waits for its turn .*Nobody yet/);
+    expect((await owner.get(dryRun)).text).toMatch(/Dry run .*all customers .*waiting for its turn .*None yet/);
     await worker.runNext();
     const { html, headers, text } = await owner.get(dryRun);
     expect(headers.get("refresh")).toBeNull();
@@ -75,18 +75,18 @@ describe("with customers of a former version", () => {
 
     expect(text).toMatch(/globex .*\+vip −paying .*segment\.exited, segment\.entered/);
     const from = new URLSearchParams(dryRun.split("?")[1]).get("id")!;
-    expect(html).toContain(`<a href="begin-recompute?from=${from}">Recompute like this</a>`);
+    expect(html).toContain(`<a href="begin-recompute?from=${from}">Start this recompute</a>`);
     const asked = await textAt(owner, `begin-recompute?from=${from}`);
     expect(asked).toMatch(
       /Recompute\? In test , the history of all customers is replayed under v2 .*2 customers change/,
     );
-    expect(asked).toContain("of health one score, the present one, is kept");
+    expect(asked).toContain("a single health score, the present one");
     const recompute = await change(`begin-recompute?from=${from}`);
     await worker.runNext();
     expect(await textAt(owner, recompute.slice(`${BASE}/test/`.length))).toMatch(/Recompute .*Customers 2 changed/);
     expect(await textAt(owner, "customers?segment=vip")).toMatch(/globex/);
     expect(await textAt(owner, "recomputes")).toMatch(/Recompute v2 completed .*Dry run v2 completed/);
-    expect(await textAt(owner, "recomputes?status=dead_letter")).toContain("There is none like this.");
+    expect(await textAt(owner, "recomputes?status=dead_letter")).toContain("No recomputes have this status.");
   });
 
   it("one that was given up says why, and goes on when it is asked to", async () => {
@@ -100,13 +100,13 @@ describe("with customers of a former version", () => {
     expect((await viewer.get(`${BASE}/test/${page}`)).html).not.toContain('action="recompute"');
     expect(await textAt(owner, "operations")).toMatch(/problem 1 recompute was given up/);
     await change(page);
-    expect(await textAt(owner, page)).toMatch(/waits for its turn/);
+    expect(await textAt(owner, page)).toMatch(/waiting for its turn/);
     await sql`delete from svc.recomputes where status <> 'completed'`;
   });
 
   it("a viewer sees them, begins none, and is refused where the form is sent all the same", async () => {
     const { text } = await viewer.get(`${BASE}/test/recomputes`);
-    expect(text).toMatch(/Your role may not begin one here.*Recompute v2 completed/);
+    expect(text).toMatch(/Your role does not allow you to start one here.*Recompute v2 completed/);
     const token = await viewer.formToken(`${BASE}/test/recomputes`);
     const refused = await viewer.post(`${BASE}/test/recomputes`, { form_token: token });
     expect([refused.status, refused.text]).toEqual([
@@ -121,7 +121,7 @@ describe("with customers of a former version", () => {
     const from = new URLSearchParams(page.split("?")[1]).get("id")!;
     await fixture.admin("POST", "/projects/app/config-versions/v1/rollback?env=test", { body: { force: true } });
     const { html, text } = await owner.get(`${BASE}/test/begin-recompute?from=${from}`);
-    expect(text).toContain("The dry run is of v2, but v1 is active here: begin another one.");
+    expect(text).toContain("The dry run is of v2, but v1 is active here: start another one.");
     expect(html).not.toContain('action="begin-recompute"');
     await fixture.admin("POST", "/projects/app/config-versions/v2/rollback?env=test", { body: { force: true } });
   });
@@ -174,14 +174,14 @@ describe("the audit log", () => {
   it("tells who changed what, and is narrowed down by each of its columns", async () => {
     expect(await textAt(owner, "audit-log")).toMatch(/config\.deployed .*owner@acme\.example app test/);
     expect(await textAt(owner, "audit-log?action=config.deployed")).not.toContain("project.created");
-    expect(await textAt(owner, "audit-log?actor=nobody")).toContain("There is no such entry.");
+    expect(await textAt(owner, "audit-log?actor=nobody")).toContain("No entries match these filters.");
     expect((await owner.get(`${BASE}/test/audit-log?since=soon`)).status).toBe(400);
     expect((await owner.get(`${BASE}/test/audit-log?cursor=nope`)).status).toBe(400);
   });
 
   it("is for administrators and owners", async () => {
     const { status, text } = await viewer.get(`${BASE}/test/audit-log`);
-    expect([status, text]).toEqual([403, expect.stringContaining("Administrators and owners see who")]);
+    expect([status, text]).toEqual([403, expect.stringContaining("Only administrators and owners can see who")]);
     expect((await viewer.get(`${BASE}/test/operations`)).html).not.toContain("audit-log");
   });
 });

@@ -33,12 +33,12 @@ it("shows what is kept, why, and how much it is; the diagnostics and the events 
   expect((await owner.get(`${BASE}/operations`)).html).toMatch(/<a href="quarantine"><bdi>2 operations are/);
   expect((await owner.get(`${BASE}/events`)).html).toContain('<a href="quarantine">');
   expect(await textAt(owner, "quarantine?code=INVALID_STRUCTURE")).toContain(
-    "No operation in quarantine is like this.",
+    "No operations in quarantine match these filters.",
   );
 });
 
 it("has no button for who may only look", async () => {
-  expect(await textAt(viewer, "quarantine")).toMatch(/Your role may not release operations/);
+  expect(await textAt(viewer, "quarantine")).toMatch(/Your role does not allow you to release operations/);
 });
 
 it("shows all that was sent of one, and releases it alone", async () => {
@@ -50,7 +50,7 @@ it("shows all that was sent of one, and releases it alone", async () => {
   const { html, text } = await owner.get(`${BASE}/${page}`);
   expect(html).toContain(big);
   expect(text).toMatch(/acme .*event The event "orders" is not declared.* UNKNOWN_EVENT/);
-  expect(await textAt(viewer, page!)).toMatch(/Your role may not release operations/);
+  expect(await textAt(viewer, page!)).toMatch(/Your role does not allow you to release operations/);
   const events = { ...snapshot().events, orders: { properties: { big: { type: "string" } } } } as const;
   await fixture.deploy(snapshot({ strictSchema: true, onViolation: "quarantine", events }));
   expect((await owner.submit(await owner.get(`${BASE}/${page}`), {}, "quarantined")).status).toBe(303);

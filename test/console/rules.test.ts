@@ -79,7 +79,7 @@ describe("a rule", () => {
 
   it("is filtered by result, and says what is wrong with one that does not exist", async () => {
     expect(rowsOf((await page("rule?id=greet&result=skip")).html)).toBe(1);
-    expect((await page("rule?id=never")).text).toContain("It did not run like this in these days.");
+    expect((await page("rule?id=never")).text).toContain("It has no such runs in this period.");
     const wrong = await page("rule?id=greet&result=nope");
     expect([wrong.status, wrong.html]).toEqual([400, expect.stringContaining('role="alert"')]);
   });

@@ -57,7 +57,7 @@ describe("with customers", () => {
   it("segments are shown with what they mean and how many are in each, as the list behind the number has", async () => {
     const { text, html } = await page("segments");
     expect(text).toContain('plan is "pro" and count of "login" at least 1');
-    expect(text).toMatch(/Rules decide: choose adds to it/);
+    expect(text).toMatch(/Rules decide: choose adds customers/);
     for (const [segment, size] of [
       ["paying", 3],
       ["busy", 1],
@@ -96,7 +96,7 @@ describe("with customers", () => {
   it("a segment that the model does not have any more keeps its customers, and says so", async () => {
     await fixture.deploy(snapshot({ segments: [], rules: [] }));
     const { text, html } = await page("segments");
-    expect(text).toContain("The active model has no such segment any more.");
+    expect(text).toContain("The active model no longer has this segment.");
     expect(html).toContain('href="segment?id=paying"');
   });
 });

@@ -78,7 +78,7 @@ describe("who may look", () => {
     const { sql } = fixture.service.db;
     await sql`insert into iam.users (user_id, email) values ('usr_alone', 'alone@example.com')`;
     const { status, html, text } = await (await browserOf(fixture.service, "alone@example.com")).get("/console");
-    expect([status, text]).toEqual([404, expect.stringContaining("not a member of an organization")]);
+    expect([status, text]).toEqual([404, expect.stringContaining("not a member of any organization")]);
     expect(html).toMatch(/<form method="post" action="logout">/);
   });
 
@@ -86,7 +86,7 @@ describe("who may look", () => {
     const bare = await fixture.service.owner("bare");
     const viewer = await fixture.service.member(bare, "viewer");
     const told = await (await browserOf(fixture.service, await emailOf(viewer))).get("/console/bare");
-    expect([told.status, told.text]).toEqual([404, expect.stringContaining("An administrator makes one, here")]);
+    expect([told.status, told.text]).toEqual([404, expect.stringContaining("An administrator can create one here")]);
     expect(formsOf(told.html)).toHaveLength(1);
 
     await join(fixture.service, "owner@bare.example", fixture.owner.organizationId, "viewer");
@@ -177,7 +177,7 @@ describe("the customers", () => {
     const page = async (value: string) =>
       (await owner.get(`/console/acme/app/live/customers?trait=plan&value=${value}`)).text;
     expect(await page("far")).toContain("many-05000");
-    expect(await page("further")).toContain("The search goes on with the next page.");
+    expect(await page("further")).toContain("The search continues on the next page.");
     await sql`delete from svc.customers where environment_id = ${id}`;
   });
 
@@ -200,7 +200,7 @@ describe("a customer", () => {
 
   it("is shown as it stood at an instant", async () => {
     const { status, text } = await owner.get(`${BASE}/customer?id=globex&at=${new Date().toISOString()}`);
-    expect([status, text]).toEqual([200, expect.stringContaining("by a replay under v1 with the traits of today")]);
+    expect([status, text]).toEqual([200, expect.stringContaining("by a replay under v1 with today's traits")]);
     expect((await owner.get(`${BASE}/customer?id=globex&at=7d`)).status).toBe(404);
   });
 

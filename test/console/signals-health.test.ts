@@ -111,7 +111,7 @@ describe("health", () => {
     const bands = health!.bands.map((band) => ({ ...band, from: band.from / 2 }));
     await fixture.deploy(snapshot({ health: { ...health!, bands } }));
     const { text, html } = await page("health");
-    expect(text).toContain(`The state of 3 customers was ${before} v2. They are in the bands of that version until`);
+    expect(text).toContain(`The state of 3 customers was ${before} v2. They keep the bands of that version until`);
     expect(html).toContain('<a href="recomputes">a recompute</a>');
   });
 });

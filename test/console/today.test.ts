@@ -70,7 +70,7 @@ it("shows who came to which state or segment, and which rules acted, each with i
 });
 
 it("shows whom time alone changes next", async () => {
-  expect(sectionOf((await owner.get(PAGE)).html, "Next by time alone")).toMatch(/free initech in 29 days/);
+  expect(sectionOf((await owner.get(PAGE)).html, "Next changes by time alone")).toMatch(/free initech in 29 days/);
 });
 
 it("shows webhooks that are in trouble, and none where all arrive", async () => {
@@ -78,9 +78,9 @@ it("shows webhooks that are in trouble, and none where all arrive", async () => 
     body: { url: "https://example.com/hook", eventTypes: ["*"] },
   });
   expect(made.status).toBe(201);
-  expect(sectionOf((await owner.get(PAGE)).html, "Webhooks in trouble")).toBe("");
+  expect(sectionOf((await owner.get(PAGE)).html, "Webhooks with problems")).toBe("");
   await fixture.service.db.sql`update svc.webhooks set failing_since = now() - interval '2 hours'`;
-  expect(sectionOf((await owner.get(PAGE)).html, "Webhooks in trouble")).toContain(
+  expect(sectionOf((await owner.get(PAGE)).html, "Webhooks with problems")).toContain(
     "https://example.com/hook has failed since",
   );
 });
@@ -89,7 +89,7 @@ it("begins at any day, and says what is wrong with one that is none", async () =
   const then = new Date(Date.now() - 3 * 86_400_000);
   await fixture.service.db.sql`update svc.emission_batches set created_at = ${then}`;
   await fixture.service.db.sql`update svc.emissions set created_at = ${then}`;
-  expect(sectionOf((await owner.get(PAGE)).html, "States")).toContain("Nobody came to another state.");
+  expect(sectionOf((await owner.get(PAGE)).html, "States")).toContain("No customer changed state.");
   expect(sectionOf((await owner.get(`${PAGE}?since=7d`)).html, "States")).toMatch(/to active 2/);
   const { status, html, text } = await owner.get(`${PAGE}?since=soon`);
   expect([status, text]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);

@@ -188,7 +188,7 @@ describe("the search", () => {
     const { text, found } = await search([...words, "Secret"].join(" "));
     expect(text).not.toContain("longest words");
     const more = await search(["a", "to", "and", ...words, "of"].join(" "));
-    expect(more.text).toContain("Only its 6 longest words were looked for.");
+    expect(more.text).toContain("Only the 6 longest words were searched for.");
     expect(more.found).toEqual(found);
     expect((await search("xqzzyva xqzzyvb xqzzyvc xqzzyvd xqzzyve xqzzyvf xqzzyvg")).text).toContain("longest words");
   });
@@ -213,7 +213,7 @@ describe("the search", () => {
 
   it.each(["", "  "])("asks for words where there are none: %j", async (query) => {
     const { status, text } = await search(query);
-    expect([status, text]).toEqual([200, "Search Enter one or more words to find the sections that have them."]);
+    expect([status, text]).toEqual([200, "Search Enter one or more words to find the sections that contain them."]);
   });
 
   it("says that it found nothing", async () => {
@@ -229,7 +229,7 @@ describe("the search", () => {
     const { status, text } = await search("x".repeat(201));
     expect([status, text]).toEqual([
       400,
-      "Search A search has at most 200 characters, and this one has 201. Take fewer words.",
+      "Search A search can have at most 200 characters, and this one has 201. Use fewer words.",
     ]);
   });
 

@@ -61,7 +61,7 @@ test("lists of a large model tell the first parts in words, and lead to where th
 test("figures of a large model are those of the first parts", async () => {
   const page = await open(LARGE, { seats: 1 });
   const { html, text } = await page("segments?days=30");
-  expect(text).toContain("These are the first 100 of 200: svc trends has the figures of all.");
+  expect(text).toContain("Only the first 100 of 200 are shown; svc trends prints all of them.");
   expect(count(html, /<td/g)).toBeLessThan(4_000);
 });
 
@@ -99,7 +99,7 @@ test("a customer of many traits and journeys shows the first", async () => {
   const { html, text } = await page("customer?id=ann");
   const [, listed] = /<summary>Traits<\/summary>(.*?)<\/details>/s.exec(html)!;
   expect(count(listed!, /<dt>/g)).toBe(200);
-  expect(textOf(listed!)).toContain("And 300 more: svc customers export has all.");
+  expect(textOf(listed!)).toContain("And 300 more; svc customers export has all of them.");
   expect(count(text, /And 10 more journeys/g)).toBe(2);
   expect(count(html, /<h3>/g)).toBe(20);
 });
@@ -122,6 +122,6 @@ test("of many differences between versions the first are shown", () => {
   const html = renderToString(h(Changes, { difference: { from: "v1", to: "v2", changes } as never }));
   expect(count(html, /<li>/g)).toBe(500);
   expect(textOf(html)).toMatch(
-    /^2,000 differences: 2000 added ?\..*Only the first 500 are shown: svc config diff v1 v2 tells all\.$/,
+    /^2,000 differences: 2000 added ?\..*Only the first 500 are shown; svc config diff v1 v2 shows all\.$/,
   );
 });

@@ -56,7 +56,7 @@ test("the pages of the model's parts tell what came of what was sent, day by day
   const rule = await page("rule?id=tell&result=pass");
   expect(rule.html.match(/href="customer\?id=(ann|bob)&amp;kind=emission#emi_\w+"/g)).toHaveLength(2);
 
-  expect((await page("signals")).text).toContain("None like this is raised now.");
+  expect((await page("signals")).text).toContain("No raised signals match.");
   clock.moveTo(START + 7 * DAY);
   engine.advance();
   const signals = await page("signals");

@@ -131,10 +131,12 @@ describe("the pages", () => {
   test("tell whom time alone changes next; of those whose timers wait for late events when the wait ends", async () => {
     const { engine, text, send } = await serve({ settleMs: HOUR });
     await send([{ ...signedUp, customerId: "late", timestamp: iso(START - 2 * DAY) }, signedUp]);
-    expect(await text("/console/today")).toMatch(/Next by time alone .* late in 19 days globex in 21 days/);
+    expect(await text("/console/today")).toMatch(/Next changes by time alone .* late in 19 days globex in 21 days/);
     await send([{ ...signedUp, customerId: "overdue", timestamp: iso(START - 40 * DAY) }]);
     expect(engine.document("overdue")!.nextDueAt).toBe(iso(START - 19 * DAY));
-    expect(await text("/console/today")).toMatch(/Next by time alone .* overdue in 1 day late in 19 days globex in 21/);
+    expect(await text("/console/today")).toMatch(
+      /Next changes by time alone .* overdue in 1 day late in 19 days globex in 21/,
+    );
   });
 
   test("tell what changed, from memory", async () => {

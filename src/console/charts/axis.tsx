@@ -3,19 +3,19 @@ import { formatNumber } from "../../words/text.js";
 
 const DAY_MS = 86_400_000;
 
-/** How instants of a span are told apart on its axis: hours within two days, days within a year, else months. */
+/** The format of instants on an axis: times below two days, dates below a year, else months. */
 export function tickFormat(spanMs: number, timeZone: string): Intl.DateTimeFormat {
   if (spanMs < 2 * DAY_MS) return new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });
   return dayFormat(spanMs, timeZone);
 }
 
-/** As `tickFormat`, of a span of whole days. */
+/** As `tickFormat`, for a span of whole days. */
 export function dayFormat(spanMs: number, timeZone: string): Intl.DateTimeFormat {
   if (spanMs < 365 * DAY_MS) return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone });
   return new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric", timeZone });
 }
 
-/** Lines across a picture at these heights, each with its figure before it. */
+/** Horizontal lines at these values, each with its label. */
 export function Levels(props: {
   y: ScaleLinear<number, number>;
   ticks: readonly number[];
@@ -34,13 +34,13 @@ export function Levels(props: {
   ));
 }
 
-/** A name beside a picture, where it must not take more than so many characters. */
+/** A name cut to at most `charactersMax` characters. */
 export function shortened(name: string, charactersMax: number): string {
   const characters = [...name];
   return characters.length > charactersMax ? `${characters.slice(0, charactersMax - 1).join("")}…` : name;
 }
 
-/** What in a legend shows the look of a line, or of the space `between` two. */
+/** The sample of a line, or of the area `between` two, in a legend. */
 export function Swatch({ kind }: { kind: string }) {
   return (
     <svg class="chart" viewBox="0 0 10 10" aria-hidden="true">

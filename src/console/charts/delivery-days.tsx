@@ -22,7 +22,7 @@ const COLOURS = { delivered: "c2", failed: "c5" } as const;
 
 const format = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 
-/** What became of deliveries, day by day, as columns; the numbers as a table behind it. */
+/** Outcomes of deliveries by day as stacked columns, with the figures as a table. */
 export function DeliveryDays({ days }: { days: readonly Day[] }) {
   const names = days.map(({ day }) => day);
   const most = Math.max(1, ...days.map(({ delivered, failed }) => delivered + failed));
@@ -71,9 +71,9 @@ export function DeliveryDays({ days }: { days: readonly Day[] }) {
         ))}
       </ul>
       <details>
-        <summary>The numbers</summary>
+        <summary>The figures</summary>
         <Table
-          name="What became of deliveries by day"
+          name="Deliveries by day"
           rows={days.toReversed()}
           columns={[
             ["Day", ({ day }) => day],

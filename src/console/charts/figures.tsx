@@ -2,16 +2,16 @@ import { formatNumber } from "../../words/text.js";
 import { dateTime, Empty, Text } from "../parts.js";
 import { type TableColumn, Table } from "../tables.js";
 
-/** A series of numbers, one for each period; null where there is none. */
+/** A series of numbers, one for each period; null for a period without a value. */
 export interface Series {
   name: string;
   values: readonly (number | null)[];
 }
 
-/** A table has so many at most. */
+/** The most figures that a table shows. */
 const FIGURES_MAX = 3_000;
 
-/** The figures behind a chart of this name: a row for each period, the newest first, of as many series as there is room for. @param periods their first days */
+/** The figures of a chart as a table: a row for each period, newest first, and as many series as FIGURES_MAX allows. @param periods first days */
 export function Figures(props: { name: string; periods: readonly string[]; series: readonly Series[] }) {
   const { name, periods, series } = props;
   const shown = series.slice(0, Math.max(1, Math.floor(FIGURES_MAX / periods.length)));
@@ -20,8 +20,8 @@ export function Figures(props: { name: string; periods: readonly string[]; serie
       <summary>The figures</summary>
       {shown.length === series.length ? null : (
         <Empty>
-          These are the first {formatNumber(shown.length)} of {formatNumber(series.length)}: <code>svc trends</code> has
-          the figures of all.
+          Only the first {formatNumber(shown.length)} of {formatNumber(series.length)} are shown;{" "}
+          <code>svc trends</code> prints all of them.
         </Empty>
       )}
       <Table

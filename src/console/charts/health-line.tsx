@@ -15,7 +15,7 @@ const RIGHT = 12;
 const TOP = 12;
 const BOTTOM = 28;
 
-/** A health score over time, with the limits of its bands; the changes as a table behind it. @param scores the newest first */
+/** A health score over time, with the limits of its bands, and its changes as a table. @param scores newest first */
 export function HealthLine(props: {
   scores: readonly HealthScoreChange[];
   bands: readonly HealthBand[];
@@ -58,9 +58,9 @@ export function HealthLine(props: {
         {last.overall === null ? null : <circle class="dot" cx={x(new Date(end))} cy={y(last.overall)} r={3.5} />}
       </svg>
       <details>
-        <summary>{isWhole ? "The changes of the score" : `The last ${scores.length} changes of the score`}</summary>
+        <summary>{isWhole ? "Changes of the score" : `The last ${scores.length} changes of the score`}</summary>
         <Table
-          name="The changes of the score"
+          name="Changes of the score"
           rows={scores}
           columns={[
             ["When", ({ at }) => <At iso={at} />],

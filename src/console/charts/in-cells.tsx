@@ -2,14 +2,14 @@ import { scaleLinear } from "d3-scale";
 import { line } from "d3-shape";
 import { formatNumber } from "../../words/text.js";
 
-/** Pictures in the cells of tables are so wide. */
+/** Width of pictures in table cells. */
 const WIDTH = 140;
 const SPARK_HEIGHT = 28;
 const BAR_HEIGHT = 12;
-/** For the width of the line. */
+/** Margin for the width of the line. */
 const EDGE = 2;
 
-/** A series as a small line in a row of a table, from 0 to its greatest value; its figures stand elsewhere. */
+/** A series as a small line in a table cell, scaled from 0 to its greatest value. */
 export function Spark({ values }: { values: readonly number[] }) {
   const x = scaleLinear([0, Math.max(1, values.length - 1)], [EDGE, WIDTH - EDGE]);
   const y = scaleLinear([0, Math.max(1, ...values)], [SPARK_HEIGHT - EDGE, EDGE]);
@@ -24,7 +24,7 @@ export function Spark({ values }: { values: readonly number[] }) {
   );
 }
 
-/** A part of a whole, from 0 to 1: as a bar, and in percent. */
+/** A share between 0 and 1 as a bar and in percent. */
 export function ShareBar({ share }: { share: number }) {
   const x = scaleLinear([0, 1], [0, WIDTH]);
   return (

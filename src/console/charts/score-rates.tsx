@@ -14,18 +14,18 @@ const BOTTOM = 46;
 const inPercent = (share: number) => `${Number((share * 100).toFixed(1))} %`;
 
 interface RatesProps {
-  /** Of the page's elements, its own. */
+  /** Unique on the page. */
   id: string;
   title: string;
-  /** What the scores at the bottom are. */
+  /** Label of the axis of scores. */
   below: string;
-  /** The share of all samples with the outcome: what chance comes to. */
+  /** The share of all samples with the outcome: the rate of random guesses. */
   baseRate: number;
   /** The greatest share that is drawn. */
   most: number;
   draw: (x: ScaleLinear<number, number>, y: ScaleLinear<number, number>) => ComponentChildren;
   legend: readonly { kind: string; text: string }[];
-  /** The figures behind it. */
+  /** The figures as a table. */
   children: ComponentChildren;
 }
 
@@ -73,14 +73,14 @@ interface TradeOffProps {
   children: ComponentChildren;
 }
 
-/** Precision and recall of flagging all scores on one side of a threshold; the figures behind it. */
+/** Precision and recall of flagging all scores on one side of a threshold, with the figures as a table. */
 export function TradeOff({ id, thresholds, direction, baseRate, children }: TradeOffProps) {
   const bound = direction === "lower" ? "at most" : "at least";
   return (
     <Rates
       id={id}
-      title={`Precision and recall where scores of ${bound} a threshold are flagged`}
-      below={`flagged: scores of ${bound} this`}
+      title={`Precision and recall if scores of ${bound} a threshold are flagged`}
+      below={`threshold: scores of ${bound} this are flagged`}
       baseRate={baseRate}
       most={1}
       draw={(x, y) =>
@@ -109,12 +109,12 @@ interface CalibrationProps {
   children: ComponentChildren;
 }
 
-/** How often the outcome came by score, with the 95 % intervals; the figures behind it. */
+/** How often the outcome occurred, by score, with 95 % intervals and the figures as a table. */
 export function Calibration({ id, bins, baseRate, children }: CalibrationProps) {
   return (
     <Rates
       id={id}
-      title="How often the outcome came, by score"
+      title="How often the outcome occurred, by score"
       below="score"
       baseRate={baseRate}
       most={Math.max(baseRate, ...bins.map(({ rate }) => rate.high ?? rate.value), 0.01)}
@@ -132,7 +132,9 @@ export function Calibration({ id, bins, baseRate, children }: CalibrationProps) 
           );
         })
       }
-      legend={[{ kind: "curve", text: "about a tenth of the samples each, with the 95 % interval of its share" }]}
+      legend={[
+        { kind: "curve", text: "share with the outcome and its 95 % interval, for about a tenth of the samples each" },
+      ]}
     >
       {children}
     </Rates>

@@ -14,20 +14,20 @@ const BOTTOM = 28;
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 
 interface SeriesLinesProps {
-  /** Of the page's elements, its own. */
+  /** Unique on the page. */
   id: string;
   title: string;
-  /** The first day of each. */
+  /** The first day of each period. */
   periods: readonly string[];
-  /** At most as many as there are colours. */
+  /** At most as many as the style sheet has colours. */
   lines: readonly Series[];
-  /** Two series whose space between is filled. */
+  /** Two series; the area between them is filled. */
   between?: readonly [lower: Series, upper: Series];
-  /** The greatest value there can be; that which there is unless given. */
+  /** The greatest possible value; unless given, the greatest in the series. */
   max?: number;
 }
 
-/** Numbers over periods as lines, with the figures behind them. */
+/** Series as lines over time, with the figures as a table. */
 export function SeriesLines({ id, title, periods, lines, between, max }: SeriesLinesProps) {
   const all = [...lines, ...(between ?? [])];
   const greatest = max ?? Math.max(1, ...all.flatMap(({ values }) => values.map((value) => value ?? 0)));

@@ -20,7 +20,7 @@ const TOP = 12;
 const BOTTOM = 28;
 const TICKS = 7;
 
-/** How parts of a whole developed, one upon the other, the first at the bottom; the figures as a table behind it. @param periods by their first days, two at least */
+/** Parts of a whole over time as a stacked area, the first at the bottom, with the figures as a table. @param periods their first days, at least two */
 export function StackedArea(props: { title: string; periods: readonly string[]; layers: readonly Layer[] }) {
   const { title, periods, layers } = props;
   const days = periods.map((day) => new Date(day));
@@ -39,7 +39,7 @@ export function StackedArea(props: { title: string; periods: readonly string[]; 
   const every = Math.ceil(days.length / TICKS);
   return (
     <figure>
-      <div class="scroll" role="region" aria-label={`${title}, drawn`} tabIndex={0}>
+      <div class="scroll" role="region" aria-label={`${title}: chart`} tabIndex={0}>
         <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-labelledby="stacked-area">
           <title id="stacked-area">{title}</title>
           <Hatchings />
@@ -78,7 +78,7 @@ export function StackedArea(props: { title: string; periods: readonly string[]; 
 
 const COLOURS = 8;
 
-/** What is drawn over those after the eighth of many. A picture has it once, also for its legend. */
+/** Patterns drawn over the colours of layers after the eighth. Once per picture; the legend uses them, too. */
 function Hatchings() {
   return (
     <defs>
@@ -98,7 +98,7 @@ function Hatchings() {
   );
 }
 
-/** Draws one of many with the look of its place: of eight colours, then the same hatched. @param draw gives the shape with this look */
+/** Draws a layer with the colour of its index: one of eight colours, then the same ones hatched. @param draw returns the shape with these attributes */
 function Coloured(props: { place: number; draw: (look: { class?: string; fill?: string }) => ComponentChildren }) {
   const { place, draw } = props;
   const hatching = Math.floor(place / COLOURS) % 3;

@@ -8,11 +8,11 @@ import { shortened } from "./axis.js";
 export interface DiagramState {
   name: string;
   customers: number;
-  /** To those customers; null where there is no list of them. */
+  /** The list of these customers; null if there is none. */
   href: string | null;
 }
 
-/** The transitions from one state to another; from null for those that were in none. */
+/** The transitions from one state to another; `from` is null for customers that had no state. */
 export interface DiagramArrow {
   from: string | null;
   to: string;
@@ -23,14 +23,14 @@ export interface DiagramArrow {
 const NAME_MAX = 20;
 const CHARACTER_WIDTH = 8;
 const STATE = { widthMin: 90, height: 50 };
-/** Where customers come from that were in no state. */
+/** The dot from which customers come that had no state. */
 const BEGIN = { id: "begin", radius: 5 };
 
 const nameIn = (name: string) => shortened(printable(name), NAME_MAX);
-// What states are called cannot be the id of the beginning.
+// The prefix keeps a state named `begin` apart from BEGIN.
 const idOf = (state: string | null) => (state === null ? BEGIN.id : `state ${state}`);
 
-/** States with the customers in them, and arrows for the transitions between them, as wide as there are many. */
+/** States with their numbers of customers, and arrows for transitions, wider for more of them. */
 export function StateDiagram({ states, arrows }: { states: readonly DiagramState[]; arrows: readonly DiagramArrow[] }) {
   const graph = laidOut(states, arrows);
   const { width, height } = graph.graph();
@@ -38,7 +38,7 @@ export function StateDiagram({ states, arrows }: { states: readonly DiagramState
   const strokeWidth = scaleSqrt([0, most], [1, 4]);
   const begin = graph.node(BEGIN.id);
   return (
-    <div class="scroll" role="region" aria-label="The lifecycle as a diagram" tabIndex={0}>
+    <div class="scroll" role="region" aria-label="Lifecycle diagram" tabIndex={0}>
       <svg class="chart diagram" viewBox={`0 0 ${width} ${height}`} width={width} height={height}>
         <title>The lifecycle: {plural(states.length, "state")} and the transitions between them</title>
         <defs>
@@ -84,7 +84,7 @@ interface Size {
 
 type PlacedState = Size & Point;
 
-/** With the middle of its label. */
+/** `x` and `y` are the centre of its label. */
 type PlacedArrow = Point & { points: Point[] };
 
 interface LayoutGraph {
@@ -96,13 +96,13 @@ interface LayoutGraph {
   edge(from: string, to: string): PlacedArrow | undefined;
 }
 
-/** What of the library is used: its own declarations cannot be resolved by the rules of Node.js. */
+/** Types of the functions used: the library's own declarations cannot be resolved by the rules of Node.js. */
 const { Graph, layout } = dagre as unknown as {
   Graph: new () => LayoutGraph;
   layout: (graph: LayoutGraph) => void;
 };
 
-/** Places states and the arrows between them, whose labels are boxes, too, from left to right. */
+/** Lays out the states and arrows from left to right; labels of arrows are boxes, too. */
 function laidOut(states: readonly DiagramState[], arrows: readonly DiagramArrow[]): LayoutGraph {
   const graph = new Graph();
   graph.setGraph({ rankdir: "LR", nodesep: 34, edgesep: 20, ranksep: 34, marginx: 12, marginy: 12 });
@@ -132,7 +132,7 @@ function Arrow({ arrow, place, width }: { arrow: DiagramArrow; place: PlacedArro
       <path class="edge" d={curve(place.points) ?? ""} stroke-width={width} marker-end="url(#arrow)" />
       <MaybeLink href={transitions === 0 ? null : href}>
         <title>
-          {from === null ? "first in" : `${printable(from)} to`} {printable(to)}: {formatNumber(transitions)}
+          {from === null ? "first state" : `${printable(from)} to`} {printable(to)}: {formatNumber(transitions)}
         </title>
         <text class="halo" x={place.x} y={place.y} text-anchor="middle" dominant-baseline="central">
           {formatNumber(transitions)}

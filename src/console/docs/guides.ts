@@ -3,21 +3,21 @@ import { decodeHTML } from "entities";
 import { renderMarkdown } from "./markdown.js";
 import { type DocsPage, readDocument } from "./pages.js";
 
-/** A page of the documentation as it is read. */
+/** A rendered page of the documentation. */
 export interface Guide {
   page: DocsPage;
   html: string;
   sections: readonly GuideSection[];
 }
 
-/** What stands below a heading of the second level, or above the first of them: then id and title are empty. */
+/** The text below a heading of level two; for the text above the first one, id and title are empty. */
 export interface GuideSection {
   id: string;
   title: string;
   text: string;
 }
 
-/** Reads a page's file. Links of the page to others are made relative to it. */
+/** Reads and renders the file of a page; its links to other pages become relative. */
 export async function readGuide(page: DocsPage, pages: readonly DocsPage[]): Promise<Guide> {
   const root = "../".repeat(page.name.split("/").length);
   const html = renderMarkdown(await readDocument(page.file), (linked) => {
@@ -34,7 +34,7 @@ function sectionOf(html: string): GuideSection {
   return { id, title: textOf(title), text: textOf(html.slice(heading.length)) };
 }
 
-/** What a reader sees of HTML that markdown became, in one line. */
+/** The visible text of rendered markdown, in one line. */
 function textOf(html: string): string {
   const text = html.replace(/<(?!\/?(?:a|code|em|span|strong)\b)[^>]*>/g, " ").replace(/<[^>]*>/g, "");
   return decodeHTML(text).replace(/\s+/g, " ").trim();

@@ -4,25 +4,25 @@ import { renderDocument, rootOf, TopBar } from "../page.js";
 import type { GuideSection } from "./guides.js";
 import type { DocsPart } from "./pages.js";
 
-/** The most characters that one can search for. */
+/** Maximum length of a search, in characters. */
 export const QUERY_MAX = 200;
 
-/** What is shown of the documentation. */
+/** The contents of a page of the documentation. */
 interface DocsView {
   title: string;
   parts: readonly DocsPart[];
-  /** The page's own address below /docs, where it is one of the parts. */
+  /** The page's address below /docs; none for the index and the search. */
   name?: string;
-  /** Of the page. */
+  /** Sections of the page. */
   sections?: readonly GuideSection[];
-  /** What was searched for. */
+  /** The text of the search. */
   query?: string;
-  /** HTML of ours, or what else the page shows. */
+  /** Trusted HTML, or elements. */
   body: { html: string } | ComponentChildren;
   status?: number;
 }
 
-/** Answers with a page of the documentation: all pages and the search beside it, and what it holds. */
+/** Answers with a page of the documentation, with the navigation, the search and its contents. */
 export function renderDocs(ctx: Context, view: DocsView): void {
   const { title, parts, name, sections = [], query, body, status = 200 } = view;
   const root = rootOf(ctx);
@@ -66,7 +66,7 @@ function SearchForm({ root, query }: { root: string; query: string | undefined }
   );
 }
 
-/** All pages, part by part; open is the part that one is in. */
+/** All pages by part; the part of the current page is open. */
 function Navigation({ root, parts, name }: { root: string; parts: readonly DocsPart[]; name: string | undefined }) {
   return (
     <nav aria-label="Documentation">

@@ -11,10 +11,10 @@ import sql from "highlight.js/lib/languages/sql";
 import typescript from "highlight.js/lib/languages/typescript";
 import yaml from "highlight.js/lib/languages/yaml";
 
-/** Where a page's link to a file leads, where that is a page as well; null where it leads to a file that nobody is served: an example, a test. */
+/** The address of a linked file: undefined keeps the link as it is, null removes it because the file (an example, a test) is not served. */
 type AddressOf = (file: string) => string | null | undefined;
 
-/** Our pages' markdown as HTML: headings can be linked to, what is wide scrolls by itself and by keyboard, raw HTML is left out. */
+/** Renders our markdown as HTML: headings have ids, wide tables and code scroll, also by keyboard, and raw HTML is left out. */
 export function renderMarkdown(text: string, addressOf: AddressOf): string {
   return new Marked().parse(text, { async: false, renderer: new PageRenderer(addressOf) });
 }
@@ -36,7 +36,7 @@ class PageRenderer extends Renderer {
     return `<div class="scroll" role="group" tabindex="0" aria-labelledby="${this.#heading}">${super.table(token)}</div>\n`;
   }
 
-  // An empty cell is no heading.
+  // An empty header cell is not a heading.
   override tablecell(token: Tokens.TableCell): string {
     return super.tablecell({ ...token, header: token.header && token.text !== "" });
   }
@@ -61,7 +61,7 @@ class PageRenderer extends Renderer {
   }
 }
 
-/** As GitHub makes them, so that a link in the file works in both places; but an error's code stays as it is: `error.docs` ends with it. */
+/** The id that GitHub gives a heading, so that links work in both places. Error codes stay unchanged: `error.docs` ends with them. */
 function headingId(text: string): string {
   if (/^[A-Z]+(?:_[A-Z]+)*$/.test(text)) return text;
   return text
@@ -70,11 +70,11 @@ function headingId(text: string): string {
     .replaceAll(" ", "-");
 }
 
-// Those of the documentation; each also knows its short names, such as `ts` and `sh`.
+// The languages in the documentation; each includes its short names, such as `ts` and `sh`.
 const LANGUAGES = { bash, http, javascript, json, nginx, python, shell, sql, typescript, yaml };
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
-/** Code as HTML with what is to be coloured in `span`s; null where the language is not known, as that of `text` is not. */
+/** Code as HTML with highlighted tokens in `span`s; null for an unknown language, such as `text`. */
 export function highlight(code: string, language: string): string | null {
   if (hljs.getLanguage(language) === undefined) return null;
   return hljs.highlight(code, { language, ignoreIllegals: true }).value;

@@ -8,7 +8,7 @@ import { QUERY_MAX, renderDocs } from "./layout.js";
 import { describeParts, type DocsPart, findContents, readDocument } from "./pages.js";
 import { Results, indexSections, type Search } from "./search.js";
 
-/** GET /docs and its pages: the documentation that `error.docs` links to, where no other address was configured. */
+/** GET /docs and its pages: the documentation that `error.docs` links to unless SVC_DOCS_URL is set. */
 export function docsRoutes(): Route[] {
   const contents = findContents();
   const describe = once(() => describeParts(contents));
@@ -55,12 +55,12 @@ function get(path: string, handle: Route["handle"]): Route {
   return { method: "GET", path, handle };
 }
 
-/** Done when first asked for, and again only where it failed. */
+/** Caches the result of `make`, which is called when first needed, and again only if it failed. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
+  let result: Promise<T> | undefined;
   return () =>
-    (made ??= make().catch((error: unknown) => {
-      made = undefined;
+    (result ??= make().catch((error: unknown) => {
+      result = undefined;
       throw error;
     }));
 }
@@ -85,14 +85,14 @@ function Index({ parts }: { parts: readonly DocsPart[] }) {
   );
 }
 
-/** GET /docs/search?q=: the sections that have the words. */
+/** GET /docs/search?q=: the sections that contain the words. */
 async function renderSearch(ctx: Context, parts: readonly DocsPart[], index: () => Promise<Search>): Promise<void> {
   const query = queryText(ctx, "q")?.trim() ?? "";
   const view = { title: "Search", parts, query };
   if (query === "") {
-    renderDocs(ctx, { ...view, body: <p>Enter one or more words to find the sections that have them.</p> });
+    renderDocs(ctx, { ...view, body: <p>Enter one or more words to find the sections that contain them.</p> });
   } else if (query.length > QUERY_MAX) {
-    const problem = `A search has at most ${QUERY_MAX} characters, and this one has ${query.length}. Take fewer words.`;
+    const problem = `A search can have at most ${QUERY_MAX} characters, and this one has ${query.length}. Use fewer words.`;
     renderDocs(ctx, { ...view, status: 400, body: <p role="alert">{problem}</p> });
   } else {
     const search = await index();

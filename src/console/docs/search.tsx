@@ -5,54 +5,54 @@ import type { Guide, GuideSection } from "./guides.js";
 import type { DocsPage } from "./pages.js";
 import { Text } from "../parts.js";
 
-/** A section of a page in which words were found. */
+/** A section in which words were found. */
 interface FoundPage {
   page: DocsPage;
   section: GuideSection;
-  /** Those of the section, in small letters, that were looked for or are like what was. */
+  /** Words of the section, in lower case, that match the query exactly or approximately. */
   words: readonly string[];
 }
 
-/** What a search came to. */
+/** The result of a search. */
 interface FoundSections {
   /** The best first. */
   pages: readonly FoundPage[];
-  /** Whether the query had more words than are looked for. */
+  /** Whether the query had more words than WORDS_MAX. */
   isCut: boolean;
 }
 
-/** @throws {QueueFullError} where too many search at once, or `who` has several searches under way */
+/** @throws {QueueFullError} if too many searches are waiting, or too many of `who` */
 export type Search = (query: string, who: string) => Promise<FoundSections>;
 
-/** Of a query so many words are looked for, the longest: a short one is the beginning of hundreds. */
+/** Only the longest words of a query are searched for, because a short one is the prefix of hundreds. */
 const WORDS_MAX = 6;
 
-/** A word also finds longer ones that begin with it, and a long one those that differ in a letter. */
+/** A word also matches longer words that begin with it; a long one also matches words that differ in one letter. */
 const OPTIONS: SearchOptions = {
   boost: { title: 3, page: 2 },
   prefix: (word) => word.length > 2,
   fuzzy: (word) => (word.length > 4 ? 1 : 0),
 };
 
-/** Makes the index of all sections. It finds those that have every word, else those that have some of them, the best first. */
+/** Indexes all sections. A search finds the sections with all words, or else those with some of them, best first. */
 export async function indexSections(guides: readonly Guide[]): Promise<Search> {
   const sections = guides.flatMap(({ page, sections }) => sections.map((section) => ({ page, section })));
   const index = new MiniSearch({ fields: ["page", "title", "text"] });
   const documents = sections.map(({ page, section: { title, text } }, id) => ({ id, page: page.title, title, text }));
-  // Piece by piece, so that other requests are answered in between.
+  // In chunks, so that other requests are answered in between.
   await index.addAllAsync(documents, { chunkSize: 20 });
   const places = new Semaphore({
     places: 1,
     waitingMax: 20,
-    // One visitor does not fill the line.
+    // One visitor cannot fill the queue.
     each: 10,
     waitMsMax: 2_000,
-    reason: "Too many search the documentation.",
-    reasonEach: "Ten searches of yours are under way.",
+    reason: "Too many people are searching the documentation.",
+    reasonEach: "Ten of your searches are already under way.",
   });
   return (query, who) =>
     places.run(async () => {
-      // Anybody may search; between two searches other requests are answered.
+      // Lets other requests be answered between two searches, which need no sign-in.
       await setImmediate();
       const words = [...new Set(split(query.toLowerCase()))].filter((word) => word !== "");
       words.sort((a, b) => b.length - a.length);
@@ -66,14 +66,14 @@ export async function indexSections(guides: readonly Guide[]): Promise<Search> {
     }, who);
 }
 
-/** Into words, as the index does it. */
+/** Splits text into words as the index does. */
 const split = MiniSearch.getDefault("tokenize") as (text: string) => string[];
 
 const FOUND_MAX = 20;
 
-/** What a search found; links are relative to a page beside it. */
+/** The results of a search; links are relative to the address of a page. */
 export function Results({ query, found: { pages: found, isCut } }: { query: string; found: FoundSections }) {
-  const cut = isCut ? <p>Only its {WORDS_MAX} longest words were looked for.</p> : null;
+  const cut = isCut ? <p>Only the {WORDS_MAX} longest words were searched for.</p> : null;
   if (found.length === 0) {
     return (
       <>
@@ -110,7 +110,7 @@ export function Results({ query, found: { pages: found, isCut } }: { query: stri
   );
 }
 
-/** The stretch of a text that has the most of the words, in pieces: every second one is such a word. */
+/** The excerpt of a text with the most matching words, split so that every second piece is such a word. */
 function excerpt(text: string, words: readonly string[]): string[] {
   const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|");
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${escaped})(?![\\p{L}\\p{N}])`, "giu");

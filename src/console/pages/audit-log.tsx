@@ -22,7 +22,7 @@ export const auditLogPage: ConsolePage = {
   async answer({ ask, query, may }) {
     const title = "Audit log";
     if (!may("list_audit_log")) {
-      return { title, status: 403, body: <p class="note">Administrators and owners see who changed what.</p> };
+      return { title, status: 403, body: <p class="note">Only administrators and owners can see who changed what.</p> };
     }
     const filters = allGiven(query, FILTERS);
     const cursor = given(query, "cursor");
@@ -45,7 +45,7 @@ export const auditLogPage: ConsolePage = {
           ) : (
             <>
               {found.data.length === 0 && !query.has("cursor") ? (
-                <Empty>{isFiltered ? "There is no such entry." : "Nothing was changed yet."}</Empty>
+                <Empty>{isFiltered ? "No entries match these filters." : "Nothing has been changed yet."}</Empty>
               ) : (
                 <Table name="Audit log" rows={found.data} columns={COLUMNS} />
               )}

@@ -8,7 +8,7 @@ import { Report } from "./backtests/report.js";
 import { Course, refreshOf, isUnderWay, JobStatus } from "./recomputes/job.js";
 import { Table, type TableColumn } from "../tables.js";
 
-/** Whether a model foresaw an outcome: what was asked, how far it came, and what came of it. */
+/** Whether a model foresaw an outcome: the request, its progress, and the report. */
 export const backtestPage: ConsolePage = {
   path: "backtest",
   inService: true,
@@ -24,13 +24,13 @@ export const backtestPage: ConsolePage = {
             job={backtest}
             about={{
               Model: <BacktestModels backtest={backtest} />,
-              ...textsOf(report === null ? askedFields(backtest) : backtestFields({ report, customers, traits })),
+              ...textsOf(report === null ? requestedFields(backtest) : backtestFields({ report, customers, traits })),
             }}
           />
           {report !== null ? (
             <Report backtest={{ report, customers, traits }} model={model} />
           ) : isUnderWay(backtest) ? (
-            <p class="note">The report is made once all customers were looked at.</p>
+            <p class="note">The report appears once all customers have been examined.</p>
           ) : null}
           <LinkLine href="model" text="Back to the model" />
         </>
@@ -49,8 +49,8 @@ export const backtestPage: ConsolePage = {
 const textsOf = (fields: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, <Text>{text}</Text>]));
 
-/** What was asked, as long as there is no report. */
-function askedFields({ outcome, within, every, from, to, customers }: BacktestJob): Record<string, string> {
+/** The fields of the request, shown as long as there is no report. */
+function requestedFields({ outcome, within, every, from, to, customers }: BacktestJob): Record<string, string> {
   return {
     Outcome: `${outcome}, within ${within} after a look`,
     Looks: `every ${every} from ${from.slice(0, 10)} to ${to.slice(0, 10)}`,
@@ -62,7 +62,7 @@ function askedFields({ outcome, within, every, from, to, customers }: BacktestJo
 const backtestHref = (id: string) => address("backtest", { id });
 
 const COLUMNS: TableColumn<BacktestJob>[] = [
-  ["Asked for", ({ requestedAt, requestedBy }) => <Ago iso={requestedAt} by={requestedBy} />],
+  ["Requested", ({ requestedAt, requestedBy }) => <Ago iso={requestedAt} by={requestedBy} />],
   ["Outcome", ({ id, outcome }) => <TextLink href={backtestHref(id)} text={outcome} />],
   ["Within", ({ within }) => within],
   ["Model", (backtest) => <BacktestModels backtest={backtest} />],
@@ -77,7 +77,7 @@ export function Backtests({ backtests }: { backtests: readonly BacktestJob[] }) 
 
 const Version = ({ id }: { id: string }) => <a href={versionHref(id)}>{id}</a>;
 
-/** The model that a backtest judges, and the one beside it. */
+/** The model that a backtest judges, and the one that it is compared with. */
 function BacktestModels({ backtest: { model, against } }: { backtest: BacktestJob }) {
   return (
     <>
@@ -85,7 +85,7 @@ function BacktestModels({ backtest: { model, against } }: { backtest: BacktestJo
       {against === null ? null : (
         <>
           {" "}
-          beside <Version id={against} />
+          compared with <Version id={against} />
         </>
       )}
     </>

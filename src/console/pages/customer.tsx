@@ -13,14 +13,14 @@ import { Why } from "./customer/why.js";
 
 const PATH = "customer";
 const HISTORY_LIMIT = "50";
-/** So many changes of the score are drawn. */
+/** The most changes of the score that are drawn. */
 const SCORES_LIMIT = "200";
-/** So many traits that the model does not show are listed. */
+/** The most traits that are listed besides those that the model displays. */
 const TRAITS_MAX = 200;
-/** So many characters of a trait are shown. */
+/** The most characters of a trait that are shown. */
 const TRAIT_LENGTH = 2_000;
 
-/** What is the matter with a customer, and why; now, or as it stood at an instant. */
+/** A customer's state, the reasons for it and its history, now or as of an instant. */
 export const customerPage: ConsolePage = {
   path: PATH,
   async answer(visit) {
@@ -32,7 +32,7 @@ export const customerPage: ConsolePage = {
     const state = await ask("customers/:customerId", of).catch(orRefused);
     if (state === null) return missing(customerId, at);
     if (state instanceof ApiError) {
-      const now = <LinkLine href={customerHref(customerId)} text="Look at it as of now" />;
+      const now = <LinkLine href={customerHref(customerId)} text="Show it as of now" />;
       return refused(printable(customerId), <AsItStood customerId={customerId} query={query} />, state, now);
     }
     const [explanation, history, scores, backlog] = await Promise.all([
@@ -60,7 +60,7 @@ export const customerPage: ConsolePage = {
             <Journeys state={state} model={model} />
             <Section class="why" id="why" title="Why">
               {explanation instanceof ApiError ? (
-                <Empty>Why it is so cannot be told for the moment: {explanation.message}</Empty>
+                <Empty>The explanation is not available at the moment: {explanation.message}</Empty>
               ) : (
                 <Why explanation={explanation} />
               )}
@@ -77,7 +77,7 @@ export const customerPage: ConsolePage = {
   },
 };
 
-/** Null where there is no such customer; what is wrong with the instant that is asked for. */
+/** Null if there is no such customer; the error for an invalid instant. Throws every other error. */
 function orRefused(error: unknown): null | ApiError {
   if (error instanceof ApiError && error.code === "CUSTOMER_NOT_FOUND") return null;
   if (error instanceof ApiError && error.status === 400 && error.detail.field === "at") return error;
@@ -95,11 +95,11 @@ function missing(customerId: string, at: string | undefined): View {
           {at === undefined ? "" : " at that instant"}.
         </p>
         <p>
-          It may have been erased, be of the other environment, or be written otherwise: ids are case-sensitive.{" "}
+          It may have been erased, belong to the other environment, or be spelled differently: ids are case-sensitive.{" "}
           {at === undefined ? (
             <a href={address("customers", { search: customerId })}>Search for it</a>
           ) : (
-            <a href={customerHref(customerId)}>Look at it as of now</a>
+            <a href={customerHref(customerId)}>Show it as of now</a>
           )}
           .
         </p>
@@ -108,13 +108,13 @@ function missing(customerId: string, at: string | undefined): View {
   };
 }
 
-/** The kinds of entries that are asked for, with commas between them; undefined for all. */
+/** The requested kinds of entries, separated by commas; undefined for all. */
 function kindsIn(query: URLSearchParams): string | undefined {
   const kinds = query.getAll("kind").filter((kind) => Object.hasOwn(KINDS, kind));
   return kinds.length === 0 ? undefined : kinds.join(",");
 }
 
-/** Which kinds of entries are shown; none is all. */
+/** The form that chooses kinds of entries; none selected shows all. */
 function Kinds({ customerId, query }: { customerId: string; query: URLSearchParams }) {
   const chosen = query.getAll("kind");
   return (
@@ -128,7 +128,7 @@ function Kinds({ customerId, query }: { customerId: string; query: URLSearchPara
   );
 }
 
-/** Why the customer stands where it does; or why that cannot be told for the moment, when all else can be shown. */
+/** The explanation of the customer's state; the error if only that is unavailable. */
 async function explained({ ask }: Visit, customerId: string, at: string | undefined) {
   try {
     return await ask("customers/:customerId/explanation", { customerId, at });
@@ -143,7 +143,7 @@ function nameIn({ traits }: CustomerState, trait: string | undefined): string | 
   return typeof name === "string" && name.trim() !== "" ? printable(name) : undefined;
 }
 
-/** Who it is: the id, the traits that the model shows, all others folded; and a date to look at. */
+/** The id, the traits that the model displays, all others folded, and the form for another date. */
 function Head({ state, visit, named }: { state: CustomerState; visit: Visit; named: boolean }) {
   const { display } = visit.model ?? {};
   const chosen = [display?.owner, display?.renewal, ...(display?.show ?? [])].filter((trait) => trait !== undefined);
@@ -174,7 +174,7 @@ function Head({ state, visit, named }: { state: CustomerState; visit: Visit; nam
           <dl class="facts">{facts(others.slice(0, TRAITS_MAX))}</dl>
           {others.length <= TRAITS_MAX ? null : (
             <Empty>
-              And {formatNumber(others.length - TRAITS_MAX)} more: <code>svc customers export</code> has all.
+              And {formatNumber(others.length - TRAITS_MAX)} more; <code>svc customers export</code> has all of them.
             </Empty>
           )}
         </details>
@@ -184,7 +184,7 @@ function Head({ state, visit, named }: { state: CustomerState; visit: Visit; nam
   );
 }
 
-/** The date to look at. */
+/** The form that shows the customer as of another date. */
 function AsItStood({ customerId, query }: { customerId: string; query: URLSearchParams }) {
   return (
     <ViewForm path={PATH} hidden={{ id: customerId }}>
@@ -204,7 +204,7 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
   );
 }
 
-/** A value of a trait as people read it; a date with how far it is. */
+/** The value of a trait; a date with the time since or until then. */
 function TraitValue({ type, value }: { type: string | undefined; value: unknown }) {
   if (value === undefined) return <span class="faint">none</span>;
   if (typeof value === "string" && type === "date" && !Number.isNaN(Date.parse(value))) return <AtAndAgo iso={value} />;
@@ -217,10 +217,10 @@ function Past({ state: { customerId, at, exactFrom, configVersion } }: { state: 
   return (
     <p class="note" role="status">
       As of <At iso={at} />, by a replay {configVersion === null ? "without a model" : `under ${configVersion}`} with
-      the traits of today; how long ago something was counts from then.{" "}
+      today's traits. Ages count from then.{" "}
       {exactFrom === null || exactFrom === undefined ? null : (
         <>
-          Events before <At iso={exactFrom} /> may have been removed: what they led to is missing.{" "}
+          Events before <At iso={exactFrom} /> may have been removed, so their effects may be missing.{" "}
         </>
       )}
       <a href={customerHref(customerId)}>Now</a>

@@ -23,7 +23,7 @@ const SORTS = [
   { value: "health-reverse", text: "highest health" },
 ];
 
-/** Whom to call: all customers, filtered and sorted. */
+/** All customers, filtered and sorted. */
 export const customersPage: ConsolePage = {
   path: PATH,
   section: "Customers",
@@ -37,14 +37,14 @@ export const customersPage: ConsolePage = {
       filters: <Filters visit={visit} />,
       found,
       limit: LIMIT,
-      none: <Nobody isFiltered={isFiltered(query)} hasModel={model !== null} />,
+      none: <NoCustomers isFiltered={isFiltered(query)} hasModel={model !== null} />,
       columns: [...COLUMNS, ...shownColumns(model)],
       below: found instanceof ApiError || found.data.length === 0 ? null : <Download query={query} />,
     });
   },
   async *csv(visit) {
     const columns = shownMembers(visit.model);
-    // With the first lines, so that a refusal comes before anything.
+    // Sent with the first rows, so that nothing was sent if the query is refused.
     let heading = csvLines([[...CSV_COLUMNS, ...columns]]);
     let cursor: string | undefined;
     let rows = 0;
@@ -67,7 +67,7 @@ export const customersPage: ConsolePage = {
 };
 
 const CSV_ROWS_MAX = 100_000;
-/** The most that the list answers at once. */
+/** The largest page of the list. */
 const CSV_LIMIT = "200";
 const CSV_COLUMNS = [
   ...["customer", "name", "state", "state since", "health", "band", "health a week ago"],
@@ -91,10 +91,10 @@ function isFiltered(query: URLSearchParams): boolean {
   return isAnyGiven(query, [...FILTERS, "trait"]);
 }
 
-/** One that is empty although the search may go on is gone past, so many times. */
+/** The most empty pages in a row that are skipped while the search continues. */
 const EMPTY_PAGES_MAX = 4;
 
-/** The page of the list that the query asks for, or what is wrong with the query. */
+/** The page of the list that the query asks for, or the error for an invalid query. */
 async function pageOf(visit: Visit) {
   try {
     let found = await search(visit, { limit: LIMIT, cursor: given(visit.query, "cursor") });
@@ -106,7 +106,7 @@ async function pageOf(visit: Visit) {
   }
 }
 
-/** A part of the customers that the query's filters find, in its order. */
+/** A page of the customers that match the query's filters, in its order. */
 function search({ ask, query }: Visit, part: { limit: string; cursor: string | undefined }) {
   const [sort, order] = (given(query, "sort") ?? "").split("-");
   const trait = given(query, "trait");
@@ -119,7 +119,7 @@ function search({ ask, query }: Visit, part: { limit: string; cursor: string | u
   });
 }
 
-/** The JSON of a trait's value as people write it: numbers and truths as such, which also find the text, all else as text. */
+/** The JSON for a typed value of a trait: numbers and booleans as such, which also match the same text; everything else as text. */
 function valueOf(text: string): string {
   return /^(true|false|-?(0|[1-9]\d*)(\.\d+)?)$/.test(text) ? text : JSON.stringify(text);
 }
@@ -148,11 +148,11 @@ function Filters({ visit: { query, model } }: { visit: Visit }) {
   );
 }
 
-function Nobody({ isFiltered, hasModel }: { isFiltered: boolean; hasModel: boolean }) {
-  if (isFiltered) return <>No customer is like this.</>;
+function NoCustomers({ isFiltered, hasModel }: { isFiltered: boolean; hasModel: boolean }) {
+  if (isFiltered) return <>No customers match these filters.</>;
   return (
     <>
-      There are no customers yet. A customer appears with the first event or trait that a backend sends of it
+      There are no customers yet. A customer appears with the first event or trait that a backend sends for it
       {hasModel ? "." : "; deploy a model to see what its events mean."}
     </>
   );
@@ -162,7 +162,7 @@ function Download({ query }: { query: URLSearchParams }) {
   return (
     <p>
       <a href={address(`${PATH}.csv`, without(query, "cursor"))}>Download as CSV</a>{" "}
-      <span class="hint">all that are found, in this order; of more than {formatNumber(CSV_ROWS_MAX)} the first</span>
+      <span class="hint">all customers found, in this order, but at most {formatNumber(CSV_ROWS_MAX)}</span>
     </p>
   );
 }
@@ -219,7 +219,7 @@ function State({ of: { lifecycle, lifecycleEnteredAt } }: { of: ListedCustomer }
   );
 }
 
-/** The score with its band, and how it moved within a week. */
+/** The score with its band, and its change within a week. */
 function Health({ customer: { health, healthWeekAgo } }: { customer: ListedCustomer }) {
   if (health === null) return <span class="faint">none</span>;
   const change = healthWeekAgo === null ? 0 : health.overall - healthWeekAgo;

@@ -6,10 +6,10 @@ import { Table, type TableColumn } from "../tables.js";
 import { firstDay } from "../trends.js";
 
 const PATH = "deliveries";
-/** Each is asked for by itself. */
+/** Webhooks per page; each takes a request. */
 const LIMIT = "20";
 
-/** Did it arrive? Each webhook with how it goes there. */
+/** All webhooks, each with its status and how well it receives deliveries. */
 export const deliveriesPage: ConsolePage = {
   path: PATH,
   section: "Deliveries",
@@ -32,7 +32,7 @@ export const deliveriesPage: ConsolePage = {
           <>
             <Table name="Webhooks" rows={webhooks} columns={columnsWith(trends)} />
             <p class="hint">
-              Latency and accepted attempts are of the last 24 hours, out of the 1,000 attempts for the newest
+              Latency and accepted attempts cover the last 24 hours, and at most the 1,000 attempts for the newest
               emissions.
             </p>
             <PageLinks path={PATH} query={query} next={nextCursor} />
@@ -49,7 +49,7 @@ const columnsWith = (trends: Trends): TableColumn<WebhookDetail>[] => [
   [
     "Attempts accepted",
     ({ lastDay: { accepted, attempts } }) =>
-      attempts === 0 ? <span class="faint">none made</span> : percent(accepted, attempts),
+      attempts === 0 ? <span class="faint">no attempts</span> : percent(accepted, attempts),
     "number",
   ],
   ["Latency", (webhook) => <Latency webhook={webhook} />, "number"],
@@ -68,7 +68,7 @@ function WebhookLink({ webhook: { id, url, eventTypes } }: { webhook: WebhookDet
   );
 }
 
-/** How many of those that were finished arrived. */
+/** The share of finished deliveries that arrived. */
 function Delivered({ webhookId, trends }: { webhookId: string; trends: Trends }) {
   const outcomes = outcomesOf(trends, webhookId);
   const delivered = outcomes.reduce((sum, day) => sum + day.delivered, 0);
@@ -97,7 +97,7 @@ export function Latency({ webhook: { lastDay } }: { webhook: WebhookDetail }) {
   );
 }
 
-/** How many wait, which leads to them. */
+/** The number of pending deliveries, with a link to them. */
 export function PendingDeliveries({ webhook: { id, pending, oldestPendingAt } }: { webhook: WebhookDetail }) {
   if (pending === 0) return <>none</>;
   return (
@@ -117,7 +117,7 @@ export function PendingDeliveries({ webhook: { id, pending, oldestPendingAt } }:
   );
 }
 
-/** Up to which those that wait are counted. */
+/** The API counts pending deliveries up to this number. */
 const PENDING_MAX = 10_000;
 
 export function webhookHref(id: string, more: Record<string, string> = {}): string {
@@ -128,12 +128,12 @@ export function deliveryHref(webhook: string, id: string): string {
   return address("delivery", { webhook, id });
 }
 
-/** What a webhook receives. */
+/** The event types that a webhook receives. */
 export function EventTypes({ of }: { of: readonly string[] }) {
   return of.includes("*") ? <>everything</> : <Text>{of.join(", ")}</Text>;
 }
 
-/** Whether a webhook receives what it is to receive. */
+/** Whether a webhook is enabled, failing or disabled. */
 export function WebhookStatus({ webhook }: { webhook: Webhook }) {
   const { disabledAt, disabledReason, failingSince } = webhook;
   if (disabledAt !== null) {
@@ -168,12 +168,12 @@ export function DeliveryStatus({ status }: Pick<Delivery, "status">) {
   return <span class={STATUS[status]}>{status}</span>;
 }
 
-/** `99.9 %`; a hundred only where nothing is missing. */
+/** A percentage such as `99.9 %`, rounded down: 100 % only if nothing is missing. */
 export function percent(part: number, whole: number): string {
   return `${formatNumber(Math.floor((part / whole) * 1000) / 10)} %`;
 }
 
-/** What became of the deliveries to a webhook, period by period. */
+/** Outcomes of the deliveries to a webhook by period. */
 export function outcomesOf(trends: Trends, webhookId: string) {
   const valuesOf = (metric: string) =>
     trends.series.find((series) => series.webhookId === webhookId && series.metric === metric)?.values ?? [];

@@ -22,7 +22,7 @@ import { Allowed, ChangeForm, inLive, Live } from "../changes.js";
 
 const RESEND = "resend";
 
-/** Did this one arrive? What was sent to a webhook, with each attempt and its answer. */
+/** A delivery to a webhook: its message, and each attempt with its answer. */
 export const deliveryPage: ConsolePage = {
   path: "delivery",
   inService: true,
@@ -39,7 +39,7 @@ export const deliveryPage: ConsolePage = {
           <Attempts delivery={delivery} />
           <Section id="sent" title="What is sent">
             <Lines>{HEADERS(delivery.id).join("\n")}</Lines>
-            <p class="hint">Each attempt has a timestamp and a signature of its own, which are not kept.</p>
+            <p class="hint">Each attempt has its own timestamp and signature, which are not kept.</p>
             <Lines>{JSON.stringify(body, null, 2)}</Lines>
           </Section>
           {ruleExecution === null ? null : <MadeBy run={ruleExecution} />}
@@ -98,7 +98,7 @@ function Head({ webhook, delivery }: { webhook: WebhookDetail; delivery: Deliver
           </>
         ),
         Happened: <Happened at={emittedAt} by={cause} customerId={customerId} id={id} />,
-        Written: <At iso={createdAt} />,
+        Recorded: <At iso={createdAt} />,
         Emission: <a href={emissionHref(id)}>{id}</a>,
       }}
     />
@@ -109,12 +109,12 @@ function Attempts({ delivery: { attempts, attemptLog } }: { delivery: DeliveryDe
   return (
     <Section id="attempts" title="Attempts">
       {attemptLog.length === 0 ? (
-        <p class="faint">{attempts === 0 ? "None was made yet." : "They are too old to be kept."}</p>
+        <p class="faint">{attempts === 0 ? "No attempt has been made yet." : "The attempts are too old to be kept."}</p>
       ) : (
-        <Table name="The attempts" rows={attemptLog} columns={COLUMNS} />
+        <Table name="List of attempts" rows={attemptLog} columns={COLUMNS} />
       )}
       {attemptLog.length > 0 && attemptLog.length < attempts ? (
-        <p class="hint">Of {attempts} attempts the last are kept.</p>
+        <p class="hint">Only the last of {attempts} attempts are kept.</p>
       ) : null}
     </Section>
   );
@@ -138,7 +138,7 @@ function Answer({ attempt: { response } }: { attempt: DeliveryAttempt }) {
   );
 }
 
-/** Asks whether a delivery is to be sent again. */
+/** Asks for confirmation before a delivery is sent again. */
 export const resendPage: ConsolePage = {
   path: RESEND,
   inService: true,
@@ -152,12 +152,13 @@ export const resendPage: ConsolePage = {
         <>
           <p>
             <Text>{webhook.url}</Text> receives <Text>{eventType}</Text> of <Customer id={customerId} /> once more, as
-            the same message: a receiver that knows its id does nothing.
+            the same message: a receiver that recognizes its id ignores it.
           </p>
           <Live visit={visit}>the message reaches the real receiver.</Live>
           {nextAttemptAt === null || webhook.disabledAt !== null ? null : (
             <p class="note">
-              It waits already: its next attempt is due <Ago iso={nextAttemptAt} />. Sent again, it is due now.
+              It is already waiting: its next attempt is due <Ago iso={nextAttemptAt} />. Sending it again makes it due
+              now.
             </p>
           )}
           {webhook.disabledAt === null ? null : (

@@ -13,7 +13,7 @@ import { ConditionTree } from "./customer/why.js";
 const LIST = "emissions";
 const LIMIT = "50";
 
-/** What was said of customers: the newest emissions. */
+/** The newest emissions. */
 export const emissionsPage: ConsolePage = {
   path: LIST,
   section: "Emissions",
@@ -27,8 +27,8 @@ export const emissionsPage: ConsolePage = {
       found: await ask("emissions", of).catch(expectedRefusal),
       limit: LIMIT,
       none: isAnyGiven(query, FILTERS)
-        ? "No emission is like this."
-        : "Nothing was emitted yet. An emission comes of each change of a customer, and of rules.",
+        ? "No emissions match these filters."
+        : "Nothing has been emitted yet. Changes of customers and rules make emissions.",
       columns: COLUMNS,
     });
   },
@@ -57,7 +57,7 @@ const COLUMNS: TableColumn<ListedEmission>[] = [
   ["Details", ({ metadata }) => <Payload value={metadata} />],
 ];
 
-/** One emission: what brought it about, and how far it came at each webhook. */
+/** An emission: its cause, and its delivery to each webhook. */
 export const emissionPage: ConsolePage = {
   path: "emission",
   async answer({ ask, query }) {
@@ -89,7 +89,7 @@ function Head({ emission }: { emission: EmissionDetail }) {
       of={{
         Customer: <Customer id={customerId} />,
         Happened: <Happened at={timestamp} by={cause} customerId={customerId} id={id} />,
-        Written: <At iso={createdAt} />,
+        Recorded: <At iso={createdAt} />,
         Source: configVersion === null ? source : `${source}, under ${configVersion}`,
         Id: id,
       }}
@@ -97,13 +97,13 @@ function Head({ emission }: { emission: EmissionDetail }) {
   );
 }
 
-/** When something came about, by what, and how its customer stood then. @param id of the emission that told of it */
+/** When a change happened, its cause, and a link to the customer as of then. @param id of the change's emission */
 export function Happened(props: { at: string; by: Cause; customerId: string; id: string }) {
   const { at, by, customerId, id } = props;
   return (
     <>
       <At iso={at} />, by <CauseLink cause={by} />:{" "}
-      <a href={storyHref(customerId, at, id, useLook().now)}>the customer's story at that instant</a>
+      <a href={storyHref(customerId, at, id, useLook().now)}>the customer as of that instant</a>
     </>
   );
 }
@@ -114,7 +114,7 @@ function Deliveries({ emission: { id, deliveries } }: { emission: EmissionDetail
       {deliveries.length === 0 ? (
         <p class="faint">No webhook receives it.</p>
       ) : (
-        <Table name="The deliveries" rows={deliveries} columns={columnsOf(id)} />
+        <Table name="List of deliveries" rows={deliveries} columns={columnsOf(id)} />
       )}
     </Section>
   );
@@ -126,7 +126,7 @@ const columnsOf = (id: string): TableColumn<EmissionDetail["deliveries"][number]
   ["Attempts", ({ attempts }) => plural(attempts, "attempt")],
 ];
 
-/** The run of a rule that made an emission, and how its condition came out. */
+/** The run of a rule that made an emission, with the result of its condition. */
 export function MadeBy({ run }: { run: RuleExecution }) {
   const { ruleId, triggeredBy, executedAt, configVersion, conditions, superseded } = run;
   return (
@@ -142,7 +142,7 @@ export function MadeBy({ run }: { run: RuleExecution }) {
       <p>
         It ran <At iso={executedAt} /> on <Text>{triggeredBy}</Text>
         {configVersion === null ? "" : ` under ${configVersion}`}.
-        {superseded ? " A recompute has replaced the history that it is of." : ""}
+        {superseded ? " A recompute has replaced that part of the history." : ""}
       </p>
       {conditions?.["kind"] !== undefined ? (
         <FirstConditions of={[conditions as unknown as Explanation]} rest="svc emissions inspect">
@@ -151,7 +151,7 @@ export function MadeBy({ run }: { run: RuleExecution }) {
           </ul>
         </FirstConditions>
       ) : (
-        <p>It has no condition.</p>
+        <p>The rule has no condition.</p>
       )}
     </Section>
   );

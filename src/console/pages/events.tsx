@@ -24,14 +24,14 @@ const LIST = "events";
 const LIMIT = "50";
 const TAIL_SECONDS = 5;
 
-/** What comes in? The newest events. */
+/** The newest events. */
 export const eventsPage: ConsolePage = {
   path: LIST,
   section: "Events",
   async answer(visit) {
     const { ask, query } = visit;
     const isTail = query.get("tail") === "1";
-    // A tail is always the first part.
+    // A tail always shows the first page.
     const cursor = isTail ? undefined : given(query, "cursor");
     const view = listView({
       path: LIST,
@@ -41,7 +41,7 @@ export const eventsPage: ConsolePage = {
       found: await ask("events", { ...allGiven(query, FILTERS), limit: LIMIT, cursor }).catch(expectedRefusal),
       limit: LIMIT,
       none: isAnyGiven(query, FILTERS)
-        ? "No event is like this."
+        ? "No events match these filters."
         : "There are no events yet. One appears as soon as a backend sends it.",
       columns: COLUMNS,
       isOnePart: isTail,
@@ -73,7 +73,7 @@ function Filters({ visit: { query, model, isService }, isTail }: { visit: Visit;
         <InputField label="Since" name="since" query={query} placeholder="24h or 2026-03-01" maxLength={64} />
       </FilterForm>
       <nav class="pages" aria-label="Events">
-        {isTail ? <span role="status">The page loads itself again every {TAIL_SECONDS} seconds.</span> : null}
+        {isTail ? <span role="status">This page reloads every {TAIL_SECONDS} seconds.</span> : null}
         <a href={address(LIST, other)}>{isTail ? "Stop" : "Live tail"}</a>
         <a href="violations">Schema violations</a>
         {isService ? <a href="quarantine">Quarantine</a> : null}
@@ -94,7 +94,7 @@ function EventStatus({ status }: Pick<Event, "status">) {
   return <span class={status === "pending" ? "warning" : "faint"}>{status}</span>;
 }
 
-/** One event, and what it brought about. */
+/** An event, and what it caused. */
 export const eventPage: ConsolePage = {
   path: "event",
   async answer({ ask, query }) {
@@ -113,14 +113,14 @@ export const eventPage: ConsolePage = {
               <Lines>{JSON.stringify(properties, null, 2)}</Lines>
             )}
           </Section>
-          <Section id="caused" title="What it brought about">
+          <Section id="caused" title="What it caused">
             {caused.length > 0 ? (
               <History entries={caused.map((entry) => ({ ...entry, cause: null }))} />
             ) : (
               <Empty>
                 {status === "pending"
-                  ? "It waits to be evaluated."
-                  : "No change of state or health, no run of a rule and no emission came of it."}
+                  ? "It is waiting to be evaluated."
+                  : "It caused no change of state or health, no run of a rule and no emission."}
               </Empty>
             )}
           </Section>
@@ -139,17 +139,17 @@ function Head({ event }: { event: EventDetail }) {
         Occurred: (
           <>
             <At iso={occurredAt} />:{" "}
-            <a href={storyHref(customerId, occurredAt, eventId, useLook().now)}>the customer's story at that instant</a>
+            <a href={storyHref(customerId, occurredAt, eventId, useLook().now)}>the customer as of that instant</a>
           </>
         ),
         Accepted: <At iso={acceptedAt} />,
         Status: <EventStatus status={status} />,
-        "Of this name": (
+        "Same name": (
           <>
             <a href={address("events", { type: name })}>
               all <Text>{name}</Text>
             </a>
-            , <a href={address("events", { type: name, customer: customerId })}>those of the customer</a>
+            , <a href={address("events", { type: name, customer: customerId })}>those of this customer</a>
           </>
         ),
         Id: eventId,

@@ -11,7 +11,7 @@ import { DaysForm, daysOf, trendSpan, nowOf } from "../trends.js";
 
 const PATH = "health";
 
-/** What makes up the health score, how many customers are in each band, and how the scores developed. */
+/** The number of customers in each band, the scores over time, and the components of the score. */
 export const healthPage: ConsolePage = {
   path: PATH,
   section: "Health",
@@ -30,8 +30,8 @@ export const healthPage: ConsolePage = {
           <Counting trends={trends} />
           {outdated === undefined ? null : (
             <p class="note">
-              <Text>{outdated.message}</Text> They are in the bands of that version until something happens to them, or{" "}
-              <a href="recomputes">a recompute</a>.
+              <Text>{outdated.message}</Text> They keep the bands of that version until something happens to them, or
+              until <a href="recomputes">a recompute</a>.
             </p>
           )}
           <Bands health={health} trends={trends} />
@@ -43,14 +43,14 @@ export const healthPage: ConsolePage = {
   },
 };
 
-/** What is found where customers still stand as another version left them; the local engine has none. */
+/** The finding that customers still have the state of another version; never in the local engine. */
 async function outdatedIn({ ask, isService }: Visit) {
   if (!isService) return undefined;
   const { data } = await ask("diagnostics");
   return data.find(({ code }) => code === "STATE_OUTDATED");
 }
 
-/** How many customers are in each band now, also in one that the model does not have any more. */
+/** The number of customers in each band now, including bands that the model no longer has. */
 function Bands({ health: { bands }, trends }: { health: Health; trends: Trends }) {
   const counted = trends.series.flatMap(({ metric, band }) => (metric === "customers" && band) || []);
   const ids = new Set([...bands.map(({ id }) => id), ...counted]);
@@ -69,7 +69,7 @@ function Bands({ health: { bands }, trends }: { health: Health; trends: Trends }
           [
             "Score",
             ({ index }) =>
-              index < 0 ? <span class="faint">no band of the active model</span> : rangeText(bands, index),
+              index < 0 ? <span class="faint">not a band of the active model</span> : rangeText(bands, index),
           ],
           [
             "Customers",
@@ -103,7 +103,7 @@ function OverTime({ visit, trends }: { visit: Visit; trends: Trends }) {
     <Section id="time" title="Over time">
       <DaysForm path={PATH} days={days} />
       {median.values.every((value) => value === null) ? (
-        <Empty>No customer had a score in these days.</Empty>
+        <Empty>No customer had a score in this period.</Empty>
       ) : (
         <SeriesLines
           id="scores"
@@ -129,7 +129,7 @@ function Components({ health: { components } }: { health: Health }) {
         columns={[
           ["Component", ({ id }) => <Text>{id}</Text>],
           ["Weight", ({ weight }) => formatNumber(weight), "number"],
-          ["Counts", ({ weight }) => <ShareBar share={weights === 0 ? 0 : weight / weights} />],
+          ["Share", ({ weight }) => <ShareBar share={weights === 0 ? 0 : weight / weights} />],
           ["Scored by", (component) => <Text>{componentText(component, scoreInWords(component.score))}</Text>, "words"],
         ]}
       />

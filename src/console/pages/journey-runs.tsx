@@ -17,11 +17,11 @@ const COLUMNS: TableColumn<ListedRun>[] = [
   ["Customer", ({ customerId }) => <Customer id={customerId} />],
   ["Status", ({ status }) => STATUSES.find(({ value }) => value === status)!.text],
   ["Step", (run) => (run.status === "complete" ? <span class="faint">all</span> : <Text>{run.currentStep}</Text>)],
-  ["Begun", ({ startedAt }) => <Ago iso={startedAt} />],
+  ["Started", ({ startedAt }) => <Ago iso={startedAt} />],
   ["Ended", (run) => <Ended at={run.completedAt ?? run.expiredAt} />],
 ];
 
-/** Which customers are on a journey, or were: the list behind its numbers. */
+/** The customers that are or were on a journey. */
 export const journeyRunsPage: ConsolePage = {
   path: PATH,
   async answer(visit) {
@@ -41,7 +41,7 @@ export const journeyRunsPage: ConsolePage = {
         expectedRefusal(error, "JOURNEY_NOT_FOUND"),
       ),
       limit: LIMIT,
-      none: "There is no such run.",
+      none: "No runs match these filters.",
       columns: COLUMNS,
     });
   },

@@ -10,7 +10,7 @@ import { HiddenFields, OneOf } from "../forms.js";
 const LIST = "journeys";
 const ENTRY = "journey";
 
-/** How many customers began each journey, and what became of them. */
+/** The number of customers that started each journey, and how their runs ended. */
 export const journeysPage: ConsolePage = {
   path: LIST,
   section: "Journeys",
@@ -33,14 +33,14 @@ export const journeysPage: ConsolePage = {
           ) : (
             <Table name="Journeys" rows={found} columns={columnsOf(query)} />
           )}
-          {found.length === 0 ? null : <p class="hint">The completion rate is of those that have ended.</p>}
+          {found.length === 0 ? null : <p class="hint">The completion rate counts only runs that have ended.</p>}
         </>
       ),
     };
   },
 };
 
-/** The journeys that began in the span that the query names, or what is wrong with that. */
+/** Counts of the runs that started within the query's span, or the error for an invalid span. */
 async function countsOf({ ask, query }: Visit): Promise<JourneyCounts[] | ApiError> {
   const found = await ask("journeys", { since: sinceIn(query) }).catch(expectedRefusal);
   return found instanceof ApiError ? found : found.journeys;
@@ -54,7 +54,7 @@ const STATUSES = [
 
 const columnsOf = (query: URLSearchParams): TableColumn<JourneyCounts>[] => [
   ["Journey", (journey) => <Name of={journey} query={query} />],
-  ["Begun", (journey) => <Figure href={runsHref(journey.journeyId, query)}>{begunOf(journey)}</Figure>, "number"],
+  ["Started", (journey) => <Figure href={runsHref(journey.journeyId, query)}>{startedOf(journey)}</Figure>, "number"],
   ...STATUSES.map(([status, heading]): TableColumn<JourneyCounts> => [
     heading,
     (journey) => <Figure href={runsHref(journey.journeyId, query, { status })}>{journey[status]}</Figure>,
@@ -63,7 +63,7 @@ const columnsOf = (query: URLSearchParams): TableColumn<JourneyCounts>[] => [
   ["Completion rate", ({ complete, expired }) => rate(complete, complete + expired), "number"],
 ];
 
-const begunOf = ({ active, complete, expired }: JourneyCounts) => active + complete + expired;
+const startedOf = ({ active, complete, expired }: JourneyCounts) => active + complete + expired;
 
 const rate = (part: number, whole: number) =>
   whole === 0 ? "" : `${formatNumber(Math.round((part / whole) * 100))} %`;
@@ -72,15 +72,15 @@ function Name({ of: { journeyId, declared }, query }: { of: JourneyCounts; query
   return (
     <>
       <TextLink href={address(ENTRY, { id: journeyId, since: spanIn(query) })} text={journeyId} />
-      {declared ? null : <span class="faint"> not in the model any more</span>}
+      {declared ? null : <span class="faint"> no longer in the model</span>}
     </>
   );
 }
 
-/** So many runs tell how long steps take; where there are more, these are of a share of the customers. */
+/** The most runs from which durations are computed; of more, those of a share of the customers are used. */
 const TIMED_RUNS_MAX = 1000;
 
-/** A journey over all customers: who reached which step, where they stay behind, and how long steps take. */
+/** A journey over all customers: how many reached each step, where they wait or expired, and how long steps take. */
 export const journeyPage: ConsolePage = {
   path: ENTRY,
   async answer(visit) {
@@ -91,8 +91,8 @@ export const journeyPage: ConsolePage = {
     if (found instanceof ApiError) return refused(printable(journeyId), filters, found);
     const journey = found.find((each) => each.journeyId === journeyId);
     if (journey === undefined) return none(journeyId);
-    const begun = begunOf(journey);
-    const times = begun === 0 ? null : await timesOf(visit, journeyId, begun);
+    const started = startedOf(journey);
+    const times = started === 0 ? null : await timesOf(visit, journeyId, started);
     const isOrdered = model?.journeys.some(({ id, anyOrder }) => id === journeyId && anyOrder !== true) === true;
     return {
       title: printable(journeyId),
@@ -100,7 +100,7 @@ export const journeyPage: ConsolePage = {
         <>
           {filters}
           {times === null ? (
-            <Empty>Nobody has begun it within this time.</Empty>
+            <Empty>No customer started it within this time.</Empty>
           ) : (
             <>
               <Sum journey={journey} query={query} times={times} />
@@ -108,10 +108,10 @@ export const journeyPage: ConsolePage = {
               <p class="hint">
                 {isOrdered
                   ? "A run has reached a step when all steps before it are completed."
-                  : "Its steps may be completed in any order. A run waits at the first of them that is not."}{" "}
-                Times are medians of {times.runs < begun ? `${formatNumber(times.runs)} of the ` : ""}
-                {plural(begun, "run")}
-                {times.runs < begun ? ", those of customers chosen evenly" : ""}.
+                  : "Its steps may be completed in any order. A run waits at the first step that is not completed."}{" "}
+                Times are medians of {times.runs < started ? `${formatNumber(times.runs)} of the ` : ""}
+                {plural(started, "run")}
+                {times.runs < started ? ", those of an even sample of customers" : ""}.
               </p>
             </>
           )}
@@ -125,14 +125,14 @@ export const journeyPage: ConsolePage = {
 function none(journeyId: string): View {
   const says = (
     <p role="alert">
-      There is no journey "<Text>{journeyId}</Text>" in the model, and nobody began one within this time.
+      There is no journey "<Text>{journeyId}</Text>" in the model, and no customer started one within this time.
     </p>
   );
   return missing("No such journey", says, { href: LIST, text: "All journeys" });
 }
 
-function timesOf({ ask, query }: Visit, journeyId: string, begun: number): Promise<JourneyTimes> {
-  const share = begun <= TIMED_RUNS_MAX ? undefined : (TIMED_RUNS_MAX / begun).toFixed(9);
+function timesOf({ ask, query }: Visit, journeyId: string, started: number): Promise<JourneyTimes> {
+  const share = started <= TIMED_RUNS_MAX ? undefined : (TIMED_RUNS_MAX / started).toFixed(9);
   return ask("journeys/:journeyId/times", { journeyId, since: sinceIn(query), share });
 }
 
@@ -142,7 +142,7 @@ interface Shown {
   times: JourneyTimes;
 }
 
-/** How many began it, and what became of them. */
+/** The number of runs, in all and by status. */
 function Sum({ journey, query, times: { secondsToComplete } }: Shown) {
   const { journeyId, active, complete, expired } = journey;
   const runs = (count: number, filters?: Record<string, string>) => (
@@ -151,13 +151,13 @@ function Sum({ journey, query, times: { secondsToComplete } }: Shown) {
   return (
     <FactList
       of={{
-        Begun: runs(begunOf(journey)),
+        Started: runs(startedOf(journey)),
         "Under way": runs(active, { status: "active" }),
         Complete: (
           <>
             {runs(complete, { status: "complete" })}
             {secondsToComplete === null ? null : (
-              <span class="faint"> in {lasted(secondsToComplete.median)}, as a median</span>
+              <span class="faint"> in {lasted(secondsToComplete.median)} (median)</span>
             )}
           </>
         ),
@@ -169,8 +169,8 @@ function Sum({ journey, query, times: { secondsToComplete } }: Shown) {
 
 function Steps({ journey, query, times, isOrdered }: Shown & { isOrdered: boolean }) {
   const { journeyId, steps } = journey;
-  const begun = begunOf(journey);
-  // Those that have gone past a step are those that stand or stood at a later one, and those that are complete.
+  const started = startedOf(journey);
+  // Runs that have passed a step are those that wait or expired at a later one, and complete ones.
   const past = steps.map((_, index) =>
     steps
       .slice(index + 1)
@@ -181,9 +181,9 @@ function Steps({ journey, query, times, isOrdered }: Shown & { isOrdered: boolea
     const hasOrder = isOrdered && step.declared;
     const reached = past[index]! + step.active + step.expired;
     const measured = timed?.completed ?? 0;
-    // Of a sample it is no number of a list.
-    const completed = hasOrder ? past[index]! : times.runs === begun ? measured : null;
-    const share = hasOrder ? reached / begun : measured / times.runs;
+    // A count from a sample would not match the list that it links to.
+    const completed = hasOrder ? past[index]! : times.runs === started ? measured : null;
+    const share = hasOrder ? reached / started : measured / times.runs;
     return { ...step, timed, hasOrder, reached, completed, share };
   });
   const runs = (count: number, filters: Record<string, string>) => (
@@ -204,13 +204,13 @@ function Steps({ journey, query, times, isOrdered }: Shown & { isOrdered: boolea
           ({ stepId, declared }) => (
             <>
               <Text>{stepId}</Text>
-              {declared ? null : <span class="faint"> not in the model any more</span>}
+              {declared ? null : <span class="faint"> no longer in the model</span>}
             </>
           ),
         ],
         ...(isOrdered ? [reached] : []),
         [
-          "Share of those that began",
+          "Share of runs started",
           ({ share, hasOrder }) => (
             <>
               <Bar share={share} />
@@ -233,7 +233,7 @@ function Steps({ journey, query, times, isOrdered }: Shown & { isOrdered: boolea
   );
 }
 
-/** A part of the whole, beside its number. */
+/** A share as a bar. */
 function Bar({ share }: { share: number }) {
   return (
     <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
@@ -243,7 +243,7 @@ function Bar({ share }: { share: number }) {
   );
 }
 
-/** Since when runs of journeys began that are counted: within this long, or at any time. */
+/** Choices for when the counted runs started. */
 const SPANS = [
   { value: "30d", text: "30 days" },
   { value: "90d", text: "90 days" },
@@ -251,20 +251,19 @@ const SPANS = [
   { value: "all", text: "any time" },
 ];
 
-/** What is counted unless something else is asked for. */
-const USUAL = "90d";
+const DEFAULT_SPAN = "90d";
 
 export function spanIn(query: URLSearchParams): string {
-  return given(query, "since") ?? USUAL;
+  return given(query, "since") ?? DEFAULT_SPAN;
 }
 
-/** As the API takes it. */
+/** The span as the API expects it. */
 export function sinceIn(query: URLSearchParams): string | undefined {
   const span = spanIn(query);
   return span === "all" ? undefined : span;
 }
 
-/** The choice of the span, of a page; `hidden` is the rest of its query. */
+/** The form that chooses the span; `hidden` is the rest of the page's query. */
 function SpanForm(props: { path: string; query: URLSearchParams; hidden?: Readonly<Record<string, string>> }) {
   const { path, query, hidden } = props;
   const span = spanIn(query);
@@ -272,13 +271,13 @@ function SpanForm(props: { path: string; query: URLSearchParams; hidden?: Readon
   return (
     <form class="filters" action={path} method="get">
       <HiddenFields of={hidden} />
-      <OneOf label="Begun within" name="since" value={span} choices={isKnown ? SPANS : [...SPANS, span]} />
+      <OneOf label="Started within" name="since" value={span} choices={isKnown ? SPANS : [...SPANS, span]} />
       <button>Show</button>
     </form>
   );
 }
 
-/** The list of a journey's runs, of the same span. */
+/** The address of the list of a journey's runs in the same span. */
 function runsHref(journeyId: string, query: URLSearchParams, filters: Readonly<Record<string, string>> = {}): string {
   return address("journey-runs", { id: journeyId, ...filters, since: spanIn(query) });
 }

@@ -10,7 +10,7 @@ const LIST = "keys";
 const ENTRY = "key";
 const BACK = { href: LIST, text: "API keys" };
 
-/** The API keys of the environment, by which it is sent events. */
+/** The API keys of the environment, with which backends send events. */
 export const keysPage: ConsolePage = {
   path: LIST,
   inService: true,
@@ -23,15 +23,15 @@ export const keysPage: ConsolePage = {
       body: (
         <>
           <p>
-            What sends events to <strong>{environment}</strong> does so with one of these keys.
+            Backends send events to <strong>{environment}</strong> with one of these keys.
           </p>
           {data.length === 0 && cursor === undefined ? (
             <Empty>There is no key yet, so nothing can be sent here.</Empty>
           ) : (
-            <Table name="The keys" rows={data} columns={columnsOf(query.get("cursor"))} />
+            <Table name="API keys" rows={data} columns={columnsOf(query.get("cursor"))} />
           )}
           <PageLinks path={LIST} query={query} next={nextCursor} />
-          <h2>A new key</h2>
+          <h2>New key</h2>
           <Allowed visit={visit} operation="create_key" what="create keys" who="an administrator">
             <Create visit={visit} />
           </Allowed>
@@ -48,7 +48,7 @@ export const keysPage: ConsolePage = {
         title: `API key ${printable(key.name)}`,
         label: "API key",
         secret,
-        children: <p>It sends events to {environment} from now on.</p>,
+        children: <p>Backends can use it to send events to {environment} from now on.</p>,
         next: BACK,
       });
     },
@@ -59,11 +59,11 @@ const columnsOf = (cursor: string | null): TableColumn<Key>[] => [
   ["Name", ({ id, name }) => <TextLink href={entryHref(ENTRY, id, cursor)} text={name} />],
   ["Key", ({ hint }) => <code>{hint}…</code>],
   ["Status", (key) => <KeyStatus of={key} />],
-  ["Made", ({ createdAt, createdBy }) => <Ago iso={createdAt} by={createdBy} />],
+  ["Created", ({ createdAt, createdBy }) => <Ago iso={createdAt} by={createdBy} />],
   ["Last used", ({ lastUsedAt }) => <LastUsed at={lastUsedAt} />],
 ];
 
-/** Whether a key works, in words. */
+/** The status of a key. */
 function KeyStatus({ of: { status, revokedAt } }: { of: Key }) {
   if (revokedAt === null) return <span class="good">works</span>;
   return status === "expiring" ? (
@@ -77,7 +77,7 @@ function KeyStatus({ of: { status, revokedAt } }: { of: Key }) {
   );
 }
 
-/** When something was used last. */
+/** When a key or token was last used. */
 export function LastUsed({ at }: { at: string | null }) {
   return at === null ? <span class="faint">never</span> : <Ago iso={at} />;
 }
@@ -88,7 +88,7 @@ function Create({ visit }: { visit: Visit }) {
       <label for="name">Name</label>
       <input id="name" name="name" required maxLength={256} autocomplete="off" aria-describedby="name-hint" />
       <p class="hint" id="name-hint">
-        For people: what sends with it.
+        For people: which program uses it.
       </p>
       <p>
         <button>Create the key{inLive(visit)}</button>
@@ -97,16 +97,16 @@ function Create({ visit }: { visit: Visit }) {
   );
 }
 
-/** How long a key that is replaced still works. */
+/** Choices for how long a replaced key still works. */
 const GRACES = {
-  "0m": "not at all: it leaked",
+  "0m": "not at all, because it leaked",
   "1h": "1 hour",
   "24h": "24 hours",
   "7d": "7 days",
   "30d": "30 days",
 };
 
-/** An API key, and how it is replaced or ended. */
+/** An API key, with forms to rotate or revoke it. */
 export const keyPage: ConsolePage = {
   path: ENTRY,
   inService: true,
@@ -120,10 +120,10 @@ export const keyPage: ConsolePage = {
           <Head of={key} />
           {key.status === "revoked" ? null : (
             <Allowed visit={visit} operation="revoke_key" what="rotate or revoke keys" who="an administrator">
-              <Live visit={visit}>whatever sends with a key that ended is refused at once.</Live>
+              <Live visit={visit}>whatever still sends with a key that has ended is refused at once.</Live>
               {key.status === "active" ? <Rotate visit={visit} id={key.id} /> : null}
               <h2>Revoke it</h2>
-              <p>It ends at once, without another in its place.</p>
+              <p>It stops working at once, and no new key replaces it.</p>
               <ChangeForm visit={visit} path={ENTRY} hidden={{ as: "revoke", id: key.id }}>
                 <button>Revoke it{inLive(visit)}</button>
               </ChangeForm>
@@ -148,10 +148,10 @@ export const keyPage: ConsolePage = {
         label: "The new API key",
         secret,
         children: grace.startsWith("0") ? (
-          <p>The key before ended.</p>
+          <p>The old key has stopped working.</p>
         ) : (
           <p>
-            The key before works until <At iso={replaced.revokedAt} />; let everything send with the new one by then.
+            The old key works until <At iso={replaced.revokedAt} />; let everything send with the new one by then.
           </p>
         ),
         next: BACK,
@@ -166,7 +166,7 @@ function Head({ of: key }: { of: Key }) {
       of={{
         Status: <KeyStatus of={key} />,
         "Begins with": <code>{key.hint}</code>,
-        Made: <At iso={key.createdAt} by={key.createdBy} />,
+        Created: <At iso={key.createdAt} by={key.createdBy} />,
         "Last used": <LastUsed at={key.lastUsedAt} />,
         Id: key.id,
       }}
@@ -178,7 +178,7 @@ function Rotate({ visit, id }: { visit: Visit; id: string }) {
   return (
     <>
       <h2>Rotate it</h2>
-      <p>Makes a new key of the same name. The old one works for a while, so that nothing is lost on the way.</p>
+      <p>Creates a new key with the same name. The old one works for a while, so that no events are lost meanwhile.</p>
       <ChangeForm visit={visit} path={ENTRY} hidden={{ as: "rotate", id }}>
         <Select label="The old key works for" name="grace" value="24h" choices={GRACES} />
         <p>

@@ -14,10 +14,10 @@ import { dayIn, lastDayOf, type Every, EVERY } from "../span.js";
 
 const PATH = "lifecycle";
 
-/** States times arrows of a picture: placing them takes longer than others can be kept waiting, and more than their number says. */
+/** The most states times arrows of a diagram: layout blocks other requests, and its time grows faster than their number. */
 const DRAWN_MAX = 400;
 
-/** How customers move through the lifecycle: where they are, which ways they went, and how that developed. */
+/** How customers move through the lifecycle: customers in each state, transitions between states, and both over time. */
 export const lifecyclePage: ConsolePage = {
   path: PATH,
   section: "Lifecycle",
@@ -39,7 +39,7 @@ export const lifecyclePage: ConsolePage = {
           {filters}
           {complete ? null : (
             <Empty>
-              What happened before is still being counted: the figures grow for some minutes. Load the page again.
+              Earlier data is still being counted, so the figures will grow. Reload the page in a few minutes.
             </Empty>
           )}
           <p>
@@ -51,12 +51,12 @@ export const lifecyclePage: ConsolePage = {
             <StateDiagram states={states} arrows={arrows} />
           ) : (
             <Empty>
-              There is no picture of {plural(states.length, "state")} and {plural(arrows.length, "transition")}: nobody
-              could read it. The tables have all of them.
+              There is no diagram of {plural(states.length, "state")} and {plural(arrows.length, "transition")}, because
+              nobody could read it. The tables have all of them.
             </Empty>
           )}
           <details open={!isDrawn}>
-            <summary>{isDrawn ? "The same as tables" : "States and transitions"}</summary>
+            <summary>{isDrawn ? "The diagram as tables" : "States and transitions"}</summary>
             <States states={states} arrows={arrows} span={{ from: first, to: last }} />
             <Arrows arrows={arrows} />
           </details>
@@ -64,7 +64,7 @@ export const lifecyclePage: ConsolePage = {
           <h2>Customers in each state over time</h2>
           {periods.length < 2 ? (
             <Empty>
-              There is one figure of each state in this span. Choose an earlier day to see how they developed.
+              There is only one figure for each state in this span. Choose an earlier day to see how they developed.
             </Empty>
           ) : (
             <StackedArea title="Customers in each state over time" periods={periods} layers={layers} />
@@ -75,7 +75,7 @@ export const lifecyclePage: ConsolePage = {
   },
 };
 
-/** What the query asks for, or what is wrong with it. */
+/** The data that the query asks for, or the error for an invalid query. */
 async function developmentOf({ ask, query }: Visit) {
   const of = { from: given(query, "from"), to: given(query, "to"), every: given(query, "every") };
   try {
@@ -90,7 +90,7 @@ async function developmentOf({ ask, query }: Visit) {
   }
 }
 
-/** The states and ways of the model, and after them those that customers were in or went but the model does not have any more. */
+/** The states and transitions of the model, followed by those that customers had but the model no longer has. */
 function lifecycleOf({ customers, flows }: { customers: Trends; flows: Trends }, { model, query, look }: Visit) {
   const { periods } = customers;
   const first = periods[0]!;
@@ -115,7 +115,7 @@ function lifecycleOf({ customers, flows }: { customers: Trends; flows: Trends },
   }));
   const states: DiagramState[] = layers.map(({ name, href, values }) => {
     const customers = values.at(-1)!;
-    // A list is of the present.
+    // The list only shows present customers.
     return { name, customers, href: isNow && customers > 0 ? href : null };
   });
   const ways = waysOf(model);
@@ -127,7 +127,7 @@ function lifecycleOf({ customers, flows }: { customers: Trends; flows: Trends },
   return { states, arrows, layers, first, last, isNow };
 }
 
-/** The list of the transitions from a state, null for none, or to one, or both. */
+/** The address of the list of transitions from a state (null: from none), to a state, or both. */
 function transitionsOf({ from: left, to: entered }: Partial<Way>, span: { from: string; to: string }): string {
   const states = {
     ...(left === null ? { first: "true" } : left !== undefined && { left }),
@@ -144,7 +144,7 @@ function everyIn(query: URLSearchParams): Every {
 
 type Way = Pick<DiagramArrow, "from" | "to">;
 
-/** Which transitions there are in the model, each once. */
+/** The model's transitions, each once. */
 function waysOf(model: Snapshot | null): Way[] {
   const lifecycle = model?.lifecycle;
   if (!lifecycle) return [];
@@ -172,7 +172,7 @@ function NoLifecycle({ model }: { model: Snapshot | null }) {
     <Empty>
       {model === null
         ? "No model is deployed yet. Its lifecycle will be shown here."
-        : "The model has no lifecycle. Once it declares states and what leads from one to another, customers are counted here."}
+        : "The model has no lifecycle. Once it declares states and transitions, customers are counted here."}
     </Empty>
   );
 }
@@ -202,7 +202,7 @@ function States(props: {
   );
 }
 
-/** How long customers stay in each state that they leave, in the order of the diagram. */
+/** How long customers stay in each state before they leave it, in the order of the diagram. */
 function Times({ times, states }: { times: TransitionTimes; states: readonly DiagramState[] }) {
   const known = new Map(times.states.map((each) => [each.state, each]));
   const rows = states.flatMap(({ name }) => known.get(name) ?? []);
@@ -219,7 +219,8 @@ function Times({ times, states }: { times: TransitionTimes; states: readonly Dia
         ]}
       />
       <p class="hint">
-        By the last {plural(times.transitions, "transition")}; who is still in a state is not counted there.
+        Based on the last {plural(times.transitions, "transition")}; customers that are still in a state are not
+        counted.
       </p>
     </Section>
   );

@@ -12,10 +12,10 @@ const MEMBER = "member";
 const INVITATION = "invitation";
 const BACK = { href: LIST, text: "Members" };
 const LIMIT = "50";
-/** The parameter that has the cursor of the invitations: the members have the usual one. */
+/** The parameter with the cursor of the invitations; that of the members is `cursor`. */
 const INVITATIONS = "invitations";
 
-/** Who belongs to the organization, and who is invited. */
+/** The organization's members and open invitations. */
 export const membersPage: ConsolePage = {
   path: LIST,
   inService: true,
@@ -33,7 +33,7 @@ export const membersPage: ConsolePage = {
         <>
           <Members query={query} members={members} />
           <Section id="invitations" title="Invitations">
-            <Allowed visit={visit} operation="create_invitation" what="see or make invitations" who="an owner">
+            <Allowed visit={visit} operation="create_invitation" what="see or create invitations" who="an owner">
               {invitations && <Invitations query={query} invitations={invitations} />}
               <Invite visit={visit} />
             </Allowed>
@@ -49,7 +49,7 @@ export const membersPage: ConsolePage = {
       const made = (await tell("POST /organization/invitations", {}, { email, role })) as PasswordReset & {
         email: string;
       };
-      const title = `Invitation of ${printable(made.email)}`;
+      const title = `Invitation for ${printable(made.email)}`;
       return linkMade(title, "Whoever opens this link joins the organization", made);
     },
   },
@@ -59,7 +59,7 @@ function Members({ query, members: { data, nextCursor } }: { query: URLSearchPar
   return (
     <>
       <Table
-        name="The members"
+        name="Members"
         rows={data}
         columns={[
           [
@@ -81,7 +81,7 @@ function Invitations(props: { query: URLSearchParams; invitations: ListPage<Invi
   return (
     <>
       {data.length === 0 && !query.has(INVITATIONS) ? (
-        <Empty>Nobody is invited who did not come yet.</Empty>
+        <Empty>There are no open invitations.</Empty>
       ) : (
         <Table
           name="Open invitations"
@@ -93,7 +93,10 @@ function Invitations(props: { query: URLSearchParams; invitations: ListPage<Invi
             ],
             ["Role", ({ role }) => role],
             ["By", ({ createdBy }) => <Text>{createdBy}</Text>],
-            ["Ends", ({ expiresAt }) => (Date.parse(expiresAt) > useLook().now ? <Ago iso={expiresAt} /> : "ended")],
+            [
+              "Expires",
+              ({ expiresAt }) => (Date.parse(expiresAt) > useLook().now ? <Ago iso={expiresAt} /> : "expired"),
+            ],
           ]}
         />
       )}
@@ -106,7 +109,7 @@ function Invite({ visit }: { visit: Visit }) {
   return (
     <>
       <h3>Invite somebody</h3>
-      <p>Makes a link that is good for 7 days. An open invitation of the same address ends.</p>
+      <p>Creates a link that is valid for 7 days. It replaces an open invitation for the same address.</p>
       <ChangeForm visit={visit} path={LIST}>
         <label for="email">E-mail address</label>
         <input id="email" name="email" type="email" required maxLength={254} autocomplete="off" />
@@ -119,24 +122,24 @@ function Invite({ visit }: { visit: Visit }) {
   );
 }
 
-/** Shows a link that was made for somebody. @param does what it is good for, as the beginning of a sentence */
+/** Shows a new link to pass on. @param does what the link does, as the beginning of a sentence */
 function linkMade(title: string, does: string, { link, expiresAt, mailed, mailFailed }: PasswordReset): View {
-  const unsent = mailFailed ? "The mail server did not take the mail" : "No mail was sent";
+  const unsent = mailFailed ? "The mail server did not accept the mail" : "No mail was sent";
   return shownOnce({
     title,
     label: "Link",
     secret: link,
     children: (
       <p>
-        {does}; it is good until <At iso={expiresAt} />.{" "}
-        {mailed ? "Another one to the same end was mailed." : `${unsent}: pass the link on.`}
+        {does}; it is valid until <At iso={expiresAt} />.{" "}
+        {mailed ? "Another link for the same purpose was mailed." : `${unsent}: pass the link on.`}
       </p>
     ),
     next: BACK,
   });
 }
 
-/** A member, and what can be done about it: another role, a new password, its end. */
+/** A member, with forms to change the role, to make a password link, and to remove it. */
 export const memberPage: ConsolePage = {
   path: MEMBER,
   inService: true,
@@ -156,7 +159,7 @@ export const memberPage: ConsolePage = {
           />
           <Allowed visit={visit} operation="update_member" what="change or remove members" who="an owner">
             {user.email === member.email ? (
-              <p class="note">This is you: what you take from yourself, only another owner can give you again.</p>
+              <p class="note">This is you: only another owner can give back what you take from yourself.</p>
             ) : null}
             <Changes visit={visit} member={member} />
           </Allowed>
@@ -188,10 +191,10 @@ export const memberPage: ConsolePage = {
 function Changes({ visit, member: { userId, email, role } }: { visit: Visit; member: Member }) {
   return (
     <>
-      <h2>Another role</h2>
+      <h2>Role</h2>
       <p>
-        It holds from the next request on, also for the access tokens that the member made. Of an owner who becomes
-        something else, open invitations and links to set passwords end.
+        A new role takes effect with the next request, also for the access tokens that the member created. If an owner
+        gets another role, the owner's open invitations and links to set passwords end.
       </p>
       <ChangeForm visit={visit} path={MEMBER} hidden={{ as: "role", id: userId }}>
         <Select label="Role" name="role" value={role} choices={ROLE_TEXTS} />
@@ -199,15 +202,15 @@ function Changes({ visit, member: { userId, email, role } }: { visit: Visit; mem
           <button>Change the role</button>
         </p>
       </ChangeForm>
-      <h2>A new password</h2>
-      <p>Makes a link by which the member sets a password, good for 24 hours. The link made before ends.</p>
+      <h2>Password</h2>
+      <p>Creates a link with which the member sets a new password, valid for 24 hours. An earlier link ends.</p>
       <ChangeForm visit={visit} path={MEMBER} hidden={{ as: "password", id: userId }}>
-        <button>Make a link</button>
+        <button>Create a link</button>
       </ChangeForm>
       <h2>Removal</h2>
       <p>
-        Ends the membership at once, with the access tokens that the member made for this organization, and with open
-        invitations and links to set passwords. The account stays, with its other organizations.
+        Ends the membership at once, and with it the access tokens that the member created for this organization, and
+        the member's open invitations and links to set passwords. The account and its other memberships stay.
       </p>
       <ChangeForm visit={visit} path={MEMBER} hidden={{ as: "removal", id: userId }}>
         <button>
@@ -218,7 +221,7 @@ function Changes({ visit, member: { userId, email, role } }: { visit: Visit; mem
   );
 }
 
-/** Asks whether an invitation is to be revoked. */
+/** Asks for confirmation before an invitation is revoked. */
 export const invitationPage: ConsolePage = {
   path: INVITATION,
   inService: true,
@@ -226,7 +229,7 @@ export const invitationPage: ConsolePage = {
     const invitation = visit.may("list_invitations") ? await entryOf(visit, "/organization/invitations") : undefined;
     if (invitation === null) return missingEntry("open invitation", BACK);
     return {
-      title: invitation === undefined ? "Invitation" : `Invitation of ${printable(invitation.email)}`,
+      title: invitation === undefined ? "Invitation" : `Invitation for ${printable(invitation.email)}`,
       body: (
         <>
           <Allowed visit={visit} operation="revoke_invitation" what="see or revoke invitations" who="an owner">
@@ -237,11 +240,11 @@ export const invitationPage: ConsolePage = {
                   <At iso={invitation.createdAt} />;{" "}
                   {Date.parse(invitation.expiresAt) > visit.look.now ? (
                     <>
-                      the link is good until <At iso={invitation.expiresAt} />. Revoked, it ends at once.
+                      the link is valid until <At iso={invitation.expiresAt} />. If you revoke it, it ends at once.
                     </>
                   ) : (
                     <>
-                      the link ended on <At iso={invitation.expiresAt} />. Invite again to make another.
+                      the link expired on <At iso={invitation.expiresAt} />. Invite again to create a new one.
                     </>
                   )}
                 </p>

@@ -8,10 +8,10 @@ import { Backtests } from "./backtest.js";
 const PATH = "model";
 const LIMIT = "50";
 const BACKTESTS_LIMIT = "10";
-/** The parameter by which the list of backtests goes on. */
+/** The parameter with the cursor of the backtests. */
 const BACKTESTS = "backtests";
 
-/** What is deployed, by whom, and which version was active here when. */
+/** The deployed versions, backtests, and which version was active here when. */
 export const modelPage: ConsolePage = {
   path: PATH,
   section: "Model",
@@ -30,7 +30,7 @@ export const modelPage: ConsolePage = {
         <>
           {versions.data.length === 0 ? (
             <Empty>
-              No version was deployed yet. <code>svc deploy</code> makes the first.
+              No version has been deployed yet. <code>svc deploy</code> creates the first.
             </Empty>
           ) : (
             <Table name="Versions" rows={versions.data} columns={VERSION_COLUMNS} />
@@ -52,13 +52,13 @@ const VERSION_COLUMNS: TableColumn<ConfigVersion>[] = [
   ["From", ({ provenance }) => <Text>{sourceOf(provenance)}</Text>],
 ];
 
-/** The commit that a version was deployed from; empty where nobody said. */
+/** The commit that a version was deployed from; empty if unknown. */
 export function sourceOf(provenance: ConfigVersion["provenance"]): string {
   const { commit, ref } = provenance ?? {};
   return [ref, commit?.slice(0, 12)].filter(Boolean).join(" ");
 }
 
-/** The backtests of the environment, and how another one of the active version is begun; nothing before the first deploy. */
+/** The environment's backtests, and the form that starts one of the active version; nothing before the first deploy. */
 function Foresight({ visit, backtests }: { visit: Visit; backtests: ListPage<BacktestJob> }) {
   const { activeVersion, model, query } = visit;
   const { data, nextCursor } = backtests;
@@ -66,13 +66,17 @@ function Foresight({ visit, backtests }: { visit: Visit; backtests: ListPage<Bac
   return (
     <Section title="Backtests">
       <p>
-        A backtest tells whether a model foresaw what came: it takes what the model said of customers in the past year,
-        from nothing later, and whether the outcome came after it. It changes nothing.
+        A backtest shows whether a model would have foreseen an outcome: it compares what the model said of customers in
+        the past year, knowing only what was known then, with whether the outcome followed. It changes nothing.
       </p>
       {activeVersion === null || model === null ? null : (
         <BacktestForm visit={visit} version={activeVersion} model={model} />
       )}
-      {data.length === 0 && !query.has(BACKTESTS) ? <Empty>There was none yet.</Empty> : <Backtests backtests={data} />}
+      {data.length === 0 && !query.has(BACKTESTS) ? (
+        <Empty>There are no backtests yet.</Empty>
+      ) : (
+        <Backtests backtests={data} />
+      )}
       <PageLinks path={PATH} query={query} next={nextCursor} cursor={BACKTESTS} name="the backtests" />
     </Section>
   );
@@ -86,7 +90,7 @@ const KINDS: Readonly<Record<Activation["kind"], string>> = {
 
 function Activations({ activations }: { activations: readonly Activation[] }) {
   return (
-    <Section id="activations" title="Active here">
+    <Section id="activations" title="Activations">
       <ul>
         {activations.map(({ version, previousVersion, kind, actor, at }) => (
           <li key={at}>

@@ -11,7 +11,7 @@ import { ShareBar } from "../charts/in-cells.js";
 const PATH = "operations";
 const RECOMPUTES_SHOWN = "5";
 
-/** Is it well? What is wrong or waits, what came in, what was recomputed, how much of the plan is used. */
+/** Problems and waiting work, accepted operations, recomputes, and usage of the plan. */
 export const operationsPage: ConsolePage = {
   path: PATH,
   section: "Operations",
@@ -31,7 +31,7 @@ export const operationsPage: ConsolePage = {
         <>
           <Section id="diagnostics" title="Diagnostics">
             {findings.length === 0 ? (
-              <Empty>Nothing is wrong, and nothing waits.</Empty>
+              <Empty>Nothing is wrong, and nothing is waiting.</Empty>
             ) : (
               <Findings findings={findings} />
             )}
@@ -39,7 +39,7 @@ export const operationsPage: ConsolePage = {
           <Accepted trends={trends} days={daysOf(visit)} />
           <Section id="recomputes" title="Recomputes">
             {recomputes.data.length === 0 ? (
-              <Empty>There was none yet.</Empty>
+              <Empty>There are no recomputes yet.</Empty>
             ) : (
               <Recomputes recomputes={recomputes.data} />
             )}
@@ -61,7 +61,7 @@ const SEVERITIES: Readonly<Record<Finding["severity"], string>> = {
   info: "faint",
 };
 
-/** Where what was found can be looked at. */
+/** The page to look at for each finding. */
 const PLACES: Readonly<Record<string, string>> = {
   CONFIGURATION_MISSING: "model",
   CUSTOMERS_SET_ASIDE: "customers?setAside=true",
@@ -79,7 +79,7 @@ const PLACES: Readonly<Record<string, string>> = {
   WEBHOOKS_FAILING: "deliveries",
 };
 
-/** Names of what a finding is about: events, say; figures are in its message. */
+/** The names of what a finding is about, such as events; figures are in its message. */
 function namesIn(details: Finding["details"]): string[] {
   return Object.values(details).flatMap((value) =>
     Array.isArray(value) ? value.filter((each) => typeof each === "string") : [],
@@ -111,15 +111,15 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
   );
 }
 
-/** What came in, day by day. */
+/** Accepted operations by day or week. */
 function Accepted({ trends, days }: { trends: Trends; days: number }) {
   const lines = ["events", "identifies"].map((metric) => ({ name: metric, values: valuesOf(trends, { metric }) }));
   return (
-    <Section id="accepted" title="What was accepted">
+    <Section id="accepted" title="Accepted operations">
       <DaysForm path={PATH} days={days} />
       <Counting trends={trends} />
       {lines.every(({ values }) => values.every((value) => value === 0)) ? (
-        <Empty>Nothing came in these days.</Empty>
+        <Empty>Nothing was accepted in this period.</Empty>
       ) : (
         <SeriesLines
           id="operations"
@@ -132,13 +132,13 @@ function Accepted({ trends, days }: { trends: Trends; days: number }) {
   );
 }
 
-/** How much of its plan the organization has used. */
+/** The organization's usage of its plan. */
 function PlanUsage({ usage }: { usage: Usage }) {
   const { plan, resetsAt, used, limits } = usage;
   const rows = [
     ["Events this month", "monthlyEvents", null],
     ["Projects", "projects", null],
-    ["Members, with open invitations", "members", "members"],
+    ["Members and open invitations", "members", "members"],
     ["Access tokens", "tokens", "tokens"],
   ] as const;
   return (
@@ -148,7 +148,7 @@ function PlanUsage({ usage }: { usage: Usage }) {
         <strong>
           <Text>{plan}</Text>
         </strong>
-        . Events are counted anew <Ago iso={resetsAt} />, and kept{" "}
+        . The count of events begins again <Ago iso={resetsAt} />; events are kept{" "}
         {limits.retentionDays === null ? "for ever" : `for ${plural(limits.retentionDays, "day")}`}.
       </p>
       <Table
@@ -157,7 +157,7 @@ function PlanUsage({ usage }: { usage: Usage }) {
         columns={[
           ["What", ([text, , href]) => <MaybeLink href={href}>{text}</MaybeLink>],
           ["Used", ([, name]) => formatNumber(used[name]), "number"],
-          ["Of", ([, name]) => (limits[name] === null ? "no limit" : formatNumber(limits[name])), "number"],
+          ["Limit", ([, name]) => (limits[name] === null ? "no limit" : formatNumber(limits[name])), "number"],
           ["Share", ([, name]) => (limits[name] ? <ShareBar share={Math.min(1, used[name] / limits[name])} /> : null)],
         ]}
       />

@@ -28,7 +28,7 @@ const ENTRY = "quarantined";
 const LIMIT = "50";
 const FILTERS = ["event", "code"] as const;
 
-/** What was accepted and is kept apart: which, since when, why; releasing it. */
+/** Operations in quarantine: which, since when and why, with a form to release them. */
 export const quarantinePage: ConsolePage = {
   path: LIST,
   inService: true,
@@ -51,8 +51,8 @@ export const quarantinePage: ConsolePage = {
             ) : (
               <>
                 {plural(operations, "operation")} of at most {formatNumber(limit)}, the oldest{" "}
-                {since === null ? null : <Ago iso={since} />}. They were accepted and violate the schema, so nothing
-                else has seen them.
+                {since === null ? null : <Ago iso={since} />}. They were accepted, but violate the schema, so they do
+                not count for customers.
               </>
             )}
           </p>
@@ -60,7 +60,7 @@ export const quarantinePage: ConsolePage = {
           <FoundList
             list={found}
             limit={Number(LIMIT)}
-            none={isAnyGiven(query, FILTERS) ? <Empty>No operation in quarantine is like this.</Empty> : <></>}
+            none={isAnyGiven(query, FILTERS) ? <Empty>No operations in quarantine match these filters.</Empty> : <></>}
           >
             <Table name="Operations in quarantine" rows={data} columns={COLUMNS} />
           </FoundList>
@@ -75,7 +75,7 @@ export const quarantinePage: ConsolePage = {
     fields: [...FILTERS],
     async make({ tell, form }) {
       const filters = Object.fromEntries(FILTERS.flatMap((name) => (form[name] ? [[name, form[name]]] : [])));
-      // A step; whoever wants more sends the form again.
+      // One step; users who want to release more submit the form again.
       await tell("POST quarantine/release", {}, filters);
       return address(LIST, filters);
     },
@@ -91,17 +91,17 @@ function Filters({ query }: { query: URLSearchParams }) {
   );
 }
 
-/** Releases a step of what the filters show. Discarding is for good, and is left to the command line, which asks before. */
+/** The form that releases a step of what the filters show. Discarding is final, so it is left to the command line, which asks first. */
 function Changes({ visit }: { visit: Visit }) {
   const hidden = Object.fromEntries(FILTERS.map((name) => [name, given(visit.query, name) ?? ""]));
   return (
     <Releasing visit={visit}>
       <p>
-        Of these, 500 at a time, the oldest first. What the active version does not accept stays. To discard operations:{" "}
-        <code>svc events quarantine discard</code>.
+        Releases 500 of these at a time, oldest first. Operations that the active version does not accept stay in
+        quarantine. To discard operations, use <code>svc events quarantine discard</code>.
       </p>
       <ChangeForm visit={visit} path={LIST} hidden={hidden}>
-        <button>Release what is valid{inLive(visit)}</button>
+        <button>Release valid operations{inLive(visit)}</button>
       </ChangeForm>
     </Releasing>
   );
@@ -116,7 +116,7 @@ const COLUMNS: TableColumn<Quarantined>[] = [
     "As sent",
     ({ quarantineId, operation }) => (
       <>
-        <Payload value={operation} /> <a href={quarantinedHref(quarantineId)}>all of it</a>
+        <Payload value={operation} /> <a href={quarantinedHref(quarantineId)}>show all</a>
       </>
     ),
   ],
@@ -124,7 +124,7 @@ const COLUMNS: TableColumn<Quarantined>[] = [
 
 const quarantinedHref = (id: string) => address(ENTRY, { id });
 
-/** One operation that is in quarantine: all that was sent, all that is wrong with it; releasing it alone. */
+/** An operation in quarantine: what was sent and what is wrong with it, with a form to release it. */
 export const quarantinedPage: ConsolePage = {
   path: ENTRY,
   inService: true,
@@ -157,16 +157,17 @@ export const quarantinedPage: ConsolePage = {
           <Section id="sent" title="As sent">
             <Lines>{JSON.stringify(found.operation, null, 2)}</Lines>
             <p class="hint">
-              Digits beyond double precision are shown by <code>svc events quarantine show {found.quarantineId}</code>.
+              Numbers are shown in double precision; <code>svc events quarantine show {found.quarantineId}</code> shows
+              all digits.
             </p>
           </Section>
           <Releasing visit={visit}>
-            <p>What the active version does not accept stays.</p>
+            <p>It stays in quarantine if the active version does not accept it.</p>
             <ChangeForm visit={visit} path={ENTRY} hidden={{ id: found.quarantineId }}>
               <button>Release it{inLive(visit)}</button>
             </ChangeForm>
           </Releasing>
-          <LinkLine href={LIST} text="All that is in quarantine" />
+          <LinkLine href={LIST} text="All operations in quarantine" />
         </>
       ),
     };
@@ -180,22 +181,22 @@ export const quarantinedPage: ConsolePage = {
   },
 };
 
-/** What releases operations, for whoever may. */
+/** The part that releases operations, for users who may. */
 function Releasing({ visit, children }: { visit: Visit; children: ComponentChildren }) {
   return (
     <Allowed
       visit={visit}
       operation="release_quarantined"
       what="release operations"
-      who="a developer, in live an administrator"
+      who="a developer, or in live an administrator"
     >
-      <Live visit={visit}>what is released counts for customers.</Live>
+      <Live visit={visit}>released operations count for customers.</Live>
       {children}
     </Allowed>
   );
 }
 
-/** What an operation is: its event's name, or what it has instead. Only traits will have no event's id. */
+/** The name of an operation's event, or what it has instead. Only updates of traits have no event id. */
 function Named({ operation: { event, eventId } }: { operation: Quarantined }) {
   if (event !== null) return <Text>{event}</Text>;
   return eventId === null ? <>traits</> : <span class="faint">no name</span>;

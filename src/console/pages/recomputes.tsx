@@ -13,7 +13,7 @@ const BEGIN = "begin-recompute";
 
 const STATUSES = ["queued", "running", "retrying", "completed", { value: "dead_letter", text: "given up" }];
 
-/** The recomputes and dry runs of the environment, and how another dry run is begun. */
+/** The recomputes and dry runs of the environment, and the form that starts a dry run. */
 export const recomputesPage: ConsolePage = {
   path: LIST,
   inService: true,
@@ -27,25 +27,25 @@ export const recomputesPage: ConsolePage = {
       body: (
         <>
           <p>
-            A recompute replays the history of customers as if the active model had been so from the start. A dry run
-            tells what that would change, and changes nothing.
+            A recompute replays the history of customers as if the active model had been active from the start. A dry
+            run shows what that would change, and changes nothing.
           </p>
           <Allowed
             visit={visit}
             operation="create_recompute"
-            what="begin one here"
-            who="an owner of the organization for a higher one"
+            what="start one here"
+            who="an owner of the organization for a higher role"
           >
             <ChangeForm visit={visit} path={LIST}>
-              <button>Begin a dry run of all customers in {environment}</button>
+              <button>Start a dry run for all customers in {environment}</button>
             </ChangeForm>
           </Allowed>
-          <h2>The newest first</h2>
+          <h2>Newest first</h2>
           <ViewForm path={LIST}>
             <Choose label="Status" name="status" query={query} choices={STATUSES} />
           </ViewForm>
           {data.length === 0 && !query.has("cursor") ? (
-            <Empty>{status === undefined ? "There was none yet." : "There is none like this."}</Empty>
+            <Empty>{status === undefined ? "There are no recomputes yet." : "No recomputes have this status."}</Empty>
           ) : (
             <Recomputes recomputes={data} />
           )}
@@ -68,7 +68,7 @@ const COLUMNS: TableColumn<Recompute>[] = [
   ["Status", (job) => <JobStatus job={job} />],
   ["Done", (job) => <JobProgress job={job} />],
   ["Customers changed", ({ result }) => formatNumber(result.customersChanged), "number"],
-  ["Asked for", ({ requestedAt, requestedBy }) => <Ago iso={requestedAt} by={requestedBy} />],
+  ["Requested", ({ requestedAt, requestedBy }) => <Ago iso={requestedAt} by={requestedBy} />],
 ];
 
 /** Recomputes as a table. */
@@ -95,7 +95,7 @@ function What({ job: { id, dry_run: isDry, customerId, pins } }: { job: Recomput
 /** The address of a recompute's page. */
 const recomputeHref = (id: string) => address(ENTRY, { id });
 
-/** A recompute or dry run: how far it came, what it changes and for whom; what can be done next. */
+/** A recompute or dry run: its progress, the changes and the customers that they affect, and the next step. */
 export const recomputePage: ConsolePage = {
   path: ENTRY,
   inService: true,
@@ -112,7 +112,7 @@ export const recomputePage: ConsolePage = {
       changed,
       title: job.dry_run ? "Dry run" : "Recompute",
       about: {
-        Of: customerId === null ? "all customers" : <Customer id={customerId} />,
+        For: customerId === null ? "all customers" : <Customer id={customerId} />,
         Model: <JobModel job={job} />,
         Id: job.id,
       },
@@ -129,23 +129,23 @@ export const recomputePage: ConsolePage = {
   },
 };
 
-/** What can be done with it, by whoever may: from a dry run on to the recompute, and on with one that was given up. */
+/** The next step, for users who may take it: from a dry run to the recompute, or resuming one that was given up. */
 function Next({ visit, job }: { visit: Visit; job: Recompute }) {
   const { environment, may } = visit;
   if (job.status === "dead_letter" && may("retry_recompute")) {
     return (
       <ChangeForm visit={visit} path={ENTRY} hidden={{ id: job.id }}>
-        <button>Go on with it in {environment}</button>
+        <button>Resume it in {environment}</button>
       </ChangeForm>
     );
   }
   if (job.dry_run && job.status === "completed" && may("create_recompute")) {
-    return <LinkLine href={address(BEGIN, { from: job.id })} text="Recompute like this" />;
+    return <LinkLine href={address(BEGIN, { from: job.id })} text="Start this recompute" />;
   }
   return null;
 }
 
-/** Asks whether what a dry run told is to be done. */
+/** Asks for confirmation before the recompute of a dry run. */
 export const beginRecomputePage: ConsolePage = {
   path: BEGIN,
   inService: true,
@@ -161,26 +161,26 @@ export const beginRecomputePage: ConsolePage = {
           <p>
             In <strong class={environment === "live" ? "live" : undefined}>{environment}</strong>, the history of{" "}
             {dryRun.customerId === null ? "all customers" : "the customer"} is replayed under <JobModel job={dryRun} />,
-            and what <a href={recomputeHref(from)}>the dry run</a> listed is written:{" "}
+            and the changes listed by <a href={recomputeHref(from)}>the dry run</a> are written:{" "}
             {plural(dryRun.result.customersChanged, "customer changes", "customers change")}. Corrections are delivered
             to webhooks.
           </p>
           <p class="note">
-            The record begins anew: of each customer, lifecycle and runs of rules are those of the replay, and of health
-            one score, the present one, is kept. Trends follow. What was recorded before is marked as superseded, and
-            kept for as long as the plan says.
+            The record is replaced: each customer gets the lifecycle and the runs of rules of the replay, and a single
+            health score, the present one. Trends follow. What was recorded before is marked as superseded, and kept for
+            as long as the plan says.
           </p>
           {isOfActive ? null : (
             <p class="error">
               The dry run is of {dryRun.pins.configVersion ?? "no version"}, but {activeVersion ?? "none"} is active
-              here: begin another one.
+              here: start another one.
             </p>
           )}
           <Allowed
             visit={visit}
             operation="create_recompute"
             what={`recompute in ${environment}`}
-            who="an owner for a higher one"
+            who="an owner for a higher role"
           >
             {isOfActive ? (
               <ChangeForm visit={visit} path={BEGIN} hidden={{ from }}>
@@ -188,7 +188,7 @@ export const beginRecomputePage: ConsolePage = {
               </ChangeForm>
             ) : null}
           </Allowed>
-          <LinkLine href={recomputeHref(from)} text="Leave it" />
+          <LinkLine href={recomputeHref(from)} text="Cancel" />
         </>
       ),
     };

@@ -26,15 +26,15 @@ const LIST = "rules";
 const ENTRY = "rule";
 const LIMIT = 50;
 
-/** What results are called. */
+/** Labels of results. */
 const RESULTS: Readonly<Record<RuleResult, string>> = {
   pass: "acted",
   error: "failed",
   fail: "not met",
-  skip: "rested",
+  skip: "skipped",
 };
 
-/** Every rule: what it does, and how often it did lately. */
+/** All rules: what each does, and how often it acted lately. */
 export const rulesPage: ConsolePage = {
   path: LIST,
   section: "Rules",
@@ -44,7 +44,7 @@ export const rulesPage: ConsolePage = {
       return { title: "Rules", body: <NoPart model={model} what="rules" /> };
     }
     const days = daysOf(visit);
-    const told = toldInList(model.rules);
+    const defined = toldInList(model.rules);
     const { rules: counts } = await ask("rule-executions/counts", { since: `${days}d` });
     return {
       title: "Rules",
@@ -70,14 +70,14 @@ export const rulesPage: ConsolePage = {
               [
                 "What it does",
                 (rule) =>
-                  told.has(rule.id) ? <RuleInWords rule={rule} /> : <ToldThere href={ruleHref(rule.id, days)} />,
+                  defined.has(rule.id) ? <RuleInWords rule={rule} /> : <ToldThere href={ruleHref(rule.id, days)} />,
                 "words",
               ],
             ]}
           />
           <p class="hint">
-            Not met: its condition did not hold. Rested: it had acted before, and acts only once or not again so soon. A
-            number with +: only the latest runs were counted.
+            Not met: its condition did not hold. Skipped: it had acted before, and acts only once or not again so soon.
+            A number with +: only the latest runs were counted.
           </p>
         </>
       ),
@@ -98,7 +98,7 @@ function Count({ of: counts, result, href }: { of: RuleCounts | undefined; resul
   );
 }
 
-/** One rule: what it does, and its latest runs. */
+/** A rule: what it does, and its latest runs. */
 export const rulePage: ConsolePage = {
   path: ENTRY,
   async answer(visit) {
@@ -112,7 +112,7 @@ export const rulePage: ConsolePage = {
       body: (
         <>
           {declared === undefined ? (
-            <Empty>The active model has no such rule any more.</Empty>
+            <Empty>The active model no longer has this rule.</Empty>
           ) : (
             <RuleDefinition rule={declared} />
           )}
@@ -127,7 +127,7 @@ export const rulePage: ConsolePage = {
   },
 };
 
-/** The part of the log that is asked for, or what is wrong with that. */
+/** The requested page of runs, or the error for an invalid query. */
 function runsOf({ ask, query }: Visit, rule: string) {
   const since = `${daysOf({ query })}d`;
   const [result, cursor] = [given(query, "result"), given(query, "cursor")];
@@ -137,7 +137,7 @@ function runsOf({ ask, query }: Visit, rule: string) {
 function none(rule: string): View {
   const says = (
     <p role="alert">
-      The active model has no rule "<Text>{rule}</Text>", and none of that name ran in these days.
+      The active model has no rule "<Text>{rule}</Text>", and none of that name ran in this period.
     </p>
   );
   return missing("No such rule", says, { href: LIST, text: "All rules" });
@@ -160,7 +160,7 @@ function Runs({ found: { data, nextCursor }, query }: { found: ListPage<RuleExec
     <>
       {data.length === 0 ? (
         <Empty>
-          {nextCursor === null ? "It did not run like this in these days." : "The search goes on with the next page."}
+          {nextCursor === null ? "It has no such runs in this period." : "The search continues on the next page."}
         </Empty>
       ) : (
         <Table name="Runs" rows={data} columns={COLUMNS} />
@@ -176,7 +176,7 @@ const COLUMNS: TableColumn<RuleExecution>[] = [
   ["When", ({ executedAt }) => <At iso={executedAt} />],
   ["Customer", ({ customerId }) => <Customer id={customerId} />],
   ["Result", (run) => <Result of={run} />],
-  ["Because of", ({ triggeredBy }) => <Text>{triggerInWords(triggeredBy)}</Text>],
+  ["Triggered by", ({ triggeredBy }) => <Text>{triggerInWords(triggeredBy)}</Text>],
 ];
 
 function Result({ of: { customerId, result, error, emissionId } }: { of: RuleExecution }) {

@@ -12,11 +12,11 @@ import { DaysForm, daysOf, trendSpan, nowOf, valuesOf } from "../trends.js";
 
 const PATH = "segment";
 const LIMIT = "50";
-/** Statistics of more customers take longer than a page may. */
+/** For more customers, computing statistics takes too long for a page. */
 const LARGE = 20_000;
 const LEFT_OUT: Partial<SegmentMembers> = {};
 
-/** One segment: what it means, who is in it, and who came and went. */
+/** A segment: what it means, who is in it, and how many entered and left. */
 export const segmentPage: ConsolePage = {
   path: PATH,
   async answer(visit) {
@@ -41,7 +41,7 @@ export const segmentPage: ConsolePage = {
         <>
           <Section id="meaning" title="Who is in it">
             {declared === undefined ? (
-              <p class="faint">The active model has no such segment any more.</p>
+              <p class="faint">The active model no longer has this segment.</p>
             ) : declared.when === undefined ? (
               <p>
                 <DecidingRules model={model} segment={segment} />
@@ -89,13 +89,13 @@ function wrong(segment: string, problem: ApiError): View {
     body: (
       <>
         <ProblemNote error={problem} />
-        <a href={address(PATH, { id: segment })}>The segment from the first page on</a>
+        <a href={address(PATH, { id: segment })}>The first page of the segment</a>
       </>
     ),
   };
 }
 
-/** By state and band, each leading to those customers; and when they were last seen. */
+/** Numbers of customers by state and band, linked to the customers, and by when they were last seen. */
 function Statistics({ of, segment }: { of: SegmentStatistics; segment: string }) {
   const { lifecycle, health, lastEvent } = of;
   return (
@@ -129,7 +129,7 @@ function Statistics({ of, segment }: { of: SegmentStatistics; segment: string })
 interface CountsProps {
   title: string;
   counts: Readonly<Record<string, number>>;
-  /** Of the customers' page. */
+  /** The parameter of the customers page. */
   filter: "lifecycle" | "health";
   segment: string;
 }
@@ -182,8 +182,8 @@ function OverTime({ visit, segment, trends }: { visit: Visit; segment: string; t
 function Large({ segment }: { segment: string }) {
   return (
     <Empty>
-      So many are found best by <a href={address("customers", { segment })}>filters</a>.{" "}
-      <a href={address(PATH, { id: segment, all: "true" })}>Count them by state, health and last event</a>, which takes
+      To find customers in such a large segment, use <a href={address("customers", { segment })}>filters</a>. You can{" "}
+      <a href={address(PATH, { id: segment, all: "true" })}>count them by state, health and last event</a>, which takes
       a moment.
     </Empty>
   );
@@ -191,9 +191,9 @@ function Large({ segment }: { segment: string }) {
 
 function Members({ data, isEmpty }: { data: SegmentMembers["data"]; isEmpty: boolean }) {
   return (
-    <Section id="list" title="Who">
+    <Section id="list" title="Members">
       {isEmpty ? (
-        <Empty>Nobody is in it now.</Empty>
+        <Empty>No customer is in it now.</Empty>
       ) : (
         <Table
           name="Customers in the segment"

@@ -11,7 +11,7 @@ import { DaysForm, daysOf, trendSpan, nowOf, valuesOf } from "../trends.js";
 
 const PATH = "segments";
 
-/** Every segment: what it means, how many are in it, and how that developed. */
+/** All segments: what each means, how many customers are in it, and how that developed. */
 export const segmentsPage: ConsolePage = {
   path: PATH,
   section: "Segments",
@@ -27,7 +27,7 @@ export const segmentsPage: ConsolePage = {
     if (ids.length === 0) return { title: "Segments", body: <NoPart model={model} what="segments" /> };
     const series = ids.map((id) => ({ name: id, values: valuesOf(trends, { metric: "members", segment: id }) }));
     const days = daysOf(visit);
-    const told = toldInList(model?.segments ?? []);
+    const defined = toldInList(model?.segments ?? []);
     return {
       title: "Segments",
       body: (
@@ -50,7 +50,7 @@ export const segmentsPage: ConsolePage = {
               [
                 "Who is in it",
                 ({ name }) => (
-                  <Summary segment={model?.segments.find(({ id }) => id === name)} model={model} told={told} />
+                  <Summary segment={model?.segments.find(({ id }) => id === name)} model={model} defined={defined} />
                 ),
                 "words",
               ],
@@ -63,10 +63,10 @@ export const segmentsPage: ConsolePage = {
   },
 };
 
-function Summary(props: { segment: Segment | undefined; model: Snapshot | null; told: ReadonlySet<string> }) {
-  const { segment, model, told } = props;
-  if (segment === undefined) return <span class="faint">The active model has no such segment any more.</span>;
-  if (!told.has(segment.id)) return <ToldThere href={address("segment", { id: segment.id })} />;
+function Summary(props: { segment: Segment | undefined; model: Snapshot | null; defined: ReadonlySet<string> }) {
+  const { segment, model, defined } = props;
+  if (segment === undefined) return <span class="faint">The active model no longer has this segment.</span>;
+  if (!defined.has(segment.id)) return <ToldThere href={address("segment", { id: segment.id })} />;
   return segment.when === undefined ? (
     <DecidingRules model={model} segment={segment.id} />
   ) : (

@@ -6,7 +6,7 @@ import { ROLE_TEXTS } from "./settings/parts.js";
 
 const PATH = "settings";
 
-/** Who may do what, and how the organization is set up. */
+/** The organization's settings: links to members, keys and tokens, and the time zone. */
 export const settingsPage: ConsolePage = {
   path: PATH,
   section: "Settings",
@@ -48,10 +48,10 @@ export const settingsPage: ConsolePage = {
 
 const PAGES = [
   ["members", "Members", "people, their roles, invitations"],
-  ["keys", "API keys", "what sends events to this environment"],
-  ["tokens", "Access tokens", "what acts for the organization without a person"],
-  ["operations", "Operations", "whether all is well, and what is used of the plan"],
-  ["audit-log", "Audit log", "what was changed, by whom"],
+  ["keys", "API keys", "for sending events to this environment"],
+  ["tokens", "Access tokens", "for programs that act for the organization"],
+  ["operations", "Operations", "whether all is well, and usage of the plan"],
+  ["audit-log", "Audit log", "who changed what"],
 ] as const;
 
 function TimeZone({ visit }: { visit: Visit }) {
@@ -59,11 +59,11 @@ function TimeZone({ visit }: { visit: Visit }) {
   return (
     <Section id="time-zone" title="Time zone">
       <p>
-        <strong>{timeZone}</strong>: days of trends begin at midnight there, and instants on these pages are told in it.
+        <strong>{timeZone}</strong>: days of trends begin at midnight there, and times on these pages are shown in it.
       </p>
       <Allowed visit={visit} operation="update_organization" what="change it" who="an administrator">
         <ChangeForm visit={visit} path={PATH}>
-          <label for="timeZone">Another time zone</label>
+          <label for="timeZone">New time zone</label>
           <input
             id="timeZone"
             name="timeZone"
@@ -79,7 +79,7 @@ function TimeZone({ visit }: { visit: Visit }) {
             ))}
           </datalist>
           <p class="hint" id="timeZone-hint">
-            A name such as Europe/Berlin. What was logged is counted anew by its days within minutes; active customers,
+            A name such as Europe/Berlin. Logged changes are counted again by its days within minutes; active customers,
             operations and deliveries stay in the days in which they were counted.
           </p>
           <p>

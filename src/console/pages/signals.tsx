@@ -28,21 +28,21 @@ import { daysOf, SpanField, trendSpan, nowOf, valuesOf } from "../trends.js";
 
 const PATH = "signals";
 const LIMIT = 50;
-/** Of each severity, where all are shown. */
+/** For each severity, if all are shown. */
 const LIMIT_EACH = 20;
 
-/** The gravest first. */
+/** The most severe first. */
 export const SEVERITIES = ["critical", "warning", "info"] as const satisfies readonly Severity[];
 
-/** A list of raised signals, and what stands above it. */
+/** A list of raised signals with its heading. */
 interface Raised {
   heading: string;
-  /** The query of the list that goes on with it. */
+  /** The page's query for this list alone. */
   query: URLSearchParams;
   found: ListPage<ListedSignal>;
 }
 
-/** What is raised now, the most severe first, and what each signal means. */
+/** The signals raised now, the most severe first, and what each signal means. */
 export const signalsPage: ConsolePage = {
   path: PATH,
   section: "Signals",
@@ -75,7 +75,7 @@ export const signalsPage: ConsolePage = {
   },
 };
 
-/** One list of what is asked for; else of each severity its last. */
+/** One list if a signal or severity is chosen; else the latest signals of each severity. */
 async function raisedOf({ ask, query }: Visit): Promise<Raised[]> {
   const [signal, severity, since] = ["signal", "severity", "since"].map((name) => given(query, name));
   if (signal !== undefined || severity !== undefined) {
@@ -107,9 +107,7 @@ function Filters({ query, ids }: { query: URLSearchParams; ids: readonly string[
 function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchParams }) {
   const shown = raised.filter(({ found: { data, nextCursor } }) => data.length > 0 || nextCursor !== null);
   if (shown.length === 0) {
-    return (
-      <Empty>{given(query, "cursor") === undefined ? "None like this is raised now." : "There are no more."}</Empty>
-    );
+    return <Empty>{given(query, "cursor") === undefined ? "No raised signals match." : "There are no more."}</Empty>;
   }
   return shown.map((each) => (
     <Section title={each.heading} key={each.heading}>
@@ -117,7 +115,7 @@ function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchP
       {each.query === query ? (
         <PageLinks path={PATH} query={query} next={each.found.nextCursor} />
       ) : each.found.nextCursor === null ? null : (
-        <LinkLine href={address(PATH, each.query)} text={`All that are ${each.heading.toLowerCase()}`} />
+        <LinkLine href={address(PATH, each.query)} text={`All ${each.heading.toLowerCase()} signals`} />
       )}
     </Section>
   ));
@@ -127,7 +125,7 @@ const columnsOf = (saysSeverity: boolean): TableColumn<ListedSignal>[] => [
   ["Customer", ({ customerId }) => <Customer id={customerId} />],
   ["Signal", (signal) => <Name of={signal} saysSeverity={saysSeverity} />],
   ["Raised", ({ raisedAt }) => <Ago iso={raisedAt} />],
-  ["What it says", ({ message }) => (message === null ? <span class="faint">nothing</span> : <Text>{message}</Text>)],
+  ["Message", ({ message }) => (message === null ? <span class="faint">none</span> : <Text>{message}</Text>)],
 ];
 
 function Name({ of: { signalId, severity }, saysSeverity }: { of: ListedSignal; saysSeverity: boolean }) {
@@ -139,7 +137,7 @@ function Name({ of: { signalId, severity }, saysSeverity }: { of: ListedSignal; 
   );
 }
 
-/** A signal and how severe it is, where the model says that. */
+/** A signal with its severity, if the model has it. */
 export function SignalName({ name, severity }: { name: string; severity: Severity | undefined }) {
   return (
     <>
@@ -151,11 +149,11 @@ export function SignalName({ name, severity }: { name: string; severity: Severit
   );
 }
 
-/** Each signal in words, for how many it is raised, and how that developed. */
+/** All signals: what each means, for how many customers it is raised, and how that developed. */
 function Meanings({ visit, ids, trends }: { visit: Visit; ids: readonly string[]; trends: Trends }) {
   const { model, query } = visit;
-  const told = toldInList(model?.signals ?? []);
-  const isTold = (id: string) => told.has(id) || id === query.get("signal");
+  const defined = toldInList(model?.signals ?? []);
+  const isDefined = (id: string) => defined.has(id) || id === query.get("signal");
   const series = ids.map((id) => ({
     name: id,
     values: valuesOf(trends, { metric: "customers", signal: id }),
@@ -177,7 +175,7 @@ function Meanings({ visit, ids, trends }: { visit: Visit; ids: readonly string[]
           [
             "Raised when",
             ({ name, signal }) =>
-              signal === undefined || isTold(name) ? (
+              signal === undefined || isDefined(name) ? (
                 <Meaning signal={signal} visit={visit} />
               ) : (
                 <ToldThere href={address(PATH, { signal: name })} />
@@ -192,7 +190,7 @@ function Meanings({ visit, ids, trends }: { visit: Visit; ids: readonly string[]
 }
 
 function Meaning({ signal, visit: { model } }: { signal: Signal | undefined; visit: Visit }) {
-  if (signal === undefined) return <span class="faint">The active model has no such signal any more.</span>;
+  if (signal === undefined) return <span class="faint">The active model no longer has this signal.</span>;
   if (signal.when !== undefined) return <Text>{conditionText(signal.when)}</Text>;
   return (
     <>

@@ -9,14 +9,14 @@ import { refused } from "../list-page.js";
 import { Table } from "../tables.js";
 
 const PATH = "today";
-/** As many as a list gives at once. */
+/** The largest page of a list. */
 const LIMIT = "200";
-/** Of each group so many are named; the rest is behind its number. */
+/** The most customers named in a group. */
 const NAMED_MAX = 10;
 const SIGNALS_MAX = 20;
 const DUE_LIMIT = "10";
 
-/** What changed since yesterday, or any day: whom to look at first. */
+/** What changed since yesterday, or since any other day. */
 export const todayPage: ConsolePage = {
   path: PATH,
   section: "Today",
@@ -44,10 +44,10 @@ export const todayPage: ConsolePage = {
             <Signals signals={signals} model={visit.model} />
             <Since since={since} />
             <Section id="states" title="States">
-              <Groups found={lifecycle} groupOf={stateEntered} none="Nobody came to another state." />
+              <Groups found={lifecycle} groupOf={stateEntered} none="No customer changed state." />
             </Section>
             <Section id="segments" title="Segments">
-              <Groups found={segments} groupOf={segmentChanged} none="Nobody entered or left a segment." />
+              <Groups found={segments} groupOf={segmentChanged} none="No customer entered or left a segment." />
             </Section>
             <Section id="rules" title="Rules that acted">
               <Groups found={runs} groupOf={ruleActed} none="No rule acted." />
@@ -70,12 +70,12 @@ function Since({ since }: { since: string }) {
         <input name="since" value={since} placeholder="1d or 2026-03-01" maxLength={64} />
       </label>
       <button class="second">Show</button>
-      <a href={`${PATH}?since=7d`}>a week</a>
+      <a href={`${PATH}?since=7d`}>Last 7 days</a>
     </form>
   );
 }
 
-/** The signals that are raised, the gravest and then the newest first. */
+/** The raised signals, the most severe and then the newest first. */
 function Signals({ signals, model }: { signals: ListPage<ListedSignal>; model: Snapshot | null }) {
   const { data, nextCursor } = signals;
   const sorted = SEVERITIES.flatMap((severity) => data.filter((signal) => signal.severity === severity));
@@ -85,7 +85,7 @@ function Signals({ signals, model }: { signals: ListPage<ListedSignal>; model: S
       {data.length === 0 ? <Empty>No signal is raised.</Empty> : null}
       {data.length === 0 ? null : (
         <Table
-          name="Signals that are raised"
+          name="List of raised signals"
           rows={sorted.slice(0, SIGNALS_MAX)}
           columns={[
             ["Signal", ({ signalId, severity }) => <SignalName name={signalId} severity={severity} />],
@@ -98,14 +98,14 @@ function Signals({ signals, model }: { signals: ListPage<ListedSignal>; model: S
       )}
       {more ? (
         <p>
-          <a href="signals">All that are raised{nextCursor === null ? `: ${formatNumber(data.length)}` : ""}</a>
+          <a href="signals">All raised signals{nextCursor === null ? `: ${formatNumber(data.length)}` : ""}</a>
         </p>
       ) : null}
     </Section>
   );
 }
 
-/** What something counts among, and the list behind that. */
+/** A group of changes, with the address of its list. */
 interface Group {
   name: string;
   href: string;
@@ -115,7 +115,7 @@ interface OfCustomer {
   customerId: string;
 }
 
-/** Things that happened by what they are, the most frequent first, each with the customers they happened to. */
+/** Changes in groups, the largest first, each with its customers. */
 function Groups<Item extends OfCustomer>(props: {
   found: ListPage<Item>;
   groupOf: (item: Item) => Group;
@@ -153,7 +153,7 @@ function Groups<Item extends OfCustomer>(props: {
             </>
           ))}
       </dl>
-      {isWhole ? null : <p class="hint">There was more: these are the latest {formatNumber(found.data.length)}.</p>}
+      {isWhole ? null : <p class="hint">These are only the latest {formatNumber(found.data.length)}.</p>}
     </>
   );
 }
@@ -176,12 +176,12 @@ function ruleActed({ ruleId }: RuleExecution): Group {
   return { name: ruleId, href: address("rule", { id: ruleId, result: "pass" }) };
 }
 
-/** Webhooks that do not arrive; nothing where all do. */
+/** Webhooks that fail or are disabled; nothing if there are none. */
 function Troubles({ webhooks }: { webhooks: readonly Webhook[] }) {
   const troubled = webhooks.filter(({ disabledAt, failingSince }) => disabledAt !== null || failingSince !== null);
   if (troubled.length === 0) return null;
   return (
-    <Section id="webhooks" title="Webhooks in trouble">
+    <Section id="webhooks" title="Webhooks with problems">
       {troubled.map(({ id, url, disabledAt, disabledReason, failingSince }) => (
         <p class="error" key={id}>
           <TextLink href={address("webhook", { id })} text={url} />{" "}
@@ -191,7 +191,7 @@ function Troubles({ webhooks }: { webhooks: readonly Webhook[] }) {
             </>
           ) : (
             <>
-              is disabled since <At iso={disabledAt} />: <Text>{disabledReason ?? "by somebody"}</Text>
+              has been disabled since <At iso={disabledAt} />: <Text>{disabledReason ?? "by a user"}</Text>
             </>
           )}
         </p>
@@ -200,12 +200,14 @@ function Troubles({ webhooks }: { webhooks: readonly Webhook[] }) {
   );
 }
 
-/** Who changes next without doing anything. */
+/** The customers whose conditions change next without any activity. */
 function Due({ due }: { due: readonly { customerId: string; nextDueAt: string }[] }) {
   if (due.length === 0) return null;
   return (
-    <Section id="next" title="Next by time alone">
-      <p class="hint">If they do nothing, something about these customers changes; the page of each says what.</p>
+    <Section id="next" title="Next changes by time alone">
+      <p class="hint">
+        Even without activity, something about these customers will change; each customer's page says what.
+      </p>
       <ul>
         {due.map(({ customerId, nextDueAt }) => (
           <li key={customerId}>

@@ -12,7 +12,7 @@ const LIST = "tokens";
 const ENTRY = "token";
 const BACK = { href: LIST, text: "Access tokens" };
 
-/** The access tokens of the organization, by which programs act for it. */
+/** The access tokens of the organization, with which programs act for it. */
 export const tokensPage: ConsolePage = {
   path: LIST,
   inService: true,
@@ -25,12 +25,12 @@ export const tokensPage: ConsolePage = {
       body: (
         <>
           <p>
-            Pipelines and scripts act for the organization by these, as whoever made them. They show them to the API and
-            the command line; events are sent with <a href="keys">API keys</a>.
+            Pipelines and scripts use these tokens with the API and the command line, and act as the member who created
+            the token. Events are sent with <a href="keys">API keys</a>.
           </p>
           <Allowed visit={visit} operation="create_token" what="see or create access tokens" who="an owner">
             {tokens && <List query={query} tokens={tokens} />}
-            <h2>A new token</h2>
+            <h2>New token</h2>
             <Create visit={visit} />
           </Allowed>
           <LinkLine href="settings" text="Settings" />
@@ -75,14 +75,14 @@ function List({ query, tokens: { data, nextCursor } }: { query: URLSearchParams;
       {data.length === 0 && !query.has("cursor") ? (
         <Empty>There is no access token yet.</Empty>
       ) : (
-        <Table name="The tokens" rows={data} columns={columnsOf(query.get("cursor"))} />
+        <Table name="Access tokens" rows={data} columns={columnsOf(query.get("cursor"))} />
       )}
       <PageLinks path={LIST} query={query} next={nextCursor} />
     </>
   );
 }
 
-/** Whose a token is, and the most that it may do. */
+/** The user that a token acts as, and its highest role. */
 function ActsAs({ token: { user, role } }: { token: AccessToken }) {
   return (
     <>
@@ -96,18 +96,18 @@ function ActsAs({ token: { user, role } }: { token: AccessToken }) {
 const works = ({ revokedAt, expiresAt }: AccessToken, now: number): boolean =>
   revokedAt === null && Date.parse(expiresAt) > now;
 
-/** Whether a token works, in words. */
+/** The status of a token. */
 function TokenStatus({ token }: { token: AccessToken }) {
   const { revokedAt, expiresAt } = token;
   if (works(token, useLook().now))
     return (
       <>
-        <span class="good">works</span>, ends <Ago iso={expiresAt} />
+        <span class="good">works</span>, expires <Ago iso={expiresAt} />
       </>
     );
   return (
     <span class="faint">
-      {revokedAt === null ? "ended" : "revoked"} <Ago iso={revokedAt ?? expiresAt} />
+      {revokedAt === null ? "expired" : "revoked"} <Ago iso={revokedAt ?? expiresAt} />
     </span>
   );
 }
@@ -120,13 +120,13 @@ function Create({ visit }: { visit: Visit }) {
       <label for="label">Label</label>
       <input id="label" name="label" required maxLength={256} autocomplete="off" aria-describedby="label-hint" />
       <p class="hint" id="label-hint">
-        For people: what acts with it.
+        For people: which program uses it.
       </p>
-      <Select label="Role at most" name="role" value="" choices={{ "": "the same as mine", ...LESSER }} />
-      <label for="days">Days until it ends</label>
+      <Select label="Highest role" name="role" value="" choices={{ "": "the same as mine", ...LESSER }} />
+      <label for="days">Days until it expires</label>
       <input id="days" name="days" type="number" min={1} aria-describedby="days-hint" />
       <p class="hint" id="days-hint">
-        Empty for as many as there may be.
+        Leave it empty for the maximum.
       </p>
       <p>
         <button>Create the token</button>
@@ -135,7 +135,7 @@ function Create({ visit }: { visit: Visit }) {
   );
 }
 
-/** An access token, and how it is ended. */
+/** An access token, with the form to revoke it. */
 export const tokenPage: ConsolePage = {
   path: ENTRY,
   inService: true,
@@ -170,14 +170,14 @@ function Token({ visit, token }: { visit: Visit; token: AccessToken }) {
         of={{
           Status: <TokenStatus token={token} />,
           "Acts as": <ActsAs token={token} />,
-          Made: <At iso={token.createdAt} />,
+          Created: <At iso={token.createdAt} />,
           "Last used": <LastUsed at={token.lastUsedAt} />,
           Id: <Text>{token.id}</Text>,
         }}
       />
       {works(token, visit.look.now) ? (
         <ChangeForm visit={visit} path={ENTRY} hidden={{ id: token.id }}>
-          <p>Whatever acts with it is refused at once.</p>
+          <p>Whatever still uses it is refused at once.</p>
           <button>Revoke it</button>
         </ChangeForm>
       ) : null}

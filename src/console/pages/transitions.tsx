@@ -17,7 +17,7 @@ const COLUMNS: TableColumn<ListedTransition>[] = [
   ["By", ({ cause }) => causeText(cause.type)],
 ];
 
-/** Who went from one state of the lifecycle to another: the list behind the arrows of the lifecycle. */
+/** Transitions of customers between states: the list that the arrows of the lifecycle link to. */
 export const transitionsPage: ConsolePage = {
   path: PATH,
   async answer(visit) {
@@ -34,7 +34,7 @@ export const transitionsPage: ConsolePage = {
       filters: <Filters visit={visit} />,
       found: await ask("transitions", of).catch(expectedRefusal),
       limit: LIMIT,
-      none: "There was no such transition.",
+      none: "No transitions match these filters.",
       columns: COLUMNS,
     });
   },

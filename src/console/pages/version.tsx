@@ -15,7 +15,7 @@ const VERSION = "version";
 const ACTIVATE = "activate";
 const PREVIEW = "preview";
 
-/** What a version changes, from the one before it or any other, and what can be done with it. */
+/** A version: its differences from the one before it or from any other, and forms to activate, preview and backtest it. */
 export const versionPage: ConsolePage = {
   path: VERSION,
   inService: true,
@@ -36,7 +36,7 @@ export const versionPage: ConsolePage = {
           <FactList
             of={{
               Deployed: <At iso={version.createdAt} by={version.author} />,
-              From: <Text>{sourceOf(version.provenance) || "nobody said"}</Text>,
+              From: <Text>{sourceOf(version.provenance) || "unknown"}</Text>,
               "Active in": version.active.length === 0 ? "none" : version.active.join(", "),
             }}
           />
@@ -75,7 +75,7 @@ const SAMPLES = [
   { value: "all", text: "for all customers" },
 ];
 
-/** Begins a preview, by whoever may, of a version that is not active here. */
+/** The form that starts a preview of a version that is not active here; nothing for users who may not. */
 function PreviewForm({ visit, version: { version, active } }: { visit: Visit; version: ConfigVersion }) {
   const { environment, may } = visit;
   if (!may("create_preview") || active.includes(environment)) return null;
@@ -87,15 +87,15 @@ function PreviewForm({ visit, version: { version, active } }: { visit: Visit; ve
   );
 }
 
-/** What can be done with the version in the environment, by whoever may. */
+/** The links to activate the version in the environment, for users who may. */
 function Actions({ visit, version, wasActive }: { visit: Visit; version: ConfigVersion; wasActive: boolean }) {
   const { environment, may } = visit;
   const id = version.version;
   if (version.active.some((active) => active === environment)) {
     return (
       <p>
-        It is active here. Customers stay as a former version left them until something happens to them; whom it
-        changes, and how, <a href="recomputes">a dry run</a> tells.
+        It is active here. Customers stay as an earlier version left them until something happens to them;{" "}
+        <a href="recomputes">a dry run</a> shows whom it changes, and how.
       </p>
     );
   }
@@ -108,10 +108,10 @@ function Actions({ visit, version, wasActive }: { visit: Visit; version: ConfigV
   );
 }
 
-/** So many differences are shown. */
+/** The most differences that are shown. */
 const CHANGES_MAX = 500;
 
-/** Differences in the author's terms, by the parts of a model; the first of many. */
+/** Differences in the author's terms, by part of the model, up to CHANGES_MAX. */
 export function Changes({ difference: { from, to, changes } }: { difference: ConfigDiff }) {
   if (changes.length === 0) return <Empty>Nothing is different.</Empty>;
   return (
@@ -132,8 +132,8 @@ export function Changes({ difference: { from, to, changes } }: { difference: Con
       ))}
       {changes.length <= CHANGES_MAX ? null : (
         <Empty>
-          Only the first {CHANGES_MAX} are shown:{" "}
-          <code>{from === null ? `svc config pull --version ${to}` : `svc config diff ${from} ${to}`}</code> tells all.
+          Only the first {CHANGES_MAX} are shown;{" "}
+          <code>{from === null ? `svc config pull --version ${to}` : `svc config diff ${from} ${to}`}</code> shows all.
         </Empty>
       )}
     </>
@@ -142,7 +142,7 @@ export function Changes({ difference: { from, to, changes } }: { difference: Con
 
 const WAYS = ["promote", "rollback"] as const;
 
-/** Asks whether a version is to be made the active one, with what that changes. */
+/** Asks for confirmation before a version becomes active, and shows the differences. */
 export const activatePage: ConsolePage = {
   path: ACTIVATE,
   inService: true,
@@ -158,21 +158,21 @@ export const activatePage: ConsolePage = {
         <>
           <p>
             {version} becomes the active version of <strong>{environment}</strong>
-            {activeVersion === null ? "" : `, in place of ${activeVersion}`}. What is evaluated from then on follows it;
-            customers stay as they are until something happens or a recompute.
+            {activeVersion === null ? "" : `, in place of ${activeVersion}`}. Evaluations follow it from then on;
+            customers stay as they are until something happens to them, or until a recompute.
           </p>
           <h2>What is different</h2>
           <Changes difference={difference} />
           <Allowed visit={visit} operation={`${way}_config`} what={`do that in ${environment}`} who="an administrator">
             <ChangeForm visit={visit} path={ACTIVATE} hidden={{ version, as: way, expected: activeVersion ?? "" }}>
               <label class="check">
-                <input type="checkbox" name="force" value="true" /> Also if data is stranded by it
+                <input type="checkbox" name="force" value="true" /> Even if it strands data
               </label>
               <p>
                 <button>
                   {verb} {version} in {environment}
                 </button>{" "}
-                <a href={versionHref(version)}>Leave it</a>
+                <a href={versionHref(version)}>Cancel</a>
               </p>
             </ChangeForm>
           </Allowed>
@@ -193,11 +193,11 @@ export const activatePage: ConsolePage = {
 
 function wayOf(way: string | undefined, environment: "test" | "live"): (typeof WAYS)[number] {
   const known = WAYS.find((each) => each === way);
-  // It would be promoted to live, whatever environment the page speaks of.
+  // Promoting always changes live, whatever the page's environment.
   if (known === "promote" && environment !== "live") {
     throw new PageError(400, {
       title: "Nothing is promoted here",
-      message: `A version is promoted to live, and this is ${environment}.`,
+      message: `Versions are promoted to live, but this is ${environment}.`,
       fix: "Choose live above to promote it.",
     });
   }
@@ -209,10 +209,10 @@ function wayOf(way: string | undefined, environment: "test" | "live"): (typeof W
   });
 }
 
-/** The address of a preview's page. @param version that it is of */
+/** The address of a preview's page. @param version the previewed version */
 const previewHref = (id: string, version: string) => address(PREVIEW, { id, version });
 
-/** What a version that is not active would change, for whom. */
+/** What a version that is not active would change, and for which customers. */
 export const previewPage: ConsolePage = {
   path: PREVIEW,
   inService: true,
@@ -225,7 +225,7 @@ export const previewPage: ConsolePage = {
       ask("previews/:preview/customers", { preview, ...partQuery(query) }),
       named === undefined ? null : ask("config-versions/:version", { version: named }),
     ]);
-    // A preview knows its snapshot only; the address says which version that is of.
+    // A preview only has its snapshot; the address says which version that is.
     const version = found?.hash === job.hash ? found.version : undefined;
     return jobView(PREVIEW, visit, {
       job,
@@ -237,7 +237,7 @@ export const previewPage: ConsolePage = {
             <JobModel job={job} />; customers are replayed under both
           </>
         ),
-        Of: job.sample === null ? "all customers" : `about ${plural(job.sample, "customer")}`,
+        For: job.sample === null ? "all customers" : `about ${plural(job.sample, "customer")}`,
       },
       actions: version === undefined ? null : <LinkLine href={versionHref(version)} text={`Back to ${version}`} />,
     });

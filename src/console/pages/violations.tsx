@@ -6,7 +6,7 @@ import { type TableColumn, Table } from "../tables.js";
 
 const PATH = "violations";
 
-/** How what comes in differs from the model's schemas. */
+/** How accepted operations differ from the model's schemas. */
 export const violationsPage: ConsolePage = {
   path: PATH,
   async answer({ ask, query }) {
@@ -17,10 +17,10 @@ export const violationsPage: ConsolePage = {
       body: (
         <>
           {data.length === 0 && !query.has("cursor") ? (
-            <Empty>Everything that was accepted is as the model says.</Empty>
+            <Empty>All accepted operations match the model.</Empty>
           ) : (
             <>
-              <p>These were accepted all the same, because the model's schema is not strict.</p>
+              <p>These were accepted nevertheless, because the model's schema is not strict.</p>
               <Table name="Schema violations" rows={data} columns={COLUMNS} />
             </>
           )}
@@ -43,7 +43,7 @@ const COLUMNS: TableColumn<Violation>[] = [
   ["Version", ({ configVersion }) => configVersion ?? <span class="faint">this one</span>],
 ];
 
-/** What is wrong with something that was sent. */
+/** What is wrong with an operation, with its code. */
 export function Fault({ text, code }: { text: string; code: string }) {
   return (
     <>

@@ -23,7 +23,7 @@ const PATH = "webhook";
 const LIMIT = "50";
 const SPANS = [7, 30];
 
-/** What was sent to a webhook, and whether it arrived. */
+/** A webhook and its deliveries. */
 export const webhookPage: ConsolePage = {
   path: PATH,
   inService: true,
@@ -56,10 +56,10 @@ export const webhookPage: ConsolePage = {
 
 const FILTERS = ["status", "eventType", "search"];
 
-/** Ids of emissions, and so of deliveries. */
+/** The form of ids of emissions, which are also those of deliveries. */
 const DELIVERY_ID = /^emi_[0-9a-f]{16}$/;
 
-/** The page of the list that the query asks for, or what is wrong with the query. */
+/** The page of the list that the query asks for, or the error for an invalid query. */
 async function listOf({ ask, query }: Visit, webhook: string): Promise<ListPage<Delivery> | ApiError> {
   const search = given(query, "search");
   const [status, eventType] = [given(query, "status"), given(query, "eventType")];
@@ -90,11 +90,11 @@ function Head({ webhook }: { webhook: WebhookDetail }) {
         Latency: <Latency webhook={webhook} />,
         Receives: <EventTypes of={eventTypes} />,
         Format: format,
-        "Tells of the customer":
+        "Customer data sent":
           format !== "json" ? (
             "its name and its page"
           ) : include.length === 0 ? (
-            "its id alone"
+            "only its id"
           ) : (
             <Text>{`its id, ${include.join(", ")}`}</Text>
           ),
@@ -105,7 +105,7 @@ function Head({ webhook }: { webhook: WebhookDetail }) {
   );
 }
 
-/** What became of the deliveries day by day. */
+/** Outcomes of the deliveries by day. */
 function Days({ webhook: { id }, trends, days }: { webhook: WebhookDetail; trends: Trends; days: number }) {
   const outcomes = outcomesOf(trends, id);
   return (
@@ -115,7 +115,7 @@ function Days({ webhook: { id }, trends, days }: { webhook: WebhookDetail; trend
       ) : (
         <DeliveryDays days={outcomes} />
       )}
-      <nav class="pages" aria-label="Span of time">
+      <nav class="pages" aria-label="Period">
         {SPANS.map((span) => (
           <a
             href={`${webhookHref(id, { days: String(span) })}#days`}
@@ -155,12 +155,12 @@ function List(props: { webhookId: string; query: URLSearchParams; page: ListPage
         none={
           <Empty>
             {isAnyGiven(query, FILTERS)
-              ? "No delivery to this webhook is like this."
-              : "Nothing was sent to this webhook yet."}
+              ? "No deliveries to this webhook match these filters."
+              : "Nothing has been sent to this webhook yet."}
           </Empty>
         }
       >
-        <Table name="The deliveries" rows={data} columns={columnsOf(webhookId)} />
+        <Table name="List of deliveries" rows={data} columns={columnsOf(webhookId)} />
       </FoundList>
       <PageLinks path={PATH} query={query} next={nextCursor} />
     </>
@@ -195,7 +195,7 @@ function Status({ of: { status, attempts, nextAttemptAt } }: { of: Delivery }) {
   );
 }
 
-/** How an attempt ended: by which answer, or by none and why. */
+/** The outcome of an attempt: the status of the answer, or why there was none. */
 export function AttemptOutcome({ attempt: { statusCode, error, latencyMs } }: { attempt: DeliveryAttempt }) {
   const isAccepted = statusCode !== null && statusCode >= 200 && statusCode <= 299;
   return (

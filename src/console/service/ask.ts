@@ -6,7 +6,7 @@ import { noteInLog } from "../../http/middleware/request-log.js";
 import type { OperationRoute } from "../../http/admin/route.js";
 import type { Ask, Of, Tell } from "../source.js";
 
-/** The administrative API's endpoints, those of a project below it: `GET customers/:customerId`, `GET /organization/usage`. */
+/** The endpoints of the administrative API; paths of a project are relative to it: `GET customers/:customerId`, `GET /organization/usage`. */
 export type Endpoints = ReadonlyMap<string, OperationRoute>;
 
 const BELOW = "/projects/:project/";
@@ -22,7 +22,7 @@ interface Asking {
   at: EnvironmentRef;
 }
 
-/** Asks the endpoints of the administrative API in the name of whoever is signed in, within its limits. */
+/** Calls endpoints of the administrative API as the user who is signed in, with the same permissions and limits. */
 export function serviceAsk(endpoints: Endpoints, asking: Asking): Ask {
   return async (question, of = {}) => (await request(endpoints, asking, `GET ${question}`, of)) as never;
 }
@@ -47,7 +47,7 @@ async function request(
   const asked = {
     ctx,
     credentials,
-    // Those of the path and no others: they are the arguments of its function.
+    // Only those of the path: they are the arguments of the endpoint's function.
     params: {
       ...(isBelow && { project: at.project }),
       ...Object.fromEntries(given.filter(([parameter]) => inPath.has(parameter))),
@@ -60,7 +60,7 @@ async function request(
   };
   const answer = await endpoint.ask(asked).catch((error: unknown) => {
     const failure = toApiError(error);
-    // Also where the page can do without the answer.
+    // Logged here, because the page may do without the answer.
     if (failure.status >= 500) noteInLog(ctx, { failure });
     throw failure;
   });

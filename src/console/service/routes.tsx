@@ -50,7 +50,7 @@ export function servicePages(given: Omit<PageDeps, "passwords">): Pages {
 
 const styleRoute: Route = { method: "GET", path: "/console/style.css", handle: answerStyle };
 
-/** GET /: browsers are led to the console. */
+/** GET /: redirects browsers to the console. */
 const rootRoute: Route = {
   method: "GET",
   path: "/",
@@ -65,13 +65,13 @@ function consoleRoutes(operations: readonly OperationRoute[]) {
   const models = new ModelCache();
   return [
     ...["/console", "/console/", "/console/:organization"].map((path) =>
-      pageRoute({ method: "GET", path, answer: leadOn }),
+      pageRoute({ method: "GET", path, answer: redirectToProject }),
     ),
     pageRoute({
       method: "POST",
       path: "/console/:organization",
       fields: PROJECT_FIELDS,
-      answer: (visit) => makeProject(visit, endpoints),
+      answer: (visit) => createProject(visit, endpoints),
     }),
     ...PAGES.flatMap((page) => routesOf(page, endpoints, models)),
   ];
@@ -79,42 +79,42 @@ function consoleRoutes(operations: readonly OperationRoute[]) {
 
 type PageRoutes = ReturnType<typeof pageRoute>[];
 
-/** A page, its list as a file, and the change that it asks for. */
+/** The routes of a page: the page itself, its list as a CSV file, and its change. */
 function routesOf(page: ConsolePage, endpoints: Endpoints, models: ModelCache): PageRoutes {
   const path = `/console/:organization/:project/:environment/${page.path}`;
   const { csv, change } = page;
-  /** As `answer`, with where the visit takes place; signing in comes first. */
-  const standing =
-    (answer: (asking: Standing) => Promise<void>) =>
+  /** Calls `answer` with the project and environment of the visit; asks to sign in first. */
+  const inPlace =
+    (answer: (asking: Placed) => Promise<void>) =>
     async (visit: PageVisit<string>): Promise<void> => {
-      const found = await standingOf(visit, endpoints);
-      if (found === null) return;
-      const model = await models.get(found.place, found.ask);
-      await answer({ ...found, model, frame: frameOf(visit, found.place, page.path), form: visit.form });
+      const placed = await placeOf(visit, endpoints);
+      if (placed === null) return;
+      const model = await models.get(placed.place, placed.ask);
+      await answer({ ...placed, model, frame: frameOf(visit, placed.place, page.path), form: visit.form });
     };
-  const routes = [pageRoute({ method: "GET", path, answer: standing((asking) => renderConsolePage(page, asking)) })];
+  const routes = [pageRoute({ method: "GET", path, answer: inPlace((asking) => renderConsolePage(page, asking)) })];
   if (csv !== undefined) {
-    const answer = standing(({ ctx, ...asking }) => {
+    const answer = inPlace(({ ctx, ...asking }) => {
       const query = new URLSearchParams(ctx.querystring);
       return answerCsv(ctx, csv({ ...asking, query }), `${page.path}.csv`);
     });
     routes.push(pageRoute({ method: "GET", path: `${path}.csv`, answer }));
   }
   if (change !== undefined) {
-    const answer = standing((asking) => {
+    const answer = inPlace((asking) => {
       const { ctx } = asking;
-      const beside = ctx.path.slice(0, ctx.path.lastIndexOf("/") + 1);
-      return renderConsoleChange(change, asking, (next) => seeOther(ctx, beside + next));
+      const folder = ctx.path.slice(0, ctx.path.lastIndexOf("/") + 1);
+      return renderConsoleChange(change, asking, (next) => seeOther(ctx, folder + next));
     });
     routes.push(pageRoute({ method: "POST", path, fields: change.fields, answer }));
   }
   return routes;
 }
 
-type Standing = Asking & { tell: Tell; form: Filled };
+type Placed = Asking & { tell: Tell; form: Filled };
 
-/** Where a visit takes place, in whose name; null where it was led to sign in first. */
-async function standingOf({ deps, ctx, session, tokenField }: PageVisit<string>, endpoints: Endpoints) {
+/** The organization, project, environment and user of a visit; null after redirecting to the sign-in page. */
+async function placeOf({ deps, ctx, session, tokenField }: PageVisit<string>, endpoints: Endpoints) {
   if (session === null) {
     signInFirst(ctx);
     return null;
@@ -123,7 +123,7 @@ async function standingOf({ deps, ctx, session, tokenField }: PageVisit<string>,
   const { organization: slug, project } = paramsOf(ctx);
   const place = await call(deps.sql, "open_console", session.hash, slug, project, environment);
   const { id: organizationId, timeZone: stored } = place.organization!;
-  // One that Node.js does not know may have been stored.
+  // The stored time zone may be unknown to Node.js.
   const timeZone = isTimeZone(stored) ? stored : "UTC";
   const credentials = credentialsOf(ctx, session.hash, organizationId);
   const asking = { ctx, credentials, at: { project: project!, environment } };
@@ -151,16 +151,16 @@ const paramsOf = (ctx: Context) => (ctx as Context & { params: Record<string, st
 function environmentOf(ctx: Context): "test" | "live" {
   const { environment } = paramsOf(ctx);
   if (environment === "test" || environment === "live") return environment;
-  throw new ApiError(404, "NOT_FOUND", { message: "An environment is called test or live." });
+  throw new ApiError(404, "NOT_FOUND", { message: "The environment must be test or live." });
 }
 
-/** Back here afterwards. */
+/** Redirects to the sign-in page, which leads back here. */
 function signInFirst(ctx: Context): void {
   seeOther(ctx, signInTo(ctx.path + ctx.search));
 }
 
-/** GET /console and /console/:organization: to the first project, live where something was deployed there. */
-async function leadOn({ deps, ctx, session, tokenField }: PageVisit<never>): Promise<void> {
+/** GET /console and /console/:organization: redirects to the first project, to live if a version is active there. */
+async function redirectToProject({ deps, ctx, session, tokenField }: PageVisit<never>): Promise<void> {
   if (session === null) {
     signInFirst(ctx);
     return;
@@ -170,29 +170,29 @@ async function leadOn({ deps, ctx, session, tokenField }: PageVisit<never>): Pro
   const { organization, project, activeVersion } = place;
   if (organization === null) {
     renderNowhere(ctx, tokenField, {
-      title: "You are in no organization",
-      message: `${session.email} is not a member of an organization.`,
-      fix: "Ask an owner of one to invite you.",
+      title: "You belong to no organization",
+      message: `${session.email} is not a member of any organization.`,
+      fix: "Ask an owner of an organization to invite you.",
     });
     return;
   }
   if (project === null) {
-    const mayMake = place.operations.includes("create_project");
+    const mayCreate = place.operations.includes("create_project");
     const others = place.organizations.filter((other) => other !== organization.slug);
     const command = "`svc projects create --name Shop --slug shop`";
     const words = {
       title: "There is no project yet",
-      message: `The organization ${organization.slug} has no project to be shown.`,
-      fix: mayMake
-        ? `Make the first one here or with ${command}.`
-        : `An administrator makes one, here or with ${command}.`,
+      message: `The organization ${organization.slug} has no project yet.`,
+      fix: mayCreate
+        ? `Create the first one here or with ${command}.`
+        : `An administrator can create one here or with ${command}.`,
     };
     renderNowhere(
       ctx,
       tokenField,
       words,
       <>
-        {mayMake ? <NewProject action={`${rootOf(ctx)}console/${organization.slug}`} token={tokenField()} /> : null}
+        {mayCreate ? <NewProject action={`${rootOf(ctx)}console/${organization.slug}`} token={tokenField()} /> : null}
         {others.map((other) => (
           <LinkLine href={`${rootOf(ctx)}console/${other}`} text={`Go to the organization ${other}`} key={other} />
         ))}
@@ -204,8 +204,8 @@ async function leadOn({ deps, ctx, session, tokenField }: PageVisit<never>): Pro
   seeOther(ctx, `/console/${organization.slug}/${project}/${environment}/${PAGES[0]!.path}`);
 }
 
-/** POST /console/:organization: makes a project, the first one as a rule, and shows its keys once. */
-async function makeProject(visit: PageVisit<(typeof PROJECT_FIELDS)[number]>, endpoints: Endpoints): Promise<void> {
+/** POST /console/:organization: creates a project, usually the first one, and shows its keys once. */
+async function createProject(visit: PageVisit<(typeof PROJECT_FIELDS)[number]>, endpoints: Endpoints): Promise<void> {
   const { deps, ctx, session, form } = visit;
   if (session === null) {
     signInFirst(ctx);
@@ -222,7 +222,7 @@ async function makeProject(visit: PageVisit<(typeof PROJECT_FIELDS)[number]>, en
   renderPage(ctx, projectMade(made, `${rootOf(ctx)}console/${slug}/${made.project.slug}/test/${PAGES[0]!.path}`));
 }
 
-/** Where there is nothing to lead to: why, what can be done there, and a way to sign in as somebody else. */
+/** The page for users without a project to show: why, what they can do, and a button to sign out. */
 function renderNowhere(
   ctx: Context,
   tokenField: () => VNode,
@@ -293,11 +293,11 @@ function frameOf({ session, tokenField, ctx }: PageVisit<string>, place: Console
 
 const MODELS_MAX = 20;
 
-/** The models that were looked at last: a version never changes. */
+/** The most recently used models; versions never change. */
 class ModelCache {
   readonly #models = new Map<string, Snapshot>();
 
-  /** The active one; null where none is. */
+  /** The active model; null if there is none. */
   async get({ organization, project, activeVersion }: ConsolePlace, ask: Ask): Promise<Snapshot | null> {
     if (activeVersion === null) return null;
     const key = `${organization?.id} ${project} ${activeVersion}`;

@@ -9,13 +9,13 @@ import { signInTo, SignOut } from "./sign-in.js";
 
 const PATH = "/device";
 
-/** A visit of somebody who is signed in. */
+/** A visit of a user who is signed in. */
 type SignedIn = Pick<PageVisit<never>, "ctx" | "tokenField"> & { session: PageSession };
 
 /**
- * GET /device: asks for the code that a device shows. A code in the address is filled in, and nothing more: no link approves anything.
+ * GET /device: asks for the code that a device shows. A code in the address is only filled in: a link never approves anything.
  *
- * POST /device: with a code, shows what asks under it; with a decision too, approves or denies that. Both at one address, because links
+ * POST /device: with a code, shows the request of that device; with a decision, too, approves or denies it. Both at one address, because links
  * and redirects are relative to it.
  */
 export const devicePages = [
@@ -60,12 +60,12 @@ function isApproval(decision: string): boolean {
   });
 }
 
-/** Back here afterwards, with the code. */
+/** Redirects to the sign-in page, which leads back here with the code. */
 function signInFirst({ ctx }: Pick<PageVisit<never>, "ctx">, code: string | null): void {
   seeOther(ctx, signInTo(code === null ? PATH : `${PATH}?user_code=${showUserCode(code)}`));
 }
 
-/** What the database says of a code, as a page. */
+/** Shows the database's answer for a code. */
 function show(signedIn: SignedIn, code: string, found: DeviceFound | DeviceDecided): void {
   const { ctx, session } = signedIn;
   switch (found.status) {
@@ -77,7 +77,7 @@ function show(signedIn: SignedIn, code: string, found: DeviceFound | DeviceDecid
       return askForCode(
         signedIn,
         showUserCode(code),
-        "No device is waiting with this code. Compare it with the one that your device shows; after ten minutes a device has to ask anew.",
+        "No device is waiting with this code. Compare it with the one that your device shows; a code expires after ten minutes.",
         404,
       );
     case "pending":
@@ -88,9 +88,9 @@ function show(signedIn: SignedIn, code: string, found: DeviceFound | DeviceDecid
         body: (
           <>
             <p role="status">
-              The device is signed in as {session.email} within a few seconds. You can close this page.
+              The device will be signed in as {session.email} within a few seconds. You can close this page.
             </p>
-            <p>To end it, sign out there.</p>
+            <p>To end this, sign out on the device.</p>
           </>
         ),
       });
@@ -100,7 +100,7 @@ function show(signedIn: SignedIn, code: string, found: DeviceFound | DeviceDecid
         body: (
           <>
             <p role="status">The device was not signed in. You can close this page.</p>
-            <p>If it was yours after all, start the sign-in there again.</p>
+            <p>If it was your device after all, start the sign-in on it again.</p>
           </>
         ),
       });
@@ -116,7 +116,7 @@ function tooManyCodes(seconds: number): PageError {
   return new PageError(429, words, { "Retry-After": String(seconds) });
 }
 
-/** @param typed what the field holds, and what is wrong with that */
+/** @param typed the value of the field @param problem what is wrong with it */
 function askForCode({ ctx, session, tokenField }: SignedIn, typed: string, problem?: string, status = 200): void {
   const isWrong = problem !== undefined;
   renderPage(ctx, {
@@ -125,7 +125,7 @@ function askForCode({ ctx, session, tokenField }: SignedIn, typed: string, probl
     heading: "Sign in a device",
     body: (
       <>
-        <p>Enter the code that your terminal or other device shows, to see what asks.</p>
+        <p>Enter the code that your terminal or other device shows, to see what wants to sign in.</p>
         {isWrong ? (
           <p class="error" id="problem" role="alert">
             {problem}
@@ -154,7 +154,7 @@ function askForCode({ ctx, session, tokenField }: SignedIn, typed: string, probl
           </p>
           <button>Continue</button>
         </form>
-        <p class="hint">You are signed in as {session.email}. To decide as somebody else, sign out first.</p>
+        <p class="hint">You are signed in as {session.email}. To decide as another user, sign out first.</p>
         <SignOut tokenField={tokenField} next={PATH} />
       </>
     ),
@@ -177,18 +177,18 @@ function askForDecision({ ctx, session, tokenField }: SignedIn, code: string, pe
           <dd>{clientName(clientId)}</dd>
           <dt>Address</dt>
           <dd>{address}</dd>
-          <dt>Asked</dt>
+          <dt>Requested</dt>
           <dd>
             <time datetime={createdAt}>{inWords(new Date(createdAt))}</time>
           </dd>
         </dl>
         <p>
-          If you approve, it may do all that you may do, in all of your organizations, for 90 days or until you sign out
-          there.
+          If you approve, it can do everything that you can do, in all of your organizations, for 90 days or until you
+          sign out on it.
         </p>
         <p>
-          <strong>Approve only if you started this yourself</strong> and your device shows this very code. If somebody
-          sent you the code or the link, deny.
+          <strong>Approve only if you started this yourself</strong> and your device shows exactly this code. If
+          somebody sent you the code or the link, deny.
         </p>
         <form method="post" action="device">
           {tokenField()}
@@ -208,7 +208,7 @@ function askForDecision({ ctx, session, tokenField }: SignedIn, code: string, pe
 const DATE = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "medium", timeZone: "UTC" });
 const MINUTE_MS = 60_000;
 
-/** For example `2 minutes ago (21 November 2026 at 13:30:05 UTC)`: what is recent says more than a time in a zone that is not the reader's. */
+/** For example `2 minutes ago (21 November 2026 at 13:30:05 UTC)`: the age says more than a time in a zone that is not the reader's. */
 function inWords(instant: Date): string {
   const minutes = Math.floor((Date.now() - instant.getTime()) / MINUTE_MS);
   const age = minutes < 1 ? "Less than a minute" : minutes === 1 ? "1 minute" : `${minutes} minutes`;

@@ -1,7 +1,7 @@
 import type { Form } from "../../http/request/form.js";
 
 interface FieldProps {
-  /** Also the element's id. */
+  /** Also the id of the element. */
   name: string;
   label: string;
   type: "email" | "password";
@@ -9,19 +9,19 @@ interface FieldProps {
   autocomplete: "username" | "current-password" | "new-password";
   value?: string | undefined;
   hint?: string;
-  /** What is wrong with what was entered. */
+  /** What is wrong with the value. */
   problem?: string | undefined;
   /** The id of a message above the form that concerns the field. */
   describedBy?: string | undefined;
   autofocus?: boolean;
-  /** Shown, and not sent: there for whoever reads, and for password managers. */
+  /** Shown but not sent: for the user to see, and for password managers. */
   shown?: boolean;
 }
 
-/** The field of the address that a password manager keeps a password for. */
+/** The field of the address for which a password manager stores the password. */
 export const EMAIL = { name: "email", label: "E-mail address", type: "email", autocomplete: "username" } as const;
 
-/** A labelled field of a form, with its hint and what is wrong with it tied to it. */
+/** A labelled field, associated with its hint and its problem. */
 export function FormField(props: FieldProps) {
   const { name, label, type, autocomplete, value, hint, problem, describedBy, autofocus, shown = false } = props;
   const described = [describedBy, hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean);
@@ -65,10 +65,10 @@ const LENGTH_MAX = 256;
 export const NEW_PASSWORD_FIELDS = ["password", "repeated"] as const;
 type NewPassword = Form<(typeof NEW_PASSWORD_FIELDS)[number]>;
 
-/** What is wrong with a password that somebody chose, as a sentence that says what to do, by field. */
+/** Problems of a new password by field, each as a sentence that says what to do. */
 export type PasswordProblem = Partial<Record<keyof NewPassword, string>>;
 
-/** What is wrong with a password that somebody chose; null for nothing. Lengths are of code points. */
+/** What is wrong with a new password; null for nothing. Lengths are in code points. */
 export function passwordProblem({ password = "", repeated }: NewPassword, email: string): PasswordProblem | null {
   const { length } = [...password];
   const choose = (what: string) => ({ password: `Choose a password ${what}` });
@@ -78,16 +78,16 @@ export function passwordProblem({ password = "", repeated }: NewPassword, email:
   return password === repeated ? null : { repeated: "Enter the same password twice; the two were different." };
 }
 
-/** The fields themselves, under the address that a password manager keeps the password for. */
+/** The fields for a new password, after the address for which a password manager stores it. */
 export function NewPasswordFields({ email, problem }: { email: string; problem: PasswordProblem | null }) {
   const newPassword = { type: "password", autocomplete: "new-password" } as const;
-  const hint = `At least ${LENGTH_MIN} characters. A few words that mean something only to you are good.`;
+  const hint = `At least ${LENGTH_MIN} characters. A few words that mean something only to you work well.`;
   const [chosen, repeated] = [problem?.password, problem?.repeated];
   return (
     <>
       <FormField {...EMAIL} value={email} shown />
       <FormField {...newPassword} name="password" label="New password" hint={hint} problem={chosen} autofocus />
-      <FormField {...newPassword} name="repeated" label="The same password again" problem={repeated} />
+      <FormField {...newPassword} name="repeated" label="Repeat the new password" problem={repeated} />
     </>
   );
 }

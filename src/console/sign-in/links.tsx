@@ -16,7 +16,7 @@ const LINK_SECRET = /^svc_link_[0-9a-f]{48}$/;
 /** Long enough to sign in and come back. */
 const LINK_SECONDS = 60 * 60;
 
-/** The pages that links lead to, with the cookies of their secrets. */
+/** The pages that links lead to, with the cookies that keep the links' secrets. */
 const COOKIES = {
   "/invitation": "svc_invitation",
   "/password": "svc_password_link",
@@ -26,18 +26,18 @@ const COOKIES = {
 type LinkedPage = keyof typeof COOKIES;
 
 /**
- * The secret of the link by which a browser came to a page; null where the browser was sent to the page again, without the secret in its
- * address: histories, screens and proxies keep addresses. From then on a cookie has it.
+ * The secret of the link by which a browser came to a page. If the address contains it, moves it to a cookie, redirects to the page without it,
+ * and returns null: histories, screens and proxies keep addresses.
  */
 export function openLinkSecret({ deps, ctx }: PageVisit<never>, page: LinkedPage): string | null {
   const secret = queryText(ctx, "token");
   if (secret === undefined) return getCookie(deps, ctx, COOKIES[page]) ?? "";
-  if (!LINK_SECRET.test(secret)) return secret; // nobody's link
+  if (!LINK_SECRET.test(secret)) return secret; // no link has it
   goByLink({ deps, ctx }, page, secret);
   return null;
 }
 
-/** Sends a browser to the page of a link, whose secret a cookie has. */
+/** Redirects a browser to the page of a link and sets the cookie with its secret. */
 export function goByLink(
   { deps, ctx }: Pick<PageVisit<never>, "deps" | "ctx">,
   page: LinkedPage,
@@ -47,7 +47,7 @@ export function goByLink(
   seeOther(ctx, page);
 }
 
-/** Takes the secret of a link that was used from the browser. */
+/** Removes the cookie with the secret of a used link. */
 export function forgetLinkSecret({ deps, ctx }: PageVisit<never>, page: LinkedPage): void {
   setCookie(deps, ctx, COOKIES[page], null);
 }
@@ -58,8 +58,8 @@ const INVITATION = "/invitation";
 const PASSWORD = "/password";
 
 /**
- * GET and POST /invitation: how somebody who was invited becomes a member, and a user first where the address is nobody's yet. GET and POST
- * /password: how a user sets a password by a link that is good once.
+ * GET and POST /invitation: accepts an invitation, after creating a user if the address has none. GET and POST /password: sets a password by
+ * a link that works once.
  */
 export const linkedPages = [
   pageRoute({ method: "GET", path: INVITATION, answer: showInvitation }),
@@ -85,20 +85,20 @@ async function accept(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> 
     renderStep(visit, invitation, choosePassword(visit, invitation, token, problem), 422);
     return;
   }
-  const newOne = newCredential("session");
+  const newSession = newCredential("session");
   const joined = await call(deps.sql, "accept_invitation", {
     linkHash: hashCredential(token),
     requestId: ctx.state["requestId"] as string,
     previousHash: session?.hash ?? null,
-    sessionHash: newOne.hash,
+    sessionHash: newSession.hash,
     passwordHash: isNew ? await deps.passwords.hash(form.password ?? "") : null,
   });
-  // The page of the link says why not.
+  // The page of the invitation shows why not.
   if (!joined) {
     seeOther(ctx, INVITATION);
     return;
   }
-  if (isNew) giveSession(deps, ctx, newOne);
+  if (isNew) giveSession(deps, ctx, newSession);
   forgetLinkSecret(visit, INVITATION);
   const { organization, role, email } = invitation;
   renderPage(ctx, {
@@ -110,29 +110,29 @@ async function accept(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> 
         </p>
         <LinkLine href={`console/${organization}`} text={`Go to the console of ${organization}`} />
         <p>
-          A program that you sign in shows a code. Enter it on <a href="device">the page for devices</a>.
+          When you sign in a program, it shows a code. Enter it on <a href="device">the page for devices</a>.
         </p>
       </>
     ),
   });
 }
 
-/** The invitation of a link, if it can be accepted still. Throws a PageError that says why not. */
+/** The invitation of a link, if it can still be accepted; else throws a PageError that says why not. */
 async function openInvitation({ deps, session }: PageVisit<never>, token: string): Promise<InvitationOfLink> {
   const invitation = await call(deps.sql, "invitation_of_link", hashCredential(token));
   if (invitation === null) {
     throw new PageError(404, {
       title: "No such invitation",
-      message: "There is no invitation with this link.",
-      fix: "Check that the link is complete, or ask whoever sent it to invite you again.",
+      message: "This link belongs to no invitation.",
+      fix: "Check that the link is complete, or ask the person who sent it to invite you again.",
     });
   }
   const { status, organization, isMember } = invitation;
   const isYours = session?.email === invitation.email;
   if (status === "accepted" || (status === "open" && isMember)) {
     throw new PageError(410, {
-      title: isMember && isYours ? `You are a member of ${organization}` : "The invitation was accepted already",
-      message: `The invitation to ${organization} is not needed any more: ${isYours ? "you are" : "whoever was invited is"} a member, or was.`,
+      title: isMember && isYours ? `You are a member of ${organization}` : "The invitation was already accepted",
+      message: `The invitation to ${organization} is no longer needed: ${isYours ? "you have" : "the person invited has"} already joined.`,
       fix: isYours
         ? "There is nothing to do."
         : "If it was you, sign in. If it was not, tell an owner of the organization.",
@@ -162,7 +162,7 @@ function renderStep(visit: PageVisit<never>, invitation: InvitationOfLink, step:
   });
 }
 
-/** What whoever opened the link has to do. */
+/** The next step for the person who opened the link. */
 function nextStep(visit: PageVisit<never>, invitation: InvitationOfLink, token: string): VNode {
   const { session } = visit;
   if (session?.email === invitation.email) return join(visit, token);
@@ -171,8 +171,8 @@ function nextStep(visit: PageVisit<never>, invitation: InvitationOfLink, token: 
   return (
     <>
       <p>
-        There is an account with this e-mail address. <a href={signInTo(INVITATION).slice(1)}>Sign in with it</a>, and
-        you come back here.
+        There is an account with this e-mail address. <a href={signInTo(INVITATION).slice(1)}>Sign in with it</a> to
+        return here.
       </p>
       <p class="hint">
         If it has no password yet, or you forgot it, ask an owner of your organization or the operator of this service
@@ -215,8 +215,8 @@ function asSomebodyElse({ tokenField }: PageVisit<never>, email: string): VNode 
   return (
     <>
       <p>
-        You are signed in as <strong>{email}</strong>, and the invitation is for somebody else. Sign out to go on as who
-        was invited.
+        You are signed in as <strong>{email}</strong>, but the invitation is for somebody else. Sign out to continue as
+        the person invited.
       </p>
       <SignOut tokenField={tokenField} next={INVITATION} />
     </>
@@ -239,7 +239,7 @@ async function setPassword(visit: PageVisit<(typeof FIELDS)[number]>): Promise<v
   }
   const passwordHash = await deps.passwords.hash(form.password ?? "");
   const wasSet = await call(deps.sql, "set_password", hashCredential(token), passwordHash);
-  // The page of the link says why.
+  // The page of the link shows why not.
   if (!wasSet) {
     seeOther(ctx, PASSWORD);
     return;
@@ -256,16 +256,16 @@ async function setPassword(visit: PageVisit<(typeof FIELDS)[number]>): Promise<v
   });
 }
 
-/** The user of a link, if it can be used still. Throws a PageError that says why not. */
+/** The user of a link, if it can still be used; else throws a PageError that says why not. */
 async function openLink({ deps }: PageVisit<never>, token: string): Promise<PasswordLink> {
   const link = await call(deps.sql, "password_link", hashCredential(token));
   const fix = "Ask an owner of your organization, or the operator of this service, for a new link.";
   if (link === null) {
-    throw new PageError(404, { title: "No such link", message: "This link sets nobody's password.", fix });
+    throw new PageError(404, { title: "No such link", message: "This link does not set a password.", fix });
   }
   if (link.status === "open") return link;
   throw new PageError(410, {
-    title: link.status === "used" ? "The link was used already" : "The link has expired",
+    title: link.status === "used" ? "The link was already used" : "The link has expired",
     message: "This link can no longer be used to set a password.",
     fix,
   });
@@ -278,7 +278,7 @@ function renderForm(visit: PageVisit<never>, token: string, email: string, probl
     status: problem === null ? 200 : 422,
     body: (
       <>
-        <p>This signs you out in every browser and on every command line.</p>
+        <p>Setting a password signs you out in every browser and on every command line.</p>
         <form method="post" action="password">
           {tokenField()}
           <HiddenFields of={{ token }} />

@@ -8,9 +8,9 @@ import { EMAIL, FormField } from "./fields.js";
 import { goByLink } from "./links.js";
 import { Forgotten, readAddress, signInTo, tooMany, verifiedPassword } from "./sign-in.js";
 
-const PRESENT_PASSWORD = {
+const CURRENT_PASSWORD = {
   name: "password",
-  label: "Present password",
+  label: "Current password",
   type: "password",
   autocomplete: "current-password",
   autofocus: true,
@@ -20,8 +20,8 @@ const CHANGE = "/change-password";
 const FORGOTTEN = "/forgotten-password";
 
 /**
- * How a user comes to a link that sets a password. GET and POST /change-password: by the present one. GET and POST /forgotten-password: by a mail,
- * where the service sends any.
+ * Pages by which a user gets a link that sets a password. GET and POST /change-password: after entering the current one. GET and POST
+ * /forgotten-password: by mail, if the service sends mail.
  */
 export const newPasswordPages = [
   pageRoute({ method: "GET", path: CHANGE, answer: (visit) => askForPassword(visit) }),
@@ -63,7 +63,7 @@ function askForPassword({ deps, ctx, session, tokenField }: PageVisit<never>, pr
         <form method="post" action={CHANGE.slice(1)}>
           {tokenField()}
           <FormField {...EMAIL} value={session.email} shown />
-          <FormField {...PRESENT_PASSWORD} problem={problem} />
+          <FormField {...CURRENT_PASSWORD} problem={problem} />
           <button>Continue</button>
         </form>
         <p class="hint">
@@ -79,28 +79,28 @@ async function mailLink(visit: PageVisit<"email">): Promise<void> {
   const mailer = requireMailer(visit);
   const address = readAddress(form.email);
   if (address.email === null) {
-    askForAddress(visit, address.typed, "This is no e-mail address.");
+    askForAddress(visit, address.typed, "This is not an e-mail address.");
     return;
   }
   const secret = newCredential("link");
   const asked = await call(deps.sql, "request_password_link", address.email, clientNetwork(ctx), secret.hash);
-  if (asked.waitSeconds !== null) throw tooMany(asked.waitSeconds, "Links were asked for from your network too often.");
-  // Not waited for: how long it takes would tell whether there is such a user. What goes wrong is logged.
+  if (asked.waitSeconds !== null) throw tooMany(asked.waitSeconds, "Too many links were requested from your network.");
+  // Not awaited: the time would reveal whether there is such a user. Failures are logged.
   if (asked.mail !== null) {
     const mail = { ...asked.mail, link: passwordLink(deps.publicUrl(), secret) };
     void mailer.send(passwordMail(mail, "anybody"), ctx.state["requestId"] as string);
   }
   renderPage(ctx, {
-    title: "Look into your mail",
+    title: "Check your mail",
     body: (
       <>
         <p role="status">
-          A link to set a new password is on its way to <strong>{address.email}</strong> if there is such an account. It
+          If there is an account for <strong>{address.email}</strong>, a link to set a new password is on its way. It
           works once, for 24 hours.
         </p>
         <p class="hint">
-          If nothing comes within some minutes, ask an owner of your organization, or the operator of this service, for
-          a link.
+          If no mail arrives within a few minutes, ask an owner of your organization, or the operator of this service,
+          for a link.
         </p>
       </>
     ),
@@ -114,7 +114,7 @@ function askForAddress(visit: PageVisit<never>, typed?: string, problem?: string
     status: problem === undefined ? 200 : 422,
     body: (
       <>
-        <p>A link to set a new password is mailed to you.</p>
+        <p>Enter your e-mail address to get a link with which you can set a new password.</p>
         <form method="post" action={FORGOTTEN.slice(1)}>
           {visit.tokenField()}
           <FormField {...EMAIL} value={typed} problem={problem} autofocus />
@@ -129,7 +129,7 @@ function requireMailer({ deps }: PageVisit<never>) {
   if (deps.mailer !== null) return deps.mailer;
   throw new PageError(404, {
     title: "No mail",
-    message: "This service sends no mail.",
+    message: "This service does not send mail.",
     fix: "Ask an owner of your organization, or the operator of this service, for a link to set a new password.",
   });
 }

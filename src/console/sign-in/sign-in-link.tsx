@@ -9,8 +9,8 @@ import { forgetLinkSecret, openLinkSecret } from "./links.js";
 const PATH = "/sign-in";
 
 /**
- * GET and POST /sign-in: how a link that a command line made signs a browser in, once. The page asks first: whoever makes others open a link to a
- * user of their own would else have them work in that user's name.
+ * GET and POST /sign-in: signs a browser in by a link from the command line, once. The page asks first, because an attacker could otherwise sign
+ * others in as the attacker's user.
  */
 export const signInLinkPages = [
   pageRoute({ method: "GET", path: PATH, answer: askToContinue }),
@@ -22,14 +22,14 @@ async function askToContinue(visit: PageVisit<never>): Promise<void> {
   const token = openLinkSecret(visit, PATH);
   if (token === null) return;
   const link = await call(deps.sql, "sign_in_link", hashCredential(token));
-  if (link === null) throw notGood();
+  if (link === null) throw invalidLink();
   renderPage(ctx, {
-    title: "Sign in by this link",
+    title: "Sign in with this link",
     body: (
       <>
         <p>
           The link signs this browser in as <strong>{link.email}</strong>
-          {session === null || session.email === link.email ? null : <>, in place of {session.email}</>}.
+          {session === null || session.email === link.email ? null : <>, instead of {session.email}</>}.
         </p>
         <form method="post" action="sign-in">
           {tokenField()}
@@ -43,20 +43,20 @@ async function askToContinue(visit: PageVisit<never>): Promise<void> {
 
 async function useLink(visit: PageVisit<"token">): Promise<void> {
   const { deps, ctx, session, form } = visit;
-  const newOne = newCredential("session");
+  const newSession = newCredential("session");
   const linkHash = hashCredential(form.token ?? "");
-  const used = await call(deps.sql, "use_sign_in_link", linkHash, newOne.hash, session?.hash ?? null);
+  const used = await call(deps.sql, "use_sign_in_link", linkHash, newSession.hash, session?.hash ?? null);
   forgetLinkSecret(visit, PATH);
-  if (!used) throw notGood();
+  if (!used) throw invalidLink();
   deps.log.info({ requestId: ctx.state["requestId"] as string }, "a user signed in by a link");
-  giveSession(deps, ctx, newOne);
+  giveSession(deps, ctx, newSession);
   seeOther(ctx, "/console");
 }
 
-function notGood(): PageError {
+function invalidLink(): PageError {
   return new PageError(410, {
-    title: "The link is not good any more",
-    message: "A link that signs in works once, for five minutes, and until the next one is made.",
-    fix: "Make another one with `svc console`, or open the console and sign in with your password.",
+    title: "The link is no longer valid",
+    message: "A sign-in link works once, for five minutes, and only until the next one is made.",
+    fix: "Make a new one with `svc console`, or open the console and sign in with your password.",
   });
 }

@@ -10,7 +10,7 @@ import { EMAIL, FormField } from "./fields.js";
 
 const CONSOLE = "/console";
 
-/** The pages that ask to sign in first, with the parameters that each may have. */
+/** The pages that require signing in, each with the parameters that it accepts. */
 const PAGES = [
   /^\/device(\?user_code=[A-Za-z0-9]{4}-?[A-Za-z0-9]{4})?$/,
   /^\/invitation(\?token=svc_link_[0-9a-f]{48})?$/,
@@ -18,18 +18,18 @@ const PAGES = [
   /^\/console(\/[\w.~%-]+)*\/?(\?[\w.~%=&+*-]*)?$/,
 ];
 
-/** Where to go after signing in: one of a few pages of ours. Null for all else, so that no link to the sign-in page can lead anybody away. */
+/** The page to show after signing in; null unless it is one of PAGES, so that a link to the sign-in page cannot redirect to another site. */
 function nextAfterSignIn(value = ""): string | null {
-  return PAGES.some((page) => page.test(value)) && isAsBrowsersReadIt(value) ? value : null;
+  return PAGES.some((page) => page.test(value)) && isUnchangedByBrowsers(value) ? value : null;
 }
 
-/** Whether a path stays what it is in a browser, which takes `..` and `%2e%2e` for a way up. */
-function isAsBrowsersReadIt(path: string): boolean {
+/** Whether browsers leave the path unchanged; they resolve `..` and `%2e%2e`. */
+function isUnchangedByBrowsers(path: string): boolean {
   const origin = "http://localhost";
   return new URL(path, origin).href === origin + path;
 }
 
-/** The address of the sign-in page that leads to another page afterwards. */
+/** The address of the sign-in page, which then leads to `next`. */
 export function signInTo(next: string): string {
   return `/login?next=${encodeURIComponent(next)}`;
 }
@@ -65,8 +65,8 @@ async function signIn(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> 
   const { deps, ctx, session, form } = visit;
   const next = nextAfterSignIn(form.next);
   const { typed, email } = readAddress(form.email);
-  const newOne = newCredential("session");
-  const userId = email === null ? null : await startSession(visit, email, newOne.hash);
+  const newSession = newCredential("session");
+  const userId = email === null ? null : await startSession(visit, email, newSession.hash);
   const fields = { requestId: ctx.state["requestId"] as string, network: clientNetwork(ctx) };
   if (userId === null) {
     deps.log.info(fields, "a sign-in failed");
@@ -74,18 +74,18 @@ async function signIn(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> 
     return;
   }
   deps.log.info({ ...fields, userId, replacedUserId: session?.userId }, "a user signed in");
-  giveSession(deps, ctx, newOne);
+  giveSession(deps, ctx, newSession);
   seeOther(ctx, next ?? CONSOLE);
 }
 
-/** What was typed as an address; `email` is null where no user could have it (RFC 5321): more is not told before a password was verified. */
+/** The typed address; `email` is null if no user can have it (RFC 5321). Nothing more is revealed before a password was verified. */
 export function readAddress(text = ""): { typed: string; email: string | null } {
   const typed = text.trim();
   const isAddress = typed.length <= 254 && /^[^\s\p{Cc}]+@[^\s\p{Cc}]+$/u.test(typed);
   return { typed, email: isAddress ? typed : null };
 }
 
-/** Whose password it is, with the session started; null for nobody's. */
+/** Starts a session and returns the user's id; null if the password is wrong. */
 async function startSession(
   visit: PageVisit<(typeof FIELDS)[number]>,
   email: string,
@@ -99,16 +99,16 @@ async function startSession(
 }
 
 /**
- * Whose password it is, and the hash that it was verified by; null for nobody's. It takes the same time whether there is such a user or not.
+ * The user with this password, and the hash that it was verified against; null if it is wrong. Takes the same time whether or not the user exists.
  *
- * @throws {PageError} 429 where too many were tried
+ * @throws {PageError} 429 after too many attempts
  */
 export async function verifiedPassword(
   { deps: { sql, passwords }, ctx }: Pick<PageVisit<never>, "deps" | "ctx">,
   email: string,
   password: string,
 ): Promise<{ userId: string; passwordHash: string } | null> {
-  // Before an attempt is charged that would not be made.
+  // First, so that an attempt that cannot be made does not count.
   passwords.requireRoom();
   const { waitSeconds, userId, passwordHash } = await call(sql, "begin_sign_in", email, clientNetwork(ctx));
   if (waitSeconds !== null) throw tooMany(waitSeconds);
@@ -123,10 +123,10 @@ async function leave({ deps, ctx, session, form }: PageVisit<"next">): Promise<v
   seeOther(ctx, next === null ? "/login" : signInTo(next));
 }
 
-/** @param message what was done too often; unless given, a password tried */
+/** @param message what was done too often; unless given, attempts to sign in */
 export function tooMany(
   seconds: number,
-  message = "Somebody tried to sign in with this e-mail address from your network too often.",
+  message = "There were too many attempts to sign in with this e-mail address from your network.",
 ): PageError {
   const words = {
     title: "Too many attempts",
@@ -136,7 +136,7 @@ export function tooMany(
   return new PageError(429, words, { "Retry-After": String(seconds) });
 }
 
-/** What to do without one's password. */
+/** What to do if the password was forgotten. */
 export function Forgotten({ deps }: Pick<PageVisit<never>, "deps">) {
   return deps.mailer === null ? (
     <>
@@ -152,7 +152,7 @@ export function Forgotten({ deps }: Pick<PageVisit<never>, "deps">) {
 
 const PROBLEM = "sign-in-problem";
 
-/** @param email of a form that failed */
+/** @param email the address of a failed attempt */
 function renderForm({ deps, ctx, tokenField }: PageVisit<never>, next: string | null, email?: string): void {
   const failed = email !== undefined;
   const describedBy = failed ? PROBLEM : undefined;
@@ -176,7 +176,7 @@ function renderForm({ deps, ctx, tokenField }: PageVisit<never>, next: string | 
           <button>Sign in</button>
         </form>
         <p class="hint">
-          Accounts are made by invitation. <Forgotten deps={deps} />
+          Accounts are created by invitation. <Forgotten deps={deps} />
         </p>
       </>
     ),

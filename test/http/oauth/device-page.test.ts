@@ -26,7 +26,7 @@ async function stored() {
 
 const PENDING = { status: "pending", email: null };
 const UNKNOWN =
-  "No device is waiting with this code. Compare it with the one that your device shows; after ten minutes a device has to ask anew.";
+  "No device is waiting with this code. Compare it with the one that your device shows; a code expires after ten minutes.";
 
 describe("GET /device", () => {
   it("asks for the code", async () => {
@@ -77,7 +77,7 @@ describe("POST /device with a code", () => {
           "Asked Less than a minute ago \\(\\d{1,2} [A-Z][a-z]+ \\d{4} at \\d\\d:\\d\\d:\\d\\d UTC\\)",
       ),
     );
-    expect(page.text).toContain("it may do all that you may do, in all of your organizations, for 90 days");
+    expect(page.text).toContain("it can do everything that you can do, in all of your organizations, for 90 days");
     expect(page.text).toContain("Approve only if you started this yourself");
     expect(await stored()).toEqual(PENDING);
   });
@@ -86,7 +86,7 @@ describe("POST /device with a code", () => {
     await service.db.sql`update iam.device_authorizations set address = '<img src=x onerror=alert(1)>&"'`;
     const page = await browser.submit("/device", { user_code: userCode });
     expect(page.html).not.toContain("<img");
-    expect(page.text).toContain('Address <img src=x onerror=alert(1)>&" Asked');
+    expect(page.text).toContain('Address <img src=x onerror=alert(1)>&" Requested');
   });
 
   it.each(["", "x", "ABCD-EFGH", "<b>", "x".repeat(2_000)])("says that it is none: %#", async (typed) => {

@@ -124,8 +124,8 @@ it("links and redirections are relative, so that the pages work below any public
 
 describe("a form is refused", () => {
   const refusedToken =
-    "The form is out of date The form was shown before somebody signed in or out in this browser, or it was not shown by this service, " +
-    "or the browser keeps no cookies. Open the page again and send the form anew. If that does not help, allow cookies for this site. Request ID: req Go to the console";
+    "The form is out of date Somebody signed in or out in this browser after the form was shown, or the form did not come from this service, " +
+    "or the browser blocks cookies. Open the page again and submit the form there. If that does not help, allow cookies for this site. Request ID: req Go to the console";
 
   type Attempt = (token: string) => Promise<string | undefined> | string | undefined;
   it.each<[string, Attempt, visit?: string | null]>([
@@ -169,7 +169,7 @@ describe("a form counts as ours", () => {
     });
     return answer.status === 403 ? answer.text.slice(0, 28) : answer.status;
   }
-  const REFUSED = "The form came from elsewhere";
+  const REFUSED = "The form came from another site";
   const EVIL = "https://evil.example";
 
   it.each([
@@ -221,8 +221,8 @@ describe("a form counts as ours", () => {
     const { browser, token } = await onPage(behindTls, ORIGIN);
     const answer = await browser.post("/login", { ...RIGHT, form_token: token }, { Origin: "https://<evil>.example" });
     expect(answer.text).toBe(
-      `The form came from elsewhere The form was not sent from a page of ${ORIGIN}, so nothing was done. Open the page at ${ORIGIN} and send the form ` +
-        "from there. If this is not the address at which you reach this service, ask its operator to set SVC_PUBLIC_URL to the right one. Request ID: req Go to the console",
+      `The form came from another site The form was not sent from a page of ${ORIGIN}, so nothing was done. Open the page at ${ORIGIN} and submit the form ` +
+        "there. If this is not the address at which you reach this service, ask its operator to set SVC_PUBLIC_URL to the right one. Request ID: req Go to the console",
     );
   });
 });
@@ -256,7 +256,7 @@ describe("a form's body", () => {
     expect((await post(filler(room))).status).toBe(303);
     expect(await post(filler(room + 1))).toEqual({
       status: 413,
-      text: "Too much was sent The body is too large. At most 8192 bytes are read. Go back, correct what is wrong, and try again. Request ID: req Go to the console",
+      text: "Too much data The body is too large. At most 8192 bytes are read. Go back, correct what is wrong, and try again. Request ID: req Go to the console",
     });
     expect((await post(filler(200_000))).status).toBe(413);
   });

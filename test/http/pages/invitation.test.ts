@@ -44,7 +44,7 @@ describe("who is no user yet", () => {
     expect(page.status).toBe(200);
     expect(page.text).toBe(
       `Join acme Invited ${email} By owner@acme.example As administrator Choose a password for your new account. E-mail address New password ` +
-        "At least 12 characters. A few words that mean something only to you are good. The same password again Create the account and join",
+        "At least 12 characters. A few words that mean something only to you work well. Repeat the new password Create the account and join",
     );
     expect(page.html).toMatch(/type="email"\s+autocomplete="username"[^>]*readonly/);
     expect(page.html.match(/autocomplete="new-password"/g)).toHaveLength(2);
@@ -52,8 +52,8 @@ describe("who is no user yet", () => {
     const answer = await browser.submit(page, NEW);
     expect(answer.status).toBe(200);
     expect(answer.text).toBe(
-      `You have joined acme You are signed in as ${email} , administrator of acme . Go to the console of acme A program that you sign in ` +
-        "shows a code. Enter it on the page for devices .",
+      `You have joined acme You are signed in as ${email} , administrator of acme . Go to the console of acme When you sign in a program, ` +
+        "it shows a code. Enter it on the page for devices .",
     );
     expect(await whoIs(browser)).toBe(email);
     expect(await memberships(email)).toEqual([{ slug: "acme", role: "administrator" }]);
@@ -137,7 +137,7 @@ describe("who is a user", () => {
     const browser = new Browser(service.url);
     const stranger = await browser.get(pathOf(token));
     expect(stranger.text).toBe(
-      `Join acme Invited ${email} By owner@acme.example As viewer There is an account with this e-mail address. Sign in with it , and you come back here. ` +
+      `Join acme Invited ${email} By owner@acme.example As viewer There is an account with this e-mail address. Sign in with it to return here. ` +
         "If it has no password yet, or you forgot it, ask an owner of your organization or the operator of this service for a link to set one.",
     );
     const link = /<a href="([^"]+)">Sign in with it/.exec(stranger.html)![1]!;
@@ -222,7 +222,7 @@ describe("a link that is over says so", () => {
   };
   it.each(["", "x", `svc_link_${"0".repeat(48)}`, "a".repeat(5_000), "%00"])("unknown: %j", async (token) => {
     const text =
-      "No such invitation There is no invitation with this link. Check that the link is complete, or ask whoever sent it to invite you again. " +
+      "No such invitation This link belongs to no invitation. Check that the link is complete, or ask the person who sent it to invite you again. " +
       "Request ID: req Go to the console";
     expect(await open(token)).toEqual({ status: 404, text });
   });
@@ -252,12 +252,12 @@ describe("a link that is over says so", () => {
     await browser.fill(pathOf(token), NEW);
     expect(await open(token, browser)).toEqual({
       status: 410,
-      text: "You are a member of acme The invitation to acme is not needed any more: you are a member, or was. There is nothing to do. Request ID: req Go to the console",
+      text: "You are a member of acme The invitation to acme is no longer needed: you have already joined. There is nothing to do. Request ID: req Go to the console",
     });
     expect(await open(token)).toEqual({
       status: 410,
       text:
-        "The invitation was accepted already The invitation to acme is not needed any more: whoever was invited is a member, or was. " +
+        "The invitation was already accepted The invitation to acme is no longer needed: the person invited has already joined. " +
         "If it was you, sign in. If it was not, tell an owner of the organization. Request ID: req Go to the console",
     });
   });

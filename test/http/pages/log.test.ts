@@ -102,7 +102,7 @@ it("a fault of ours is a page that says nothing of it", async () => {
   await sql`alter function svc_api.invitation_of_link_gone(bytea) rename to invitation_of_link`;
   expect(status).toBe(500);
   expect(text).toBe(
-    "Something went wrong The service failed on this request. Go back and try again. If it keeps failing, report the request ID below to the operator " +
+    "Something went wrong The service failed to handle this request. Go back and try again. If it keeps failing, report the request ID below to the operator " +
       "of this service. Request ID: req Go to the console",
   );
 });
@@ -114,7 +114,7 @@ it("a database that is away is a page that says to wait", async () => {
   const { status, headers, text } = await new Browser(service.url).get("/invitation?token=x");
   expect({ status, retryAfter: headers.get("Retry-After") }).toEqual({ status: 503, retryAfter: "1" });
   expect(text).toBe(
-    "Not available for the moment The service has too much to do, or its database does not answer. Wait a few seconds, then load the page again or " +
-      "send the form again. Request ID: req Go to the console",
+    "Temporarily unavailable The service is overloaded, or its database does not answer. Wait a few seconds, then reload the page or " +
+      "submit the form again. Request ID: req Go to the console",
   );
 });

@@ -35,7 +35,7 @@ describe("whoever is signed in changes the password", () => {
     const [browser, other] = [await signedIn(service, email), await signedIn(service, email)];
     const page = await browser.get("/change-password");
     expect(page.text).toBe(
-      "Change your password E-mail address Present password Continue If you forgot your password, have a link mailed to you .",
+      "Change your password E-mail address Current password Continue If you forgot your password, have a link mailed to you .",
     );
     const answer = await browser.submit(page, { password: PASSWORD });
     expect([answer.status, answer.headers.get("Location")]).toEqual([303, "password"]);
@@ -89,8 +89,8 @@ describe("whoever is signed in changes the password", () => {
 describe("whoever forgot the password", () => {
   const ask = (email: string) => new Browser(service.url).fill("/forgotten-password", { email });
   const SENT =
-    "Look into your mail A link to set a new password is on its way to EMAIL if there is such an account. It works once, for 24 hours. " +
-    "If nothing comes within some minutes, ask an owner of your organization, or the operator of this service, for a link.";
+    "Check your mail If there is an account for EMAIL , a link to set a new password is on its way. It works once, for 24 hours. " +
+    "If no mail arrives within a few minutes, ask an owner of your organization, or the operator of this service, for a link.";
   const mails = async (count: number) => {
     await expect.poll(() => mail.mails.length, { timeout: 20_000 }).toBe(count);
     return mail.mails.splice(0);
@@ -144,7 +144,7 @@ It stops working at THEN. If you did not ask for it, do nothing: your password s
     const late = await browser.fill("/forgotten-password", { email: "nobody@example.com" });
     expect([late.status, late.text]).toEqual([
       429,
-      expect.stringMatching(/^Too many attempts Links were asked for from your network too often\. Wait \d+ seconds/),
+      expect.stringMatching(/^Too many attempts Too many links were requested from your network\. Wait \d+ seconds/),
     ]);
   });
 
@@ -153,7 +153,7 @@ It stops working at THEN. If you did not ask for it, do nothing: your password s
     async (email) => {
       const answer = await ask(email);
       expect(answer.status).toBe(422);
-      expect(answer.text).toContain("This is no e-mail address.");
+      expect(answer.text).toContain("This is not an e-mail address.");
     },
   );
 
@@ -170,7 +170,7 @@ it("a service that sends no mail leads to owners and the operator", async () => 
   const { status, text } = await new Browser(silent.url).get("/forgotten-password");
   expect([status, text]).toEqual([
     404,
-    "No mail This service sends no mail. Ask an owner of your organization, or the operator of this service, for a link to set a new password. Request ID: req Go to the console",
+    "No mail This service does not send mail. Ask an owner of your organization, or the operator of this service, for a link to set a new password. Request ID: req Go to the console",
   ]);
   expect((await new Browser(silent.url).get("/login")).html).not.toContain("forgotten-password");
   await silent.stop();

@@ -30,7 +30,7 @@ export async function signedIn({ url }: Pick<Service, "url">, email: string): Pr
 /** Who the page says is signed in; null for nobody. */
 export async function whoIs(browser: Browser): Promise<string | null> {
   const { html } = await browser.get("/device");
-  return /You are signed in as (\S+)\. To decide as somebody else/.exec(html)?.[1] ?? null;
+  return /You are signed in as (\S+)\. To decide as another user/.exec(html)?.[1] ?? null;
 }
 
 /** The token that the forms of somebody who is signed in carry. */

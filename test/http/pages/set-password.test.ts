@@ -35,8 +35,8 @@ describe("a link sets a password", () => {
     const browser = new Browser(service.url);
     const page = await browser.get(pathOf(token));
     expect(page.text).toBe(
-      "Set a password This signs you out in every browser and on every command line. E-mail address New password At least 12 characters. " +
-        "A few words that mean something only to you are good. The same password again Set the password",
+      "Set a password Setting a password signs you out in every browser and on every command line. E-mail address New password At least 12 characters. " +
+        "A few words that mean something only to you work well. Repeat the new password Set the password",
     );
     expect(page.html).toContain(`value="${email}"`);
     const answer = await browser.submit(page, NEW);
@@ -141,13 +141,13 @@ describe("a link that is over says so", () => {
   it.each(["", "x", `svc_link_${"0".repeat(48)}`, "a".repeat(5_000)])("unknown: %j", async (token) => {
     expect(await open(pathOf(token))).toMatchObject({
       status: 404,
-      text: `No such link This link sets nobody's password. ${fix}`,
+      text: `No such link This link does not set a password. ${fix}`,
     });
   });
 
   it.each([
     ["has expired", 0],
-    ["was used already", 3_600],
+    ["was already used", 3_600],
   ])("that it %s", async (what, seconds) => {
     const token = await linkOf((await newUser()).userId, seconds);
     if (seconds > 0) await use(token);

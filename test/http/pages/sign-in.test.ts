@@ -81,7 +81,7 @@ describe("signing in", () => {
       expect(answer.status, email).toBe(422);
       expect(answer.text).toBe(
         "Sign in The e-mail address or the password is wrong. Check both, then try again. E-mail address Password Sign in " +
-          "Accounts are made by invitation. If you forgot your password, ask an owner of your organization, or the operator of this service, for a link to set a new one.",
+          "Accounts are created by invitation. If you forgot your password, ask an owner of your organization, or the operator of this service, for a link to set a new one.",
       );
       expect(browser.cookies.has("svc_session")).toBe(false);
     }
@@ -178,7 +178,7 @@ describe("trying too often", () => {
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(60);
     expect(answer.text).toBe(
-      "Too many attempts Somebody tried to sign in with this e-mail address from your network too often. " +
+      "Too many attempts There were too many attempts to sign in with this e-mail address from your network. " +
         `Wait ${seconds} seconds, then go back and try again. If you forgot your password, ask an owner of your organization, or the operator of this service, for a link to set a new one. ` +
         "Request ID: req Go to the console",
     );

@@ -16,7 +16,7 @@ const CUSTOMERS = [{ value: "2000", text: "about 2,000" }, { value: "20000", tex
 /** The fields of the form. */
 export const FORM_FIELDS = ["version", "against", "outcome", "within", "every", "customers"];
 
-/** What a filled form asks the API. */
+/** The body of the API request for a filled form. */
 export function askedBy({ version, against, outcome, within, every, customers }: Filled): object {
   return {
     version,
@@ -31,13 +31,13 @@ export function askedBy({ version, against, outcome, within, every, customers }:
 interface BacktestFormProps {
   visit: Visit;
   version: string;
-  /** Of the version. */
+  /** The model of the version. */
   model: Snapshot;
-  /** The version that is looked at beside it. */
+  /** The version to compare it with. */
   against?: string | null;
 }
 
-/** Begins a backtest of a version, by whoever may. */
+/** The form that starts a backtest of a version; nothing for users who may not. */
 export function BacktestForm({ visit, version, model, against = null }: BacktestFormProps) {
   const { environment, may } = visit;
   if (!may("create_backtest")) return null;
@@ -45,10 +45,10 @@ export function BacktestForm({ visit, version, model, against = null }: Backtest
   return (
     <ChangeForm visit={visit} path="backtest" hidden={{ version, against: against ?? undefined }} class="filters">
       <label>
-        What {version} is to foresee in {environment}
+        What {version} should foresee in {environment}
         <select name="outcome" required>
           <option value="">choose</option>
-          <Outcomes kind="state" label="Comes to the state" ids={states} />
+          <Outcomes kind="state" label="Enters the state" ids={states} />
           <Outcomes kind="segment" label="Enters the segment" ids={segments} />
           <Outcomes kind="event" label="Sends the event" ids={Object.keys(model.events)} />
         </select>
@@ -56,7 +56,7 @@ export function BacktestForm({ visit, version, model, against = null }: Backtest
       <OneOf label="Within" name="within" value="60d" choices={WITHIN} />
       <OneOf label="Looking every" name="every" value="7d" choices={EVERY} />
       <OneOf label="Customers" name="customers" choices={CUSTOMERS} />
-      <button class="second">Backtest it{against === null ? "" : ` beside ${against}`}</button>
+      <button class="second">Backtest it{against === null ? "" : ` and compare with ${against}`}</button>
     </ChangeForm>
   );
 }

@@ -19,14 +19,14 @@ import { partNames } from "../../model.js";
 import { address, Empty, LinkLine, MaybeLink, Section, Text } from "../../parts.js";
 import { Table, type TableColumn } from "../../tables.js";
 
-/** What a backtest came to. @param model the active one: what it has is linked */
+/** The report of a backtest. @param model the active model, whose parts are linked */
 export function Report({ backtest, model }: { backtest: BacktestResult; model: Snapshot | null }) {
   const { report } = backtest;
   const { models } = report;
   return (
     <>
-      <Section id="result" title="What came of it">
-        {report.baseRate === null ? <Empty>There was no sample, so nothing can be told.</Empty> : null}
+      <Section id="result" title="Result">
+        {report.baseRate === null ? <Empty>There were no samples, so there is no result.</Empty> : null}
         {backtestSentences(report).map((sentence) => (
           <p key={sentence}>
             <Text>{sentence}</Text>
@@ -88,7 +88,7 @@ function Score({ health, baseRate, id, name }: ScoreProps) {
     <>
       {calibration.length === 0 ? null : (
         <>
-          <h3>How often the outcome came, by score</h3>
+          <h3>How often the outcome occurred, by score</h3>
           <Calibration id={`${id}-calibration`} bins={calibration} baseRate={baseRate}>
             <Figures table={calibrationTable(health)} name={`Outcomes by score of ${name}`} />
           </Calibration>
@@ -96,7 +96,7 @@ function Score({ health, baseRate, id, name }: ScoreProps) {
       )}
       {thresholds.length === 0 ? null : (
         <>
-          <h3>What comes of a threshold</h3>
+          <h3>The effect of a threshold</h3>
           <TradeOff id={`${id}-threshold`} thresholds={thresholds} direction={direction} baseRate={baseRate}>
             <Figures table={thresholdTable(health)} name={`Thresholds of ${name}`} />
           </TradeOff>
@@ -108,7 +108,7 @@ function Score({ health, baseRate, id, name }: ScoreProps) {
 
 type Names = ReturnType<typeof partNames>;
 
-/** What the rows of a table are: its title in the plural, and where the active model's lead. */
+/** Tables of the report by the kind of their rows: a heading, and the links of parts of the active model. */
 const SUBJECTS: Readonly<Record<string, { heading: string; of?: keyof Names; href?: (id: string) => string }>> = {
   State: { heading: "States", of: "states", href: (id) => address("customers", { lifecycle: id }) },
   Band: { heading: "Bands", of: "bands", href: (id) => address("customers", { health: id }) },
@@ -117,7 +117,7 @@ const SUBJECTS: Readonly<Record<string, { heading: string; of?: keyof Names; hre
   Component: { heading: "Components of the score" },
 };
 
-/** A table of the report; what the active model has is linked. */
+/** A table of the report; parts of the active model are linked. */
 function Figures({ table, name, active = null }: { table: ReportTable; name: string; active?: Snapshot | null }) {
   const { title, heads, rows } = table;
   const { of, href } = SUBJECTS[title] ?? {};
@@ -142,13 +142,13 @@ function Figures({ table, name, active = null }: { table: ReportTable; name: str
   );
 }
 
-/** Two models on the same samples: their scores with the difference, and what they say differently. */
+/** Two models on the same samples: their scores with the difference, and where they differ. */
 function SideBySide({ report: { models, difference } }: { report: BacktestReport }) {
   const [judged, other] = models as [ModelReport, ModelReport];
   return (
-    <Section id="beside" title={`${printable(judged.name)} beside ${printable(other.name)}`}>
+    <Section id="beside" title={`${printable(judged.name)} compared with ${printable(other.name)}`}>
       <Table
-        name="The scores of both"
+        name="Scores of both models"
         rows={models}
         columns={[
           ["Model", ({ name }) => <Text>{name}</Text>],
@@ -157,7 +157,7 @@ function SideBySide({ report: { models, difference } }: { report: BacktestReport
         ]}
       >
         <tr>
-          <td>the first less the second</td>
+          <td>first minus second</td>
           <td class="number">{gainText(difference)}</td>
           <td />
         </tr>
@@ -170,14 +170,14 @@ function SideBySide({ report: { models, difference } }: { report: BacktestReport
 
 const KINDS = { states: "state", bands: "band", segments: "segment", signals: "signal" } as const;
 
-/** What is told of a flag; of one that a model does not have, too. */
+/** The figures of a flag; undefined if the model does not have it. */
 const RATES: Readonly<Record<string, (flag: FlagReport | undefined) => string>> = {
   Flagged: (flag) => (flag === undefined ? "not in it" : formatNumber(flag.flagged)),
   Precision: (flag) => rateText(flag?.precision ?? null),
   Recall: (flag) => shareText(flag?.recall ?? null),
 };
 
-/** What both or one of them has, where they do not say it of the same samples. */
+/** States, bands, segments and signals with different figures in the two models. */
 function Flags({ models }: { models: readonly [ModelReport, ModelReport] }) {
   const rows = Object.entries(KINDS).flatMap(([member, kind]) => {
     const [judged, other] = models.map((model) => model[member as keyof typeof KINDS]) as [FlagReport[], FlagReport[]];
@@ -187,7 +187,7 @@ function Flags({ models }: { models: readonly [ModelReport, ModelReport] }) {
       .map((id) => ({ name: `${kind} ${id}`, flags: byModel(id) }))
       .filter(({ flags: [first, second] }) => JSON.stringify(first) !== JSON.stringify(second));
   });
-  if (rows.length === 0) return <Empty>States, bands, segments and signals come to the same in both.</Empty>;
+  if (rows.length === 0) return <Empty>States, bands, segments and signals have the same figures in both.</Empty>;
   return (
     <Table
       name="Where they differ"

@@ -3,9 +3,9 @@ import { formatNumber, plural } from "../../../words/text.js";
 import { At, emissionHref, Empty, eventHref, Lines, Text, TextLink } from "../../parts.js";
 import { DeliveryStatus, deliveryHref } from "../deliveries.js";
 
-/** What happened, the newest first, each with what brought it about. */
+/** The history, newest first, each entry with its cause. */
 export function History({ entries }: { entries: readonly HistoryEntry[] }) {
-  if (entries.length === 0) return <Empty>Nothing happened yet.</Empty>;
+  if (entries.length === 0) return <Empty>Nothing has happened yet.</Empty>;
   const here = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
   return (
     <ol class="story">
@@ -24,7 +24,7 @@ export function History({ entries }: { entries: readonly HistoryEntry[] }) {
   );
 }
 
-/** What entries are called, by their kinds. */
+/** Labels of the kinds of entries. */
 export const KINDS: Readonly<Record<HistoryEntry["kind"], string>> = {
   event: "Event",
   traits: "Traits",
@@ -34,7 +34,7 @@ export const KINDS: Readonly<Record<HistoryEntry["kind"], string>> = {
   emission: "Emission",
 };
 
-/** By which others on the page refer to it. */
+/** The id by which other entries on the page link to it. */
 function idOf(entry: HistoryEntry): string | undefined {
   if (entry.kind === "event") return entry.details.eventId;
   return entry.kind === "emission" ? entry.details.emissionId : undefined;
@@ -66,7 +66,7 @@ function What({ entry, here }: { entry: HistoryEntry; here: ReadonlySet<string> 
       );
     case "score": {
       const { overall, band } = entry.details;
-      if (overall === null) return <>none, since no component is known any more</>;
+      if (overall === null) return <>none, because no component has a value any more</>;
       return (
         <>
           <strong>{formatNumber(overall)}</strong>, <Text>{band ?? ""}</Text>
@@ -121,9 +121,9 @@ function Emission({ details }: { details: DetailsOf<"emission"> }) {
   );
 }
 
-/** Members of a payload, folded where they are many; nothing where there is none. */
+/** The members of a payload, folded if they are long; nothing for an empty payload. */
 function Json({ value }: { value: Record<string, unknown> | null }) {
-  if (value === null) return <span class="faint"> large</span>;
+  if (value === null) return <span class="faint"> too large to show</span>;
   const members = Object.entries(value);
   if (members.length === 0) return null;
   const text = members.map(([name, member]) => `${name}: ${JSON.stringify(member)}`).join(", ");
@@ -150,7 +150,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   job: "a recompute",
 };
 
-/** What brought something about, in a word or two. */
+/** The type of a cause in a word or two. */
 export function causeText(type: string): string {
   return CAUSES[type] ?? type;
 }

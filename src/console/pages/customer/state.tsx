@@ -4,7 +4,7 @@ import { formatNumber, plural, printable } from "../../../words/text.js";
 import { address, Ago, At, Section, Tags, Text, TextLink } from "../../parts.js";
 import { JOURNEYS_MAX, MoreJourneys } from "./why.js";
 
-/** What the state does not hold yet; nothing where it is complete. */
+/** A note on operations that are not in the state yet; nothing if it is complete. */
 export function BacklogNote({ backlog: { pending, ahead, setAside } }: { backlog: Backlog }) {
   if (setAside !== null) {
     return (
@@ -18,12 +18,12 @@ export function BacklogNote({ backlog: { pending, ahead, setAside } }: { backlog
   return (
     <p class="note" role="status">
       {plural(pending, "operation")} waiting to be evaluated
-      {ahead === 0 ? "" : `, ${formatNumber(ahead)} of them because their time has not come`}.
+      {ahead === 0 ? "" : `, ${formatNumber(ahead)} of them because they are dated in the future`}.
     </p>
   );
 }
 
-/** Where the customer stands, part by part. */
+/** The customer's state, part by part. */
 export function Cards({ state }: { state: CustomerState }) {
   return (
     <div class="cards">
@@ -85,7 +85,7 @@ function Health({ state: { health } }: { state: CustomerState }) {
 function Signals({ state: { signals } }: { state: CustomerState }) {
   return (
     <Section class="card" id="signals" title="Signals">
-      {signals.length === 0 ? <p class="faint">none is raised</p> : null}
+      {signals.length === 0 ? <p class="faint">none raised</p> : null}
       {signals.map(({ signalId, severity, message, raisedAt }) => (
         <p key={signalId}>
           <TextLink class={severity} href={address("customers", { signal: signalId })} text={signalId} />{" "}
@@ -125,7 +125,7 @@ function Segments({ state: { segments } }: { state: CustomerState }) {
 
 type Run = CustomerState["journeys"][number];
 
-/** The customer's journeys, each as its steps; nothing where there is none. */
+/** The customer's journeys with their steps; nothing if there are none. */
 export function Journeys({ state: { journeys }, model }: { state: CustomerState; model: Snapshot | null }) {
   if (journeys.length === 0) return null;
   return (
@@ -148,7 +148,7 @@ function Journey({ run, steps }: { run: Run; steps: readonly string[] }) {
       <h3>
         <Text>{journeyId}</Text>{" "}
         <span class="faint">
-          {status}, begun <Ago iso={startedAt} />
+          {status}, started <Ago iso={startedAt} />
           {ended === null ? null : (
             <>
               , ended <Ago iso={ended} />
@@ -166,7 +166,7 @@ function Journey({ run, steps }: { run: Run; steps: readonly string[] }) {
                 {done ? "✓" : isCurrent ? "●" : "○"}
               </span>
               <Text>{step}</Text>{" "}
-              <span class="faint">{done ? <Ago iso={done.completedAt} /> : isCurrent ? "waited for" : "to come"}</span>
+              <span class="faint">{done ? <Ago iso={done.completedAt} /> : isCurrent ? "next" : "to come"}</span>
             </li>
           );
         })}

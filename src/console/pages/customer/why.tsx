@@ -6,10 +6,10 @@ import { FirstConditions, useShown } from "../../first-conditions.js";
 import { useLook } from "../../look.js";
 import { dateTime, Empty, Text } from "../../parts.js";
 
-/** So many journeys of a customer are shown; each may have a hundred steps. */
+/** The most journeys of a customer that are shown; each may have a hundred steps. */
 export const JOURNEYS_MAX = 20;
 
-/** Why a customer stands where it does, part by part: what holds and what does not, what would change it, and when time alone will. */
+/** The explanation of a customer's state, part by part: which conditions hold, what would change them, and when time alone will. */
 export function Why({ explanation }: { explanation: ExplainedCustomer }) {
   const { lifecycle, journeys, segments, health, signals, unavailable, configVersion, activeVersion, flipsKnown } =
     explanation;
@@ -25,12 +25,12 @@ export function Why({ explanation }: { explanation: ExplainedCustomer }) {
     <FirstConditions of={conditions} rest="svc customers inspect">
       {configVersion === activeVersion || activeVersion === null ? null : (
         <Empty>
-          As of {configVersion ?? "a time without a model"}, under which the state was computed; {activeVersion} is
-          active now.
+          This state was computed {configVersion === null ? "without a model" : `under ${configVersion}`};{" "}
+          {activeVersion} is active now.
         </Empty>
       )}
       {flipsKnown ? null : (
-        <Empty>When conditions change by themselves is not known: too much history would have to be read.</Empty>
+        <Empty>When conditions will change by themselves is unknown: too much history would have to be read.</Empty>
       )}
       {lifecycle === null ? null : <Lifecycle lifecycle={lifecycle} />}
       {health === null ? null : <Health health={health} />}
@@ -58,7 +58,7 @@ function Lifecycle({ lifecycle: { state, transitions } }: { lifecycle: NonNullab
       <h3>
         State <Text>{state ?? "none"}</Text>
       </h3>
-      {transitions.length === 0 ? <p>Nothing leads on from here.</p> : null}
+      {transitions.length === 0 ? <p>No transition leads out of this state.</p> : null}
       {transitions.map(({ to, condition }) => (
         <details open={transitions.length <= 4} key={to}>
           <summary>
@@ -77,13 +77,13 @@ function Health({ health: { components } }: { health: NonNullable<ExplainedCusto
   const weights = components.reduce((sum, { score, weight }) => sum + (score === null ? 0 : weight), 0);
   return (
     <>
-      <h3>Health, as it was scored last</h3>
+      <h3>Health, as last scored</h3>
       <ul>
         {components.map(({ component, weight, score, measure }) => (
           <li key={component}>
             <Text>{component}</Text>{" "}
             {score === null ? (
-              "is left out"
+              "is not counted"
             ) : (
               <>
                 scores <strong>{formatNumber(score)}</strong>, which counts{" "}
@@ -106,7 +106,7 @@ function Part(props: { what: string; name: string; is: string; isOpen: boolean; 
         {what} <Text>{name}</Text>: {is}
       </summary>
       {condition === null ? (
-        <p>Rules decide.</p>
+        <p>Rules decide this.</p>
       ) : (
         <ul>
           <ConditionTree explanation={condition} />
@@ -125,7 +125,7 @@ function Journey({ journey }: { journey: ExplainedCustomer["journeys"][number] }
       </summary>
       {start === null ? null : (
         <>
-          <p>begins when</p>
+          <p>starts when</p>
           <ul>
             <ConditionTree explanation={start} />
           </ul>
@@ -149,17 +149,17 @@ function Journey({ journey }: { journey: ExplainedCustomer["journeys"][number] }
   );
 }
 
-/** How many journeys are not shown; nothing where all are. */
+/** The number of journeys that are not shown; nothing if all are. */
 export function MoreJourneys({ of: journeys }: { of: readonly unknown[] }) {
   if (journeys.length <= JOURNEYS_MAX) return null;
   return (
     <Empty>
-      And {plural(journeys.length - JOURNEYS_MAX, "more journey")}: <code>svc customers inspect</code> tells all.
+      And {plural(journeys.length - JOURNEYS_MAX, "more journey")}; <code>svc customers inspect</code> shows all.
     </Empty>
   );
 }
 
-/** A condition in words, what there is to say of it, and its parts below it. */
+/** A condition in words with its facts, and its parts below it. */
 export function ConditionTree({ explanation }: { explanation: Explanation }) {
   const words = useWords();
   const { kind, text, met, conditions } = explanation;

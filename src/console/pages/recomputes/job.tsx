@@ -6,13 +6,13 @@ import { given, type View, type Visit } from "../../console-page.js";
 import { Ago, At, Customer, FoundList, PageLinks, Section, Text, versionHref } from "../../parts.js";
 import { FactList, Table, type TableColumn } from "../../tables.js";
 
-/** How many customers of a job a page shows. */
+/** Customers of a job per page. */
 const LIMIT = 50;
 
-/** How often a page is loaded again while its job is under way. */
+/** Interval at which the page of a job under way reloads. */
 const REFRESH_SECONDS = 5;
 
-/** Reads of the list of customers that a job changes what the page's query asks for. */
+/** The parameters for the part of a job's list of customers that the page's query asks for. */
 export function partQuery(query: URLSearchParams): { limit: string; cursor: string | undefined } {
   return { limit: String(LIMIT), cursor: given(query, "cursor") };
 }
@@ -22,14 +22,14 @@ type About = Readonly<Record<string, ComponentChildren>>;
 interface JobParts {
   job: Recompute | Preview;
   title: string;
-  /** What it is of. */
+  /** Facts about the job. */
   about: About;
-  /** What can be done with it. */
+  /** Links and forms for the next step. */
   actions?: View["body"];
   changed: ListPage<JobDifference>;
 }
 
-/** A recompute, a dry run or a preview: how far it came, what it changes, and for whom. */
+/** The page of a recompute, a dry run or a preview: its progress, the changes, and the customers that they affect. */
 export function jobView(path: string, { query }: Pick<Visit, "query">, parts: JobParts): View {
   const { job, title, about, actions, changed } = parts;
   return {
@@ -41,11 +41,11 @@ export function jobView(path: string, { query }: Pick<Visit, "query">, parts: Jo
         <Course job={job} about={{ ...about, "As of": <At iso={job.pins.evaluatedAt} /> }} />
         {actions}
         {job.startedAt === null ? null : <Totals job={job} />}
-        <Section id="customers" title="For whom, the most telling first">
+        <Section id="customers" title="Customers, the greatest changes first">
           <FoundList
             list={changed}
             limit={LIMIT}
-            none={<p class="note">{isUnderWay(job) ? "Nobody yet." : "Nothing is different for anybody."}</p>}
+            none={<p class="note">{isUnderWay(job) ? "None yet." : "Nothing changes for any customer."}</p>}
           >
             <Table name="Customers that change" rows={changed.data} columns={COLUMNS} />
           </FoundList>
@@ -56,7 +56,7 @@ export function jobView(path: string, { query }: Pick<Visit, "query">, parts: Jo
   };
 }
 
-/** How far a job came, and what went wrong, below what it is of. */
+/** Facts about a job, its status and progress, and its error. */
 export function Course({ job, about }: { job: Job; about: About }) {
   return (
     <>
@@ -64,7 +64,7 @@ export function Course({ job, about }: { job: Job; about: About }) {
         of={{
           ...about,
           Status: <JobStatus job={job} />,
-          "Asked for": <Ago iso={job.requestedAt} by={job.requestedBy} />,
+          Requested: <Ago iso={job.requestedAt} by={job.requestedBy} />,
           Done: <JobProgress job={job} />,
         }}
       />
@@ -77,7 +77,7 @@ export function Course({ job, about }: { job: Job; about: About }) {
   );
 }
 
-/** That the browser loads the page of a job again for as long as it is under way. */
+/** Makes the browser reload the page of a job while it is under way. */
 export function refreshOf(job: Job): Pick<View, "refreshSeconds"> {
   return isUnderWay(job) ? { refreshSeconds: REFRESH_SECONDS } : {};
 }
@@ -90,7 +90,7 @@ function Totals({ job }: { job: Recompute | Preview }) {
   );
 }
 
-/** The model of a job, where there is one. */
+/** The configuration version of a job, if there is one. */
 export function JobModel({ job: { pins } }: { job: Recompute | Preview }) {
   const version = pins.configVersion;
   return version === null ? <>none deployed yet</> : <a href={versionHref(version)}>{version}</a>;
@@ -111,7 +111,7 @@ const COLUMNS: TableColumn<JobDifference>[] = [
   ["Emissions", (difference) => <Text>{emissionsText(difference)}</Text>],
 ];
 
-/** `health.band_changed, signal.raised 2`: the types, with how many of each. */
+/** The types of emissions with their counts: `health.band_changed, signal.raised 2`. */
 function emissionsText({ emissions, emissionsOmitted = 0 }: JobDifference): string {
   const counts = new Map<string, number>();
   for (const { eventType } of emissions) counts.set(eventType, (counts.get(eventType) ?? 0) + 1);
@@ -124,7 +124,7 @@ const scoreText = (health: JobDifference["health"]["before"]) =>
 
 const signed = (sign: string, count: number) => (count === 0 ? "" : sign + formatNumber(count));
 
-/** What was and what is; nothing where that is the same. */
+/** A value before and after; nothing if it did not change. */
 function Move({ before, after }: { before: string | null; after: string | null }) {
   if (before === after) return null;
   return (
@@ -137,20 +137,20 @@ function Move({ before, after }: { before: string | null; after: string | null }
 /** A recompute, a preview or a backtest. */
 export type Job = Recompute | Preview | BacktestJob;
 
-/** Whether it has not come to its end. */
+/** Whether the job has not ended yet. */
 export function isUnderWay({ status }: Job): boolean {
   return status !== "completed" && status !== "dead_letter";
 }
 
 const STATUSES: Readonly<Record<Job["status"], { text: string; class?: string }>> = {
-  queued: { text: "waits for its turn" },
-  running: { text: "is running" },
-  retrying: { text: "failed, and is tried again", class: "warning" },
+  queued: { text: "waiting for its turn" },
+  running: { text: "running" },
+  retrying: { text: "failed, will be retried", class: "warning" },
   completed: { text: "completed", class: "good" },
   dead_letter: { text: "given up", class: "critical" },
 };
 
-/** How it stands; how long it took, or when it is tried again. */
+/** The status of a job, with its duration, or when it is retried. */
 export function JobStatus({ job: { status, startedAt, finishedAt, nextAttemptAt } }: { job: Job }) {
   const { text, class: kind } = STATUSES[status];
   return (
@@ -169,7 +169,7 @@ export function JobStatus({ job: { status, startedAt, finishedAt, nextAttemptAt 
   );
 }
 
-/** Customers that are done; of how many, where that is known. */
+/** The number of customers done, and the total if it is known. */
 export function JobProgress({ job: { progress, status } }: { job: Job }) {
   const { customersDone: done, customersTotal: total } = progress;
   const text = `${formatNumber(done)}${total === null ? "" : ` of ${formatNumber(total)}`} customers`;

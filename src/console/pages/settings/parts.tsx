@@ -5,15 +5,15 @@ import type { Answers } from "../../source.js";
 import { missing } from "../../list-page.js";
 import { address, LinkLine, Empty, type Link } from "../../parts.js";
 
-/** The roles, each of which may do all that those before it may. */
+/** Descriptions of the roles; each includes the permissions of the one before. */
 export const ROLE_TEXTS: Readonly<Record<Member["role"], string>> = {
-  viewer: "viewer: reads",
-  developer: "developer: changes test",
-  administrator: "administrator: changes live, keys, webhooks and projects, too",
-  owner: "owner: decides about people and access tokens, too",
+  viewer: "viewer: can read",
+  developer: "developer: can also change test",
+  administrator: "administrator: can also change live, keys, webhooks and projects",
+  owner: "owner: can also manage people and access tokens",
 };
 
-/** A field of a form with one of several choices, by their values. */
+/** A labelled select field; `choices` has the text of each value. */
 export function Select<Value extends string>(props: {
   label: string;
   name: string;
@@ -35,7 +35,7 @@ export function Select<Value extends string>(props: {
   );
 }
 
-/** The address of an entry's page, which finds the entry in the part of the list that begins with the cursor. */
+/** The address of an entry's page, which looks for the entry from this cursor of the list on. */
 export function entryHref(path: string, id: string, cursor: string | null): string {
   return address(path, { id, ...(cursor !== null && { cursor }) });
 }
@@ -46,7 +46,7 @@ const PARTS_MAX = 5;
 type Entries = "keys" | "/organization/members" | "/organization/invitations" | "/organization/tokens";
 type Entry<List extends Entries> = Answers[List]["data"][number];
 
-/** The entry of a list that the address of its page names: in the part that it names, or in those that follow. Null where it is not there. */
+/** Finds the entry with the query's id in the list, from the query's cursor on; null if it is not in the next PARTS_MAX pages. */
 export async function entryOf<List extends Entries>({ ask, query }: Visit, list: List): Promise<Entry<List> | null> {
   const id = query.get("id");
   let cursor = given(query, "cursor");
@@ -61,16 +61,16 @@ export async function entryOf<List extends Entries>({ ask, query }: Visit, list:
   return null;
 }
 
-/** What the page of an entry shows that is not in its list, or not any more. */
+/** The page for an entry that is not, or no longer, in its list. */
 export function missingEntry(what: string, back: Link): View {
   return missing(
     "Not found",
-    <Empty>There is no such {what}: it ended since, or the address is not complete.</Empty>,
+    <Empty>There is no such {what}: it has ended, or the address is incomplete.</Empty>,
     back,
   );
 }
 
-/** A secret to be copied. */
+/** A field with a secret to copy. */
 export function Secret({ id, label, value }: { id: string; label: string; value: string }) {
   return (
     <>
@@ -80,13 +80,13 @@ export function Secret({ id, label, value }: { id: string; label: string; value:
   );
 }
 
-/** What a change answers that made a secret: the one page that ever shows it. */
+/** The view after a change that made a secret, which is shown only here. */
 export function shownOnce(made: {
   title: string;
-  /** What the secret is. */
+  /** The kind of secret. */
   label: string;
   secret: string;
-  /** What it is good for. */
+  /** What it can be used for. */
   children: ComponentChildren;
   next: Link;
 }): View {
@@ -96,7 +96,7 @@ export function shownOnce(made: {
     body: (
       <>
         <p class="note" role="status">
-          It is shown here and never again: copy it before you leave this page.
+          Copy it before you leave this page: it is not shown again.
         </p>
         <Secret id="secret" label={label} value={secret} />
         {children}
