@@ -34,7 +34,7 @@ function memoryOfProcess(): number {
 const STARTS_MAX = 4;
 const FIRST_PAUSE_MS = 500;
 const PAUSE_MS_MAX = 10_000;
-/** A thread that ran longer than this had started well, so the pauses begin anew. */
+/** A thread that ran longer than this had started well, so pauses restart at FIRST_PAUSE_MS. */
 const SETTLED_MS = 60_000;
 
 export interface WorkerThreadData {

@@ -53,7 +53,7 @@ test("lists of a large model tell the first parts in words, and lead to where th
     const { html, text } = await page(path);
     expect(count(text, /seats at least 0 and/g), path).toBeGreaterThan(50);
     expect(count(text, /seats at least 0 and/g), path).toBeLessThan(100);
-    const [, href] = new RegExp(`href="(${part.replace("?", "\\?")}[^"]*)">Told`).exec(html)!;
+    const [, href] = new RegExp(`href="(${part.replace("?", "\\?")}[^"]*)">Shown`).exec(html)!;
     expect((await page(href!.replaceAll("&amp;", "&"))).text, path).toContain("seats at least 23");
   }
 });

@@ -16,7 +16,7 @@ const PARTS: readonly {
       tutorial: "install, a model of your own, events, a signed webhook, a change with a preview, SQL",
       ingestion: "the two endpoints, idempotency, limits, retries, backfill",
       client: "for Node.js and Python: the queue, what is sent again, errors, ending a process, types",
-      segment: "Segment's SDKs with another host: what calls become, what is kept, migrating",
+      segment: "Segment's and RudderStack's SDKs with another host: what calls become, what is kept, moving",
       backfill: "sending a history: keys, order, checkpoints, refused rows, recomputing, comparing",
       webhooks: "what arrives, verifying it, repetitions, order, retries, rotation, resending",
       "sign-in": "how a command line gets a token, what it can do, how to revoke it",

@@ -151,7 +151,7 @@ export const keyPage: ConsolePage = {
           <p>The old key has stopped working.</p>
         ) : (
           <p>
-            The old key works until <At iso={replaced.revokedAt} />; let everything send with the new one by then.
+            The old key works until <At iso={replaced.revokedAt} />; switch everything to the new one by then.
           </p>
         ),
         next: BACK,

@@ -195,8 +195,8 @@ describe("who is a user", () => {
     const browser = await signedIn(service, "other@example.com");
     const page = await browser.get(pathOf(token));
     expect(page.text).toBe(
-      `Join acme Invited ${email} By owner@acme.example As developer You are signed in as other@example.com , and the invitation is for somebody else. ` +
-        "Sign out to go on as who was invited. Sign out",
+      `Join acme Invited ${email} By owner@acme.example As developer You are signed in as other@example.com , but the invitation is for somebody else. ` +
+        "Sign out to continue as the person invited. Sign out",
     );
     expect(formOf(page.html).action).toBe("logout");
     const left = await browser.submit(page);
