@@ -24,6 +24,7 @@ declare
   _operations bigint;
   _next xid8;
   _zone text;
+  _outdated boolean;
 begin
   insert into svc.trend_progress (environment_id) values (_id) on conflict do nothing;
   select p.* into _progress from svc.trend_progress as p where p.environment_id = _id for update skip locked;
@@ -47,9 +48,9 @@ begin
     join svc.environments as e on e.project_id = j.project_id
     where e.environment_id = _id
     for share of o;
-    update svc.trend_progress as p
-    set outdated_since = case when svc.time_zone_of_environment(_id) <> _zone then '0'::xid8 end
-    where p.environment_id = _id;
+    -- Not within the update, where Citus takes only immutable functions.
+    _outdated := svc.time_zone_of_environment(_id) <> _zone;
+    update svc.trend_progress as p set outdated_since = case when _outdated then '0'::xid8 end where p.environment_id = _id;
     return 1;
   end if;
 
