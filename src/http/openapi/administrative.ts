@@ -7,61 +7,61 @@ import { needsMembers } from "../request/shapes.js";
 import { type Description, type Endpoint, type JsonSchema, REQUEST_ID, type RequestParameter } from "./endpoint.js";
 import { ANY_SERVED, ANY_WITH_BODY, mergeRefusals, type Refusals } from "./refusals.js";
 
-/** What an administrative route declares of itself. */
+/** The declaration of an administrative route: its permission, its schemas, and its part of the OpenAPI document. */
 export interface Declaration {
-  /** Its row in `iam.operations()`, which says who may do it. */
+  /** Its row in `iam.operations()`, which defines the required role and plan. */
   operation: string;
-  /** Its name in the OpenAPI document, where another route does the same operation; that of the operation unless given. */
+  /** Its name in the OpenAPI document; by default that of the operation, which only one of several routes can use. */
   operationId?: string;
   method: "GET" | "POST" | "PATCH" | "DELETE";
   path: string;
   /** What it does, in one line. */
   summary: string;
-  /** False where it concerns no organization: the header is not asked for, and `credentials.organizationId` is empty. */
+  /** False if it concerns no organization: the header is not required, and `credentials.organizationId` is empty. */
   organization?: false;
   query?: TObject;
-  /** Headers that it reads, besides those of every request. */
+  /** Headers that it reads in addition to those of every request. */
   headers?: Readonly<Record<string, TSchema>>;
   body?: { schema: TSchema; bytesMax: number };
-  /** The media type of successful answers; JSON unless given. */
+  /** The media type of successful answers; JSON by default. */
   type?: string;
-  /** Successful answers by status, exactly. */
+  /** The exact schemas of successful answers by status. */
   answers: Readonly<Record<number, TSchema>>;
-  /** Codes of refusals by status, besides those that every route may answer, and those of what its path names. */
+  /** Error codes by status, in addition to those of every route and those of its path parameters. */
   refusals?: Refusals;
 }
 
-/** The parts of the API, in the order in which the document lists them, with what the paths of administrative ones look like. */
+/** The tags in the order of the document; `paths` matches the administrative paths of a tag. */
 const TAGS: readonly (readonly [name: string, description: string, paths?: RegExp])[] = [
   ["Ingestion", "What backends send: events and traits."],
   ["Sign-in", "How programs sign people in: OAuth's device authorization."],
-  ["Account", "Who acts, and for whom.", /^\/(whoami|organizations)$/],
-  ["Organization", "Its people, invitations, tokens and audit log.", /^\/organization(\/|$)/],
+  ["Account", "The signed-in user and their organizations.", /^\/(whoami|organizations)$/],
+  ["Organization", "Members, invitations, tokens and audit log of an organization.", /^\/organization(\/|$)/],
   ["Projects", "Projects and their environments.", /^\/projects(\/:project(\/(overview|population|trends))?)?$/],
-  ["API keys", "Keys of ingestion: each is of one environment.", /\/keys\b/],
+  ["API keys", "Keys for ingestion; each belongs to one environment.", /\/keys\b/],
   [
     "Configuration versions",
-    "Immutable versions of the model, and which of them is active where.",
+    "Immutable versions of the model, and which version is active in each environment.",
     /\/(config-versions\b|config-(checks|diff)$|activations$)/,
   ],
   [
     "Recomputes",
-    "History read again: recomputes, dry runs, previews of models that are not deployed, and backtests.",
+    "Replays of customers' histories: recomputes, dry runs, previews of models that are not deployed, and backtests.",
     /\/(recomputes|previews|backtests)\b/,
   ],
-  ["Customers", "What is known and derived of customers.", /\/(customers|due-customers|traits|transitions)\b/],
-  ["Events", "What was accepted, as a list and as a stream; what is in quarantine.", /\/(events|quarantine)\b/],
-  ["Rules", "The log of what rules did.", /\/rule-executions(?:\/counts)?$/],
+  ["Customers", "Customers, their traits and what is derived about them.", /\/(customers|due-customers|traits|transitions)\b/],
+  ["Events", "Accepted events as a list and as a stream, and the quarantine.", /\/(events|quarantine)\b/],
+  ["Rules", "The log of rule executions.", /\/rule-executions(?:\/counts)?$/],
   ["Segments", "Segments and their members.", /\/segments\b/],
-  ["Journeys", "Journeys over all customers.", /^\/projects\/:project\/journeys\b/],
-  ["Signals", "The signals that are raised.", /\/signals$/],
-  ["Diagnostics", "What is wrong with configuration or data.", /\/(diagnostics|schema-violations)$/],
-  ["Webhooks", "What evaluation emits, its receivers, and deliveries.", /\/(webhooks|emissions)\b/],
-  ["AI", "What a language model makes of facts.", /\/ai\//],
-  ["Service", "Probes and figures for infrastructure, and this document."],
+  ["Journeys", "Progress of all customers in journeys.", /^\/projects\/:project\/journeys\b/],
+  ["Signals", "The signals that are currently raised.", /\/signals$/],
+  ["Diagnostics", "Problems of configuration or data.", /\/(diagnostics|schema-violations)$/],
+  ["Webhooks", "Emissions of evaluation, the webhooks that receive them, and deliveries.", /\/(webhooks|emissions)\b/],
+  ["AI", "Texts that a language model writes from facts.", /\/ai\//],
+  ["Service", "Probes and metrics for infrastructure, and this document."],
 ];
 
-/** As the document lists them. */
+/** The tags as OpenAPI writes them. */
 export const tags = TAGS.map(([name, description]) => ({ name, description }));
 
 function tagOf(path: string): string {
@@ -70,19 +70,19 @@ function tagOf(path: string): string {
   return tag[0];
 }
 
-/** What can happen to any administrative request, and to any that concerns an organization. */
+/** Refusals of every administrative request, and of every one that concerns an organization. */
 const ANY_ADMINISTRATIVE: Refusals = { 401: ["INVALID_SESSION"] };
 const ANY_OF_ORGANIZATION: Refusals = { 400: ["ORGANIZATION_REQUIRED"], 404: ["ORGANIZATION_NOT_FOUND"] };
 
-const DONE: Readonly<Record<string, string>> = { 201: "Created.", 202: "Taken; it will be done." };
+const DONE: Readonly<Record<string, string>> = { 201: "Created.", 202: "Accepted; it will be done." };
 
-/** Of the changes that a plan counts by the minute; those that take away are not counted. */
+/** Methods of the changes that a plan limits per minute; deletions are not counted. */
 const MAY_BE_COUNTED = ["POST", "PATCH"];
 
-/** A row of iam.operations(): who may do an operation of the administrative API. */
+/** A row of iam.operations(): what an operation of the administrative API requires. */
 export interface PermissionRow {
   operation: string;
-  /** The least role that may do it in test, and in live; the same where it concerns no environment. */
+  /** The least role that may do it in test and in live; both are the same if it concerns no environment. */
   roleTest: string;
   roleLive: string;
   /** What the organization's plan must include. */
@@ -92,7 +92,7 @@ export interface PermissionRow {
 const FILE = "sql/functions/access/operations.sql";
 const ROW = /^ +\('(\w+)', '(\w+)', '(\w+)', (?:null|'(\w+)')\),?$/;
 
-/** The rows of iam.operations(), read from where they are written: there is no second table that could say otherwise. */
+/** The rows of iam.operations(), read from its SQL file, so that no second table can contradict it. */
 export function readPermissions(): PermissionRow[] {
   const lines = readFileSync(join(PROJECT_ROOT, FILE), "utf8").split("\n");
   return lines.flatMap((line) => {
@@ -102,7 +102,7 @@ export function readPermissions(): PermissionRow[] {
   });
 }
 
-/** Who may do what; read once, when it is first asked for. */
+/** The rows by operation; read at first use. */
 let operations: ReadonlyMap<string, PermissionRow> | undefined;
 
 function permissionOf({ operation, method, path }: Declaration): PermissionRow {
@@ -117,8 +117,8 @@ function permissionOf({ operation, method, path }: Declaration): PermissionRow {
 export function administrativeEndpoint(to: Description, route: Declaration): Endpoint {
   const { operation, operationId, path, summary, organization, query, headers, body, type, answers } = route;
   const { parameters } = pathParameters(path);
-  const queried = query ? namedParameters("query", query, to) : [];
-  const read = namedParameters("header", { properties: headers ?? {} }, to);
+  const fromQuery = query ? namedParameters("query", query, to) : [];
+  const fromHeaders = namedParameters("header", { properties: headers ?? {} }, to);
   const described = Object.entries(answers).map(
     ([status, schema]) =>
       [status, { description: DONE[status] ?? "Done.", schema, type, isList: csvColumns(schema) !== null }] as const,
@@ -131,7 +131,7 @@ export function administrativeEndpoint(to: Description, route: Declaration): End
     description: permission(permissionOf(route)),
     tag: tagOf(path),
     security: organization === false ? ["session"] : ["session", "organization"],
-    parameters: [REQUEST_ID, ...parameters, ...queried, ...read],
+    parameters: [REQUEST_ID, ...parameters, ...fromQuery, ...fromHeaders],
     body: body && { schema: body.schema, required: needsMembers(body.schema) },
     answers: Object.fromEntries(described),
     refusals: refusalsOf(route),
@@ -155,46 +155,46 @@ export function refusalsOf(route: Declaration): Refusals {
 
 const LEAST = "viewer";
 
-/** Who may do it, in words. */
+/** A sentence about the required role and plan. */
 function permission({ roleTest, roleLive, entitlement }: PermissionRow): string {
   const role = roleTest === roleLive ? `**${roleTest}**` : `**${roleTest}** in test and **${roleLive}** in live`;
   const plan = entitlement === null ? "" : ` The organization's plan must include ${entitlement.replaceAll("_", " ")}.`;
   return `Least role: ${role}.${plan}`;
 }
 
-/** What the parts of paths are, by the names that routes give them, for example what, and the refusal where there is none such. */
+/** Each path parameter: its description, an example, and the code of the refusal if the thing that it names does not exist. */
 const PATH_PARAMETERS: Readonly<Record<string, readonly [description: string, example: string, code: string]>> = {
   project: ["Slug of the project.", "saas", "PROJECT_NOT_FOUND"],
   customerId: ["Id of the customer in the caller's system.", "globex", "CUSTOMER_NOT_FOUND"],
   journeyId: ["Id of the journey.", "onboarding", "JOURNEY_NOT_FOUND"],
   segment: ["Id of the segment.", "power_users", "SEGMENT_NOT_FOUND"],
-  keyId: ["Id of the key, which is not the key.", "key_5f0c2a9e7b1d4c3a5f0c2a9e", "KEY_NOT_FOUND"],
-  version: ["A version, or `latest` where it is only read.", "v3", "VERSION_NOT_FOUND"],
+  keyId: ["Id of the key (not the key itself).", "key_5f0c2a9e7b1d4c3a5f0c2a9e", "KEY_NOT_FOUND"],
+  version: ["A version; operations that only read also accept `latest`.", "v3", "VERSION_NOT_FOUND"],
   userId: ["Id of the user.", "usr_5f0c2a9e7b1d4c3a5f0c2a9e", "MEMBER_NOT_FOUND"],
   invitationId: ["Id of the invitation.", "inv_5f0c2a9e7b1d4c3a5f0c2a9e", "INVITATION_NOT_FOUND"],
-  tokenId: ["Id of the token, which is not the token.", "tok_5f0c2a9e7b1d4c3a5f0c2a9e", "TOKEN_NOT_FOUND"],
+  tokenId: ["Id of the token (not the token itself).", "tok_5f0c2a9e7b1d4c3a5f0c2a9e", "TOKEN_NOT_FOUND"],
   recompute: ["Id of the recompute or dry run.", "rec_5f0c2a9e7b1d4c3a5f0c", "RECOMPUTE_NOT_FOUND"],
   preview: ["Id of the preview.", "prv_5f0c2a9e7b1d4c3a5f0c", "PREVIEW_NOT_FOUND"],
   backtest: ["Id of the backtest.", "bkt_5f0c2a9e7b1d4c3a5f0c", "BACKTEST_NOT_FOUND"],
   webhook: ["Id of the webhook.", "whk_5f0c2a9e7b1d4c3a5f0c", "WEBHOOK_NOT_FOUND"],
-  delivery: ["Id of the delivery, which is that of its emission.", "emi_0000000000000400", "DELIVERY_NOT_FOUND"],
+  delivery: ["Id of the delivery, which is the id of its emission.", "emi_0000000000000400", "DELIVERY_NOT_FOUND"],
   event: ["Id of the event.", "evt_0000000000000400", "EVENT_NOT_FOUND"],
   emission: ["Id of the emission.", "emi_0000000000000400", "EMISSION_NOT_FOUND"],
 };
 
-/** The parameters of a path as the router writes it, and the refusals where there is nothing of such a name. */
+/** The parameters of a path as the router writes it, and the codes of the refusals if what they name does not exist. */
 function pathParameters(path: string): { parameters: RequestParameter[]; codes: string[] } {
   const known = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => {
-    const words = PATH_PARAMETERS[name];
-    if (words === undefined) throw new Error(`the path parameter ${name} of ${path} has no description`);
-    const [description, example, code] = words;
+    const entry = PATH_PARAMETERS[name];
+    if (entry === undefined) throw new Error(`the path parameter ${name} of ${path} has no description`);
+    const [description, example, code] = entry;
     const schema = { type: "string", examples: [example] };
     return { code, parameter: { name, in: "path" as const, required: true, description, schema } };
   });
   return { parameters: known.map(({ parameter }) => parameter), codes: known.map(({ code }) => code) };
 }
 
-/** The parameters that a query or a route's headers have by their schemas; those with a default may be left out. */
+/** The parameters that the schema of a query or of headers describes; those with a default are optional. */
 function namedParameters(
   place: "query" | "header",
   { properties, required = [] }: { properties: Readonly<Record<string, TSchema>>; required?: readonly string[] },

@@ -23,17 +23,17 @@ interface Response {
   content: Readonly<Record<string, { schema: JsonSchema; example?: unknown }>> | undefined;
 }
 
-/** What is sent or answered; JSON unless a media type is given. */
+/** The content of a request or an answer; JSON by default. */
 interface Content {
   schema: TSchema;
   type?: string | undefined;
-  /** Whether it may also be asked for as comma-separated values. */
+  /** Whether it is also available as comma-separated values. */
   isList?: boolean;
   example?: unknown;
 }
 
-/** What is to be said of an endpoint; what is undefined JSON leaves out. */
-interface EndpointWords {
+/** The description of an endpoint; JSON leaves out members that are undefined. */
+interface EndpointText {
   method?: "get" | "post" | "patch" | "delete";
   /** As OpenAPI writes it: `/projects/{project}`. */
   path: string;
@@ -41,49 +41,49 @@ interface EndpointWords {
   summary: string;
   description?: string;
   tag: string;
-  /** The security schemes that it takes, all of them; none unless given. */
+  /** The security schemes, all of which are required; none by default. */
   security?: readonly string[];
-  /** That of every request unless given. */
+  /** By default REQUEST_ID only. */
   parameters?: readonly (RequestParameter | Reference)[] | null;
   body?: (Content & { required?: boolean }) | undefined;
-  /** Answers by status, with their headers besides X-Request-ID. */
+  /** Answers by status, with their headers other than X-Request-ID. */
   answers: Readonly<Record<number, Partial<Content> & { description: string; headers?: readonly string[] }>>;
-  /** Refusals that are answered with the error envelope. */
+  /** Refusals in the error envelope. */
   refusals?: Refusals;
 }
 
-/** Of every request. */
+/** The parameter of every request. */
 export const REQUEST_ID: Reference = { $ref: "#/components/parameters/RequestId" };
 
-const CSV_TEXT = { type: "string", description: "All of the list, or `limit` items: a heading, and a line for each." };
+const CSV_TEXT = { type: "string", description: "The whole list, or its first `limit` items: a header line, then a line for each item." };
 
 const NAME = /^[A-Z][A-Za-z]*$/;
 /** Keywords that hold values, not schemas. */
 const VALUES = new Set(["const", "default", "enum", "examples"]);
 
 /**
- * Describes endpoints for the OpenAPI document. Schemas that have a name (their `title`, a capital letter first) are gathered, so that the document
- * holds each once and refers to it, and so are the answers of requests that are refused with one code. Two schemas of one name must be the same.
+ * Describes endpoints for the OpenAPI document. Named schemas (whose `title` begins with a capital letter) and refusals with a single code become
+ * components, so that the document contains each only once. Two schemas with the same name must be equal.
  */
 export class Description {
   readonly #schemas = new Map<string, JsonSchema>();
   readonly #responses = new Map<string, Response>();
 
-  /** What the endpoints refer to, in alphabetical order. */
+  /** The components that the endpoints refer to, in alphabetical order. */
   get components() {
     return { schemas: inOrder(this.#schemas), responses: inOrder(this.#responses) };
   }
 
   /** A schema for the document, with references to the named schemas in it. */
   schema(schema: object): JsonSchema {
-    // A TypeBox schema is JSON Schema but for members that JSON leaves out.
+    // Apart from members that JSON leaves out, a TypeBox schema is a JSON Schema.
     return this.#refer(JSON.parse(JSON.stringify(schema))) as JsonSchema;
   }
 
-  /** Describes an endpoint; one of the method GET unless another is given. */
-  endpoint(words: EndpointWords) {
-    const { method = "get", path, operationId, summary, description, tag, security = [], body, answers } = words;
-    const { parameters = [REQUEST_ID], refusals = {} } = words;
+  /** Describes an endpoint; the method is GET by default. */
+  endpoint(text: EndpointText) {
+    const { method = "get", path, operationId, summary, description, tag, security = [], body, answers } = text;
+    const { parameters = [REQUEST_ID], refusals = {} } = text;
     const responses = Object.entries(answers).map(([status, { description, headers: named = [], schema, ...more }]) => {
       const content = schema && this.#content({ schema, ...more });
       return [status, { description, headers: headers("X-Request-ID", ...named), content }] as const;
@@ -144,7 +144,7 @@ function inOrder<Value>(named: ReadonlyMap<string, Value>): Readonly<Record<stri
   return Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** References to headers of the document. */
+/** References to header components. */
 function headers(...names: readonly string[]): Record<string, Reference> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

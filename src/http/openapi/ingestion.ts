@@ -7,33 +7,33 @@ import { TRACKING_PATHS } from "../request/tracking-calls.js";
 import type { Description, Endpoint } from "./endpoint.js";
 import { ANY_WITH_BODY, mergeRefusals } from "./refusals.js";
 
-/** What JSON Schema can say of the limits that src/ingestion checks in its own words. */
+/** The limits that src/ingestion checks, as far as JSON Schema can express them. */
 const name = (description: string) => Type.String({ minLength: 1, maxLength: CHARACTERS_MAX, description });
 const document = (description: string) =>
   jsonObject(`${description} At most ${DOCUMENT_BYTES_MAX / KIB} KiB as compact JSON in UTF-8.`);
 
 const DESCRIBED: Readonly<Record<string, TSchema>> = {
-  customerId: name("The customer's id in your system, for good."),
-  event: name("What happened."),
-  idempotencyKey: Type.Optional(name("The same event sent again under the same key is stored once.")),
+  customerId: name("The customer's permanent id in your system."),
+  event: name("Name of the event."),
+  idempotencyKey: Type.Optional(name("An event that is sent again with the same key is stored only once.")),
   timestamp: Type.Optional(
     Type.String({
       format: "date-time",
-      description: "When it happened: ISO 8601 with a timezone. The time of ingestion if it is left out.",
+      description: "When it happened: ISO 8601 with a timezone. Defaults to the time of ingestion.",
     }),
   ),
-  properties: Type.Optional(document("What is known of it.")),
+  properties: Type.Optional(document("Properties of the event.")),
   traits: document("Merged into the customer's traits, key by key; null removes one."),
 };
 
-/** An operation with the members that src/ingestion checks, described. */
+/** The schema of an operation with descriptions of its members. */
 function described(operation: TObject, title: string, description: string): TObject {
   const properties = Object.entries(operation.properties).map(([key, schema]) => [key, DESCRIBED[key] ?? schema]);
   return exact(Object.fromEntries(properties) as TObject["properties"], { title, description });
 }
 
 const track = described(TrackRequest, "TrackOperation", "Something that a customer did.");
-const identify = described(IdentifyRequest, "IdentifyOperation", "What is known about a customer now.");
+const identify = described(IdentifyRequest, "IdentifyOperation", "Traits of a customer, from now on.");
 const batch = named("Batch", {
   events: Type.Array(Type.Union([track, identify]), { minItems: 1, maxItems: BATCH_MAX }),
 });
@@ -43,13 +43,13 @@ const violation = {
   message: Type.String(),
   path: Type.String({ description: "Where in the operation." }),
 };
-const quarantined = "It violates the schema, and is kept until it is released or discarded; absent elsewhere.";
+const quarantined = "Present if the event violates the schema; it is then kept until it is released or discarded.";
 
 const acceptedEvent = named("AcceptedEvent", {
   eventId: Type.String({ pattern: "^evt_[0-9a-f]{16}$" }),
   accepted: Type.Literal(true),
-  queued: Type.Literal(true, { description: "It is stored durably; what follows from it is computed afterwards." }),
-  duplicate: Type.Boolean({ description: "Whether the idempotency key repeated the same payload." }),
+  queued: Type.Literal(true, { description: "It is stored durably and will be evaluated later." }),
+  duplicate: Type.Boolean({ description: "Whether the same payload was already stored under this idempotency key." }),
   quarantined: Type.Optional(exact(violation, { description: quarantined })),
 });
 
@@ -57,12 +57,12 @@ const acceptedBatch = named("AcceptedBatch", {
   accepted: Type.Integer({ minimum: 1, maximum: BATCH_MAX }),
   rejected: Type.Literal(0, { description: "A batch is accepted whole or refused whole." }),
   eventIds: Type.Array(Type.String({ pattern: "^evt_[0-9a-f]{16}$" }), {
-    description: "Of the track operations, in their order.",
+    description: "Ids of the track operations, in the order of the batch.",
   }),
   quarantined: Type.Optional(
     Type.Array(exact({ index: Type.Integer({ minimum: 0, description: "Its place in `events`." }), ...violation }), {
       description:
-        "The operations that violate the schema, and are kept until they are released or discarded; absent where there are none.",
+        "The operations that violate the schema, which are kept until they are released or discarded; absent if there are none.",
     }),
   ),
 });
@@ -75,7 +75,7 @@ const EVENT = {
   idempotencyKey: "order-1001",
 };
 
-/** What the database finds wrong with a payload, of a model with `strictSchema`. */
+/** Violations that the database finds in a payload if the model has `strictSchema`. */
 const SCHEMA_CODES = [
   "UNKNOWN_EVENT",
   "MISSING_REQUIRED_PROPERTY",
@@ -104,7 +104,7 @@ export function ingestionEndpoints(to: Description): Endpoint[] {
       body,
       answers: {
         202: {
-          description: "Everything of the request is stored, durably and together.",
+          description: "All operations of the request are stored, durably and in one transaction.",
           headers: ["RateLimit-Limit", "RateLimit-Remaining"],
           ...answer,
         },
@@ -124,7 +124,7 @@ export function ingestionEndpoints(to: Description): Endpoint[] {
         path: "/v1/events",
         operationId: "sendEvent",
         summary: "Send one event",
-        description: `A body of at most ${SINGLE_BYTES_MAX / KIB} KiB, after decompression where it is gzip.`,
+        description: `The body has at most ${SINGLE_BYTES_MAX / KIB} KiB, after decompression if it is gzip.`,
       },
       { schema: track, example: EVENT },
       {
@@ -139,8 +139,8 @@ export function ingestionEndpoints(to: Description): Endpoint[] {
         operationId: "sendBatch",
         summary: `Send 1 to ${BATCH_MAX.toLocaleString("en-US")} operations, all or nothing`,
         description:
-          "Operations are evaluated in their order. One that is not valid, or one conflict, and nothing of the batch is stored. " +
-          `A body of at most ${BATCH_BYTES_MAX / MIB} MiB, after decompression where it is gzip.`,
+          "Operations are evaluated in their order. If one of them is not valid or conflicts, nothing of the batch is stored. " +
+          `The body has at most ${BATCH_BYTES_MAX / MIB} MiB, after decompression if it is gzip.`,
       },
       {
         schema: batch,
@@ -154,7 +154,7 @@ export function ingestionEndpoints(to: Description): Endpoint[] {
 
 const calls = named(
   "TrackingCalls",
-  "Calls of Segment's tracking API. `/docs/segment` says how they become operations.",
+  "Calls of Segment's tracking API. `/docs/segment` describes how they become operations.",
   {
     batch: Type.Array(jsonObject("A call: track, identify, group, page, screen or alias, as its `type` says.")),
   },
@@ -162,10 +162,10 @@ const calls = named(
 
 const taken = named("TakenCalls", {
   success: Type.Literal(true),
-  quarantined: Type.Optional(Type.Integer({ minimum: 1, description: "How many are kept in quarantine." })),
+  quarantined: Type.Optional(Type.Integer({ minimum: 1, description: "Number of calls that are kept in quarantine." })),
   refused: Type.Optional(
     Type.Array(exact({ index: Type.Integer({ minimum: 0 }), code: Type.String(), message: Type.String() }), {
-      description: "Those that can neither be stored nor kept.",
+      description: "Calls that can neither be stored nor quarantined.",
     }),
   ),
 });
@@ -179,13 +179,13 @@ export function trackingEndpoints(to: Description): Endpoint[] {
       operationId: type === null ? "sendCalls" : `send${type[0]!.toUpperCase()}${type.slice(1)}Call`,
       summary:
         type === null ? "Send calls of Segment's tracking API" : `Send one ${type} call of Segment's tracking API`,
-      description: `For Segment's and RudderStack's SDKs. A body of at most ${SINGLE_BYTES_MAX / KIB} KiB, after decompression where it is gzip.`,
+      description: `For Segment's and RudderStack's SDKs. The body has at most ${SINGLE_BYTES_MAX / KIB} KiB, after decompression if it is gzip.`,
       tag: "Ingestion",
       security: ["writeKey"],
       body: { schema: type === null ? { ...calls, additionalProperties: true } : jsonObject("The call.") },
       answers: {
         200: {
-          description: "All calls are stored or kept, durably, but for those that the answer names.",
+          description: "All calls are durably stored or quarantined, except those that the answer lists as refused.",
           headers: ["RateLimit-Limit", "RateLimit-Remaining"],
           schema: taken,
           example: { success: true },

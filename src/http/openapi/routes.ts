@@ -14,15 +14,15 @@ const EXCLUDE: RequestParameter = {
   name: "exclude",
   in: "query",
   required: false,
-  description: "The name of a check that does not count, such as `worker`; may be repeated.",
+  description: "The name of a check to ignore, such as `worker`; can be repeated.",
   schema: { type: "string" },
 };
 const READINESS = { canFail: true, parameters: [REQUEST_ID, EXCLUDE] };
-/** For infrastructure: the probes (src/http/probes.ts), the figures (src/http/metrics.ts), and the document itself. */
+/** The health probes (src/http/probes.ts). */
 const PROBES = [
-  { path: "/livez", operationId: "livez", summary: "Whether the process is alive", canFail: false },
-  { path: "/startupz", operationId: "startupz", summary: "Whether startup has completed", canFail: true },
-  { path: "/readyz", operationId: "readyz", summary: "Whether the process is ready for traffic", ...READINESS },
+  { path: "/livez", operationId: "livez", summary: "Check whether the process is alive", canFail: false },
+  { path: "/startupz", operationId: "startupz", summary: "Check whether startup has completed", canFail: true },
+  { path: "/readyz", operationId: "readyz", summary: "Check whether the process is ready for traffic", ...READINESS },
   { path: "/health", operationId: "health", summary: "The same as `/readyz`, under an older name", ...READINESS },
 ];
 const healthy = exact({ status: Type.Literal("ok") });
@@ -33,15 +33,15 @@ function serviceEndpoints(to: Description): Endpoint[] {
     answers: { 200: { description: "Yes.", schema: healthy } },
     refusals: canFail ? mergeRefusals(ANY, { 503: ["SERVICE_UNAVAILABLE"] }) : ANY,
   }));
-  const figures = {
+  const metrics = {
     path: "/metrics",
     operationId: "metrics",
-    summary: "Figures of this process and of the installation",
-    description: "For the operator's Prometheus. `/docs/operations/monitoring` says what each figure means.",
+    summary: "Metrics of this process and of the installation",
+    description: "For the operator's Prometheus. `/docs/operations/monitoring` explains each metric.",
     security: ["metrics"],
     answers: {
       200: {
-        description: "The figures now.",
+        description: "The current values.",
         schema: Type.String({ description: "Prometheus' text format 0.0.4." }),
         type: "text/plain",
       },
@@ -60,17 +60,17 @@ function serviceEndpoints(to: Description): Endpoint[] {
     },
     refusals: ANY,
   };
-  return [...probes, figures, document].map((words) => to.endpoint({ ...words, tag: "Service" }));
+  return [...probes, metrics, document].map((text) => to.endpoint({ ...text, tag: "Service" }));
 }
 
 const DESCRIPTION = `Product events and customer traits in; lifecycle, segments, health, journeys and signed webhooks out.
 
 - **Ingestion** (\`/v1\`) is for backends and takes an API key of a project's environment.
 - **Administration** (everything else with a lock) takes the access token of a person or a program, and the organization.
-  Paths and answers of it may change from one release to the next, as the changelog says; the command line \`svc\` is the interface that stays.
+  Its paths and answers may change from one release to the next, as the changelog says; the stable interface is the command line \`svc\`.
 
-Every answer has the header \`X-Request-ID\`. Every refused request is answered with the schema \`Error\`; \`error.docs\` leads to what
-its code means. Guides: \`/docs\`.`;
+Every answer has the header \`X-Request-ID\`. Every refused request is answered with the schema \`Error\`; \`error.docs\` links to the
+meaning of its code. Guides: \`/docs\`.`;
 
 const COMPONENTS = {
   parameters: {
@@ -78,22 +78,22 @@ const COMPONENTS = {
       name: "X-Request-ID",
       in: "header",
       required: false,
-      description: "1 to 200 visible ASCII characters; comes back, and stands in the log of what failed.",
+      description: "1 to 200 visible ASCII characters. It is returned in the answer and written to the service's log.",
       schema: { type: "string", pattern: "^[!-~]{1,200}$" },
     },
   },
   headers: {
-    "X-Request-ID": { description: "The request's, or a new one.", schema: { type: "string" } },
+    "X-Request-ID": { description: "The id that the request has, or a new one.", schema: { type: "string" } },
     "WWW-Authenticate": { description: "`Bearer`.", schema: { type: "string" } },
     "Retry-After": {
-      description: "Seconds after which the request is worth another try.",
+      description: "Seconds to wait before sending the request again.",
       schema: { type: "integer" },
     },
     "RateLimit-Limit": {
-      description: "How many operations the key may send at once after a rest.",
+      description: "Number of operations that the key may send at once when its allowance is full.",
       schema: { type: "integer" },
     },
-    "RateLimit-Remaining": { description: "How many of them are left now.", schema: { type: "integer" } },
+    "RateLimit-Remaining": { description: "Number of operations left of it now.", schema: { type: "integer" } },
   },
   securitySchemes: {
     apiKey: {
@@ -110,21 +110,21 @@ const COMPONENTS = {
       type: "http",
       scheme: "bearer",
       description:
-        "An access token: OAuth's device authorization makes one for a person, an owner creates others for programs.",
+        "An access token: a person gets one by OAuth's device authorization; an owner creates others for programs.",
     },
     metrics: { type: "http", scheme: "bearer", description: "The operator's SVC_METRICS_TOKEN." },
     organization: {
       type: "apiKey",
       in: "header",
       name: "X-Svc-Organization",
-      description: "Id of the organization that is acted for, `org_…`. No secret.",
+      description: "Id of the organization to act in, `org_…`. Not a secret.",
     },
   },
 };
 
 /**
- * Describes the whole API but for pages that people look at. The same for the same routes, byte by byte. It takes a tenth of a second, in which
- * others have their turn.
+ * Describes the whole API except pages for people. The same routes result in the same bytes. It takes a tenth of a second, and lets the event
+ * loop run in between.
  */
 async function openApiDocument(publicUrl: string, administrative: readonly Declaration[]): Promise<object> {
   const description = new Description();
@@ -151,8 +151,8 @@ async function openApiDocument(publicUrl: string, administrative: readonly Decla
 }
 
 /**
- * GET /openapi.json: the description of the API, for everybody. Built at the first request, because where clients reach the service is known only
- * once it listens. Of the routes the administrative ones are described.
+ * GET /openapi.json: the description of the API, without authentication. Built at the first request, because the public URL is known only once
+ * the service listens. Of `routes` it describes the administrative ones; the others have descriptions of their own.
  */
 export function openApiRoutes({ publicUrl, routes }: { publicUrl: () => string; routes: readonly Route[] }): Route[] {
   const administrative = routes.flatMap(({ declaration }) => declaration ?? []);
