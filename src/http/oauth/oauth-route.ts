@@ -6,20 +6,19 @@ import { ClientGoneError } from "../request/body.js";
 import { readForm } from "../request/form.js";
 import type { Route } from "../route.js";
 
-/** The programs that may ask for tokens, by their client_id, and what people are told they are. All are public: none has a secret. */
+/** The programs that may ask for tokens, by client_id, with the names that people see. All are public clients: none has a secret. */
 const CLIENTS: Readonly<Record<string, string>> = { "svc-cli": "svc, the command line of this service" };
 
-/** For people who decide about it. */
+/** The client's name for the person who approves its sign-in. */
 export function clientName(clientId: string): string {
   return CLIENTS[clientId] ?? clientId;
 }
 
-/** What the OAuth endpoints need. */
 export interface OAuthDeps {
   sql: Sql;
-  /** Where browsers reach the service: SVC_PUBLIC_URL, else the address it listens on. Without a slash at the end. */
+  /** The address of the service for browsers: SVC_PUBLIC_URL, or else the address that it listens on. Without a slash at the end. */
   publicUrl: () => string;
-  /** SVC_PUBLIC_URL is not set, so that a browser may have come by any name of this host. */
+  /** SVC_PUBLIC_URL is not set, so a browser may use any name of this host. */
   anyHost: boolean;
 }
 
@@ -28,19 +27,19 @@ export interface OAuthCall<Parameter extends string> {
   deps: OAuthDeps;
   ctx: Context;
   clientId: string;
-  /** A parameter that was sent, not empty. Throws `invalid_request` for one that was not. */
+  /** The value of a parameter. Throws `invalid_request` if it is missing or empty. */
   required: (name: Parameter) => string;
 }
 
 interface OAuthRoute<Parameter extends string> {
   path: string;
-  /** Those that it reads besides client_id; others are ignored. */
+  /** The parameters that it reads in addition to client_id; others are ignored. */
   parameters?: readonly Parameter[];
-  /** The answer's document; undefined for none. Throws OAuthError. */
+  /** Returns the document of the answer, or undefined for an empty answer. Throws OAuthError. */
   answer: (call: OAuthCall<Parameter>) => Promise<object | undefined>;
 }
 
-/** Makes a route of an endpoint that clients send a form to. Whatever is thrown is answered as OAuth's clients expect. */
+/** Makes the route of an endpoint that takes a form. Anything thrown is answered in OAuth's format. */
 export function oauthRoute<const Parameter extends string = never>(
   route: OAuthRoute<Parameter>,
 ): (deps: OAuthDeps) => Route {
@@ -49,7 +48,7 @@ export function oauthRoute<const Parameter extends string = never>(
     method: "POST",
     path,
     handle: async (ctx) => {
-      // Besides Cache-Control, which every answer has.
+      // In addition to Cache-Control, which every answer has.
       ctx.set("Pragma", "no-cache");
       try {
         refuseAuthentication(ctx);
@@ -64,7 +63,7 @@ export function oauthRoute<const Parameter extends string = never>(
         ctx.status = 200;
         ctx.body = document ?? "";
       } catch (error) {
-        // There is nobody to answer.
+        // No client is left to answer.
         if (error instanceof ClientGoneError) throw error;
         const failure =
           error instanceof OAuthError ? new ApiError(error.status, error.error, { cause: error }) : toApiError(error);
@@ -75,11 +74,11 @@ export function oauthRoute<const Parameter extends string = never>(
   });
 }
 
-/** A refusal in OAuth's own words (RFC 6749, section 5.2; RFC 8628, section 3.5), which its clients decide by. */
+/** A refusal with one of OAuth's error codes (RFC 6749, section 5.2; RFC 8628, section 3.5), which clients depend on. */
 export class OAuthError extends Error {
   override name = "OAuthError";
 
-  /** @param error one of the words that the RFCs register @param status 400 unless given, as RFC 6749 prescribes */
+  /** @param error an error code of the RFCs @param status 400 by default, as RFC 6749 prescribes */
   constructor(
     readonly error: string,
     description: string,
@@ -90,7 +89,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** The answer that anything thrown becomes; of what nobody foresaw it says nothing. */
+/** Answers with anything thrown; unexpected errors are not revealed. */
 function renderOAuthError(ctx: Context, thrown: unknown): void {
   const { status, headers, error, message } = thrown instanceof OAuthError ? thrown : translate(toApiError(thrown));
   ctx.status = status;
@@ -99,7 +98,7 @@ function renderOAuthError(ctx: Context, thrown: unknown): void {
   ctx.body = { error, error_description: message.replaceAll('"', "'").replace(/[^\x20-\x5b\x5d-\x7e]/g, "?") };
 }
 
-/** A request that could not be read is an `invalid_request`; OAuth has words of its own for faults of the server. */
+/** A request that could not be read is an `invalid_request`; OAuth has separate codes for faults of the server. */
 function translate({ status, message, detail, headers }: ApiError): OAuthError {
   const { reason, field, fix } = detail;
   const sentences = (...texts: (string | undefined)[]) => texts.filter((text) => text !== undefined).join(" ");
@@ -111,28 +110,28 @@ function translate({ status, message, detail, headers }: ApiError): OAuthError {
   return new OAuthError("invalid_request", sentences(message, reason, where, fix), status === 413 ? 413 : 400, headers);
 }
 
-/** Our clients have no secret, so none can be proven. */
+/** Our clients have no secret, so they cannot authenticate. */
 function refuseAuthentication(ctx: Context): void {
   if (ctx.get("Authorization") === "") return;
   throw new OAuthError(
     "invalid_client",
-    "The header Authorization is not taken here: clients of this service have no secret. Send client_id in the form.",
+    "The header Authorization is not accepted here: clients of this service have no secret. Send client_id in the form.",
     401,
     { "WWW-Authenticate": 'Basic realm="svc"' },
   );
 }
 
-/** A parameter without a value counts as one that was not sent (RFC 6749, section 3.1). */
+/** A parameter without a value counts as missing (RFC 6749, section 3.1). */
 function required(name: string, value: string | undefined): string {
   if (value !== undefined && value !== "") return value;
   throw new OAuthError("invalid_request", `The parameter ${name} is missing.`);
 }
 
 /**
- * What the service is called towards its clients, without a slash at the end: its public address. Where none was configured, the one that
- * this client came by, because clients compare: `http://localhost:4400` is none of `http://127.0.0.1:4400`.
+ * The issuer that clients see: the public address of the service, without a slash at the end. If none was configured, it is the address that
+ * this client used, because clients compare them: `http://localhost:4400` differs from `http://127.0.0.1:4400`.
  */
 export function issuerOf({ publicUrl, anyHost }: Pick<OAuthDeps, "publicUrl" | "anyHost">, ctx: Context): string {
-  const asked = `${ctx.protocol}://${ctx.host}`;
-  return anyHost && URL.canParse(asked) ? new URL(asked).origin : publicUrl();
+  const requested = `${ctx.protocol}://${ctx.host}`;
+  return anyHost && URL.canParse(requested) ? new URL(requested).origin : publicUrl();
 }

@@ -10,7 +10,7 @@ import { issuerOf, type OAuthDeps, OAuthError, oauthRoute } from "./oauth-route.
 const TOKEN_PATH = "/oauth/token";
 const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
-/** POST /oauth/token: a device asks whether it was approved (RFC 8628, section 3.4). The token is in this answer and nowhere else. */
+/** POST /oauth/token: a device asks whether it was approved (RFC 8628, section 3.4). Only this answer contains the token. */
 const token = oauthRoute({
   path: TOKEN_PATH,
   parameters: ["grant_type", "device_code"],
@@ -21,15 +21,15 @@ const token = oauthRoute({
     const deviceCode = hashCredential(required("device_code"));
     const accessToken = newCredential("token");
     const redeemed = await call(deps.sql, "redeem_device_code", deviceCode, clientId, accessToken.hash);
-    if (redeemed.status !== "granted") throw new OAuthError(redeemed.status, refusalInWords(redeemed));
+    if (redeemed.status !== "granted") throw new OAuthError(redeemed.status, refusalMessage(redeemed));
     return { access_token: accessToken.text, token_type: "Bearer", expires_in: redeemed.expiresIn };
   },
 });
 
-function refusalInWords(redeemed: Exclude<DeviceRedeemed, { status: "granted" }>): string {
+function refusalMessage(redeemed: Exclude<DeviceRedeemed, { status: "granted" }>): string {
   switch (redeemed.status) {
     case "authorization_pending":
-      return "Nobody has decided yet. Ask again after the interval.";
+      return "The sign-in is not approved yet. Ask again after the interval.";
     case "slow_down":
       return `Polled too early. From now on wait ${redeemed.interval} s each time.`;
     case "access_denied":
@@ -39,13 +39,13 @@ function refusalInWords(redeemed: Exclude<DeviceRedeemed, { status: "granted" }>
     case "invalid_grant":
       return redeemed.reason === "unknown"
         ? "The device code was not issued to this client. Begin the sign-in again."
-        : "The device code was redeemed already; it is good for one token.";
+        : "The device code was already redeemed; it can be exchanged for one token only.";
   }
 }
 
 const REVOCATION_PATH = "/oauth/revoke";
 
-/** POST /oauth/revoke: ends a token (RFC 7009). One that nobody has is answered as one that was ended. */
+/** POST /oauth/revoke: revokes a token (RFC 7009). An unknown token gets the same answer as a revoked one. */
 const revoke = oauthRoute({
   path: REVOCATION_PATH,
   parameters: ["token"],
@@ -54,13 +54,13 @@ const revoke = oauthRoute({
     if (revoked) return undefined;
     throw new OAuthError(
       "invalid_request",
-      "The token was not made by a sign-in of this client, so it stays good. An owner of its organization can revoke it.",
+      "The token is not from a sign-in by this client, so it stays valid. An owner of its organization can revoke it.",
     );
   },
 });
 
 /**
- * POST /oauth/browser_link: a client that somebody signed in hands that on to a browser, by a link that is good once. Of this service alone: no
+ * POST /oauth/browser_link: creates a link, valid once, that signs the user of a client's token in to a browser. Particular to this service: no
  * standard has it.
  */
 const browserLink = oauthRoute({
@@ -68,11 +68,11 @@ const browserLink = oauthRoute({
   parameters: ["token"],
   answer: async ({ deps, ctx, clientId, required }) => {
     const secret = newCredential("link");
-    const made = await call(deps.sql, "create_sign_in_link", hashCredential(required("token")), clientId, secret.hash);
-    if (made !== null) return { ...made, uri: signInLink(issuerOf(deps, ctx), secret) };
+    const link = await call(deps.sql, "create_sign_in_link", hashCredential(required("token")), clientId, secret.hash);
+    if (link !== null) return { ...link, uri: signInLink(issuerOf(deps, ctx), secret) };
     throw new OAuthError(
       "invalid_grant",
-      "The token was not made by a sign-in of this client, or is good no more. A token for programs signs no browser in.",
+      "The token is not from a sign-in by this client, or is no longer valid. A token for programs cannot sign a browser in.",
     );
   },
 });
@@ -80,8 +80,8 @@ const browserLink = oauthRoute({
 const WELL_KNOWN = "/.well-known/oauth-authorization-server";
 
 /**
- * GET /.well-known/oauth-authorization-server: what an OAuth client has to know of this service (RFC 8414). Below a public address with a
- * path, clients look for it with that path appended, at the root of the host; a proxy may lead them here as they ask.
+ * GET /.well-known/oauth-authorization-server: the metadata for OAuth clients (RFC 8414). If the public address has a path, clients append that
+ * path to the well-known one at the root of the host; a proxy can forward such requests here unchanged.
  */
 function metadataRoutes(deps: OAuthDeps): Route[] {
   const answer = (ctx: Context): void => {
@@ -111,7 +111,7 @@ function metadataRoutes(deps: OAuthDeps): Route[] {
   ];
 }
 
-/** The authorization server: programs are signed in by a person who approves them on the page /device. */
+/** The authorization server: a person signs a program in by approving it on the page /device. */
 export function oauthRoutes(deps: OAuthDeps): Route[] {
   return [...metadataRoutes(deps), ...[deviceAuthorization, token, revoke, browserLink].map((route) => route(deps))];
 }

@@ -65,7 +65,7 @@ describe.each(ENDPOINTS)("POST %s", (path, fields) => {
     async (authorization) => {
       const reply = await service.form(path, fields, { Authorization: authorization });
       const description =
-        "The header Authorization is not taken here: clients of this service have no secret. Send client_id in the form.";
+        "The header Authorization is not accepted here: clients of this service have no secret. Send client_id in the form.";
       expect(reply).toMatchObject(refused(401, "invalid_client", description));
       expect(reply.headers.get("WWW-Authenticate")).toBe('Basic realm="svc"');
     },

@@ -33,7 +33,7 @@ async function waitOut(deviceCode: string): Promise<void> {
 /** What is answered instead of a token. */
 const refusal = (error: string, description: string) => ({ status: 400, error, description });
 
-const REDEEMED = refusal("invalid_grant", "The device code was redeemed already; it is good for one token.");
+const REDEEMED = refusal("invalid_grant", "The device code was already redeemed; it can be exchanged for one token only.");
 
 async function expire(deviceCode: string): Promise<void> {
   await service.db.sql`
@@ -42,7 +42,7 @@ async function expire(deviceCode: string): Promise<void> {
 
 const countTokens = async () => (await service.db.sql`select from iam.access_tokens`).length;
 
-const PENDING = refusal("authorization_pending", "Nobody has decided yet. Ask again after the interval.");
+const PENDING = refusal("authorization_pending", "The sign-in is not approved yet. Ask again after the interval.");
 
 it("a device that asks is given both codes, the page's address and its times", async () => {
   const asked = await service.ask();
@@ -187,7 +187,7 @@ describe("POST /oauth/revoke", () => {
   it("refuses a token that no sign-in of the client made, and says that it stays good", async () => {
     const { status, body } = await service.form("/oauth/revoke", { client_id: "svc-cli", token: owner.token });
     const description =
-      "The token was not made by a sign-in of this client, so it stays good. An owner of its organization can revoke it.";
+      "The token is not from a sign-in by this client, so it stays valid. An owner of its organization can revoke it.";
     expect([status, body]).toEqual([400, { error: "invalid_request", error_description: description }]);
     expect(await isGood(owner)).toBe(true);
   });

@@ -175,7 +175,7 @@ it("devices that ask from one address are sixty at once; beyond that they are to
   expect([status, headers.get("Retry-After")]).toEqual([429, "3"]);
   expect(body).toEqual({
     error: "temporarily_unavailable",
-    error_description: "Too many sign-ins were begun from here. Wait 3 s.",
+    error_description: "Too many sign-ins were started from here. Wait 3 s.",
   });
 });
 
