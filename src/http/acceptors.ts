@@ -3,21 +3,21 @@ import type { Server } from "node:http";
 import { createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import type { Logger } from "pino";
 
-/** Connections that are taken in one turn of the event loop. */
+/** Connections that are accepted in one turn of the event loop. */
 export const ACCEPTORS = 128;
 
-/** Gives back each handle that it is sent, which is a new one then. */
+/** A program that sends back each handle that it receives, which is then a duplicate. */
 const ECHO = `process.on("message", (message, handle) => process.send(message, handle));`;
 
-/** The further acceptors of each server, until it closes. */
+/** The additional acceptors of each server, until it closes. */
 const acceptorsOf = new WeakMap<Server, NetServer[]>();
 
 /**
- * Has a server that listens take up to ACCEPTORS connections in each turn of the event loop, not one, which is all that libuv takes of a listening
- * socket: under load a turn lasts a tenth of a second, and a thousand connections that are opened at once kept everybody else's waiting for minutes.
- * So the socket gets further handles. Node.js duplicates a handle only when it sends one to another process, so a child sends them back and ends,
- * a moment after the start; `onDone` is told. Where that fails the log says so, and the server takes fewer at a time. `backlog` is that of the
- * server, whose connections nobody else may listen to.
+ * Makes a listening server accept up to ACCEPTORS connections in each turn of the event loop. libuv accepts only one per listening handle: under
+ * load a turn lasts a tenth of a second, and a thousand connections that are opened at once would keep all others waiting for minutes. So the
+ * socket gets additional handles. Node.js duplicates a handle only when it sends it to another process, so a child process sends them back; it
+ * ends a moment after the start, and `onDone` is called. If this fails, it is logged, and the server accepts fewer connections at a time.
+ * `backlog` must be that of the server, whose socket must not be shared with other processes.
  */
 export function acceptInParallel(server: Server, backlog: number, log: Logger, onDone?: () => void): void {
   const acceptors: NetServer[] = [];
@@ -31,7 +31,7 @@ export function acceptInParallel(server: Server, backlog: number, log: Logger, o
         "fewer acceptors of connections were started than there should be: bursts of new connections wait longer",
       );
   };
-  // The handle of a server is what net.Server.listen(handle) is documented to look for; sent as it is, it takes no connection in the child.
+  // `_handle` is what net.Server.listen(handle) is documented to look for. Sending the bare handle makes the child accept no connections.
   const { _handle: handle } = server as unknown as { _handle: NetServer };
   const next = () => {
     if (isDone()) child.kill();
@@ -51,15 +51,15 @@ export function acceptInParallel(server: Server, backlog: number, log: Logger, o
   next();
 }
 
-/** Closes the further acceptors of a server, and resolves when the connections that they took have ended. */
+/** Closes the additional acceptors of a server, and resolves when the connections that they accepted have ended. */
 export async function closeAcceptors(server: Server): Promise<void> {
   const acceptors = acceptorsOf.get(server) ?? [];
   acceptorsOf.delete(server);
   await Promise.all(acceptors.map((acceptor) => new Promise((resolve) => acceptor.close(resolve))));
 }
 
-/** The options are those that Node.js gives to an HTTP server. */
+/** The options are the ones that Node.js uses for an HTTP server. */
 function acceptorOn(handle: NetServer, backlog: number, server: Server): NetServer {
-  const take = (socket: Socket) => void server.emit("connection", socket);
-  return createNetServer({ allowHalfOpen: true, noDelay: true }, take).listen(handle, backlog);
+  const accept = (socket: Socket) => void server.emit("connection", socket);
+  return createNetServer({ allowHalfOpen: true, noDelay: true }, accept).listen(handle, backlog);
 }

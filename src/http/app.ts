@@ -25,11 +25,11 @@ export interface AppDeps {
   metrics: MetricsDeps;
   admin: AdminDeps;
   oauth: OAuthDeps;
-  /** The pages for people, which ask the operations that the administrative API has. */
+  /** The pages for people, which call operations of the administrative API. */
   pages: Pages;
-  /** SVC_TRUSTED_PROXIES: how many proxies in front of us say where a request came from; none unless given. */
+  /** SVC_TRUSTED_PROXIES: the number of proxies in front of us whose X-Forwarded-For is trusted; 0 by default. */
   trustedProxies?: number;
-  /** How many bytes of request bodies the process may hold; 192 MiB unless given. */
+  /** How many bytes of request bodies the process may hold; 192 MiB by default. */
   bodyBytesMax?: number;
   /** Routes of the other parts, for example ingestion. */
   routes?: readonly Route[];
@@ -41,19 +41,19 @@ export interface Pages {
   renderError: RenderError;
 }
 
-/** Two of the largest batches; what a body becomes when it is parsed is several times as large, but only one is parsed at a time. */
+/** Two of the largest batches. A parsed body takes several times as much memory, but only one is parsed at a time. */
 const BODY_BYTES_MAX = 192 * 1024 * 1024;
 
-/** The whole HTTP surface. The composition of routes is here and nowhere else. */
+/** The whole HTTP application. Only this module composes routes. */
 export function createApp(deps: AppDeps): Koa {
   const app = createBareApp(deps);
-  // Each proxy appends to X-Forwarded-For where it got the request from; what stands before those is the client's own say.
+  // Each proxy appends the address of its client to X-Forwarded-For; earlier entries come from the client and are not trusted.
   const { trustedProxies = 0 } = deps;
   Object.assign(app, { proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   const bodies = new BodyBudget(deps.bodyBytesMax ?? BODY_BYTES_MAX);
-  const figures = () => ({ held: bodies.held, limit: bodies.bytesMax });
+  const bytes = () => ({ held: bodies.held, limit: bodies.bytesMax });
   const help = "Bytes of request bodies held in memory, and the limit.";
-  deps.metrics.process.gauge("svc_request_body_bytes", help, "bytes", figures);
+  deps.metrics.process.gauge("svc_request_body_bytes", help, "bytes", bytes);
   app.use(limitBodies(bodies));
   app.use(readLargeBodies());
   const router = routerOf(appRoutes(deps));
@@ -62,7 +62,7 @@ export function createApp(deps: AppDeps): Koa {
   return app;
 }
 
-/** Every route of the surface. */
+/** All routes of the application. */
 export function appRoutes(deps: AppDeps): Route[] {
   const tokenUse = new TokenUse(deps.admin.sql, deps.log);
   const operations = adminRoutes(deps.admin);
@@ -77,7 +77,7 @@ export function appRoutes(deps: AppDeps): Route[] {
   return [...routes, ...openApiRoutes({ publicUrl: deps.oauth.publicUrl, routes })];
 }
 
-/** What is answered until the whole surface is there: the process lives, has not started, and takes nothing yet. */
+/** The application during startup: it answers probes and metrics, and refuses everything else. */
 export function createStartingApp(deps: BareDeps): Koa {
   const app = createBareApp(deps);
   const notYet = { started: () => false, unready: () => Promise.resolve([]) };
@@ -88,7 +88,7 @@ export function createStartingApp(deps: BareDeps): Koa {
 
 type BareDeps = Pick<AppDeps, "log" | "docsUrl" | "metrics"> & { pages?: Pages };
 
-/** What every answer has, whatever is answered. */
+/** An application without routes, with the middleware that every request needs. */
 function createBareApp({ log, docsUrl, metrics, pages }: BareDeps): Koa {
   const app = new Koa();
   app.use(countRequests(metrics.process));
@@ -110,9 +110,9 @@ function routerOf(routes: readonly Route[]): Router {
   return router;
 }
 
-/** A router that compares a path with all of its patterns, which is a seventh of what accepting an event takes, only where it has parameters. */
+/** A router that looks up paths without parameters in a map. Comparing a path with all patterns is a seventh of the cost of accepting an event. */
 class RememberingRouter extends Router {
-  /** Found once for all requests; a second router on one request would add to them. */
+  /** Shared by all requests: a second router that handles the same request would modify them. */
   readonly #matches = new Map<string, ReturnType<Router["match"]>>();
 
   remember(routes: readonly Route[]): void {

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { ApiError, type DocsUrl, renderError } from "./errors.js";
 import { chooseRequestId, SECURITY_HEADERS } from "./middleware/headers.js";
 
-/** What Node.js refuses before there is a request, or in the middle of one, by its codes. */
+/** Refusals by Node.js' error codes, for errors before or during a request. */
 const REFUSALS: Readonly<Record<string, readonly [status: number, code: string]>> = {
   HPE_HEADER_OVERFLOW: [431, "HEADERS_TOO_LARGE"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "REQUEST_TIMEOUT"],
@@ -12,14 +12,14 @@ const REFUSALS: Readonly<Record<string, readonly [status: number, code: string]>
 
 const refusals = new WeakMap<IncomingMessage, ApiError>();
 
-/** What a request was answered before its application could: its client sent the rest of it too slowly, or as no HTTP. */
+/** The refusal with which a request was answered before the application could, because the rest of it came too slowly or was not valid HTTP. */
 export function refusedMidway(request: IncomingMessage): ApiError | undefined {
   return refusals.get(request);
 }
 
 /**
- * Answers what is no HTTP, and what comes too slowly, with the error envelope; without this, Node.js answers with an empty body. What
- * never reaches the application has its line of the log from here.
+ * Answers requests that are not valid HTTP or arrive too slowly with the error envelope; Node.js would answer with an empty body. Requests that
+ * never reach the application are logged here.
  */
 export function answerClientErrors(server: Server, docsUrl: DocsUrl, log?: Logger): void {
   const latest = new WeakMap<Duplex, ServerResponse>();
@@ -28,37 +28,37 @@ export function answerClientErrors(server: Server, docsUrl: DocsUrl, log?: Logge
     if (!socket.writable) return;
     const body = JSON.stringify(renderError(error, requestId, docsUrl));
     socket.end(head(error.status, requestId, Buffer.byteLength(body)) + body);
-    socket.on("data", () => undefined); // thrown away
-    // Closed at once, a client that goes on sending could not read the answer.
+    socket.on("data", () => undefined); // discarded
+    // If the socket were closed at once, a client that is still sending could not read the answer.
     const force = setTimeout(() => socket.destroy(), 2_000);
     socket.once("close", () => clearTimeout(force));
   };
-  const refuseUnseen = (socket: Duplex, error: ApiError, requestId = chooseRequestId(undefined)): void => {
+  const refuseAndLog = (socket: Duplex, error: ApiError, requestId = chooseRequestId(undefined)): void => {
     log?.info({ requestId, status: error.status, code: error.code }, "the request was refused");
     refuse(socket, error, requestId);
   };
   server.on("request", (request: IncomingMessage, response) => latest.set(request.socket, response));
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (refused.has(socket)) return; // more of what was refused already
+    if (refused.has(socket)) return; // more data of a refused request
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
     refused.add(socket);
     const refusal = refusalOf(error);
     const response = latest.get(socket);
-    if (response === undefined || response.writableFinished) refuseUnseen(socket, refusal);
+    if (response === undefined || response.writableFinished) refuseAndLog(socket, refusal);
     else if (response.req.complete) {
-      // What is wrong is the next request; this one gets its answer first.
-      response.once("close", () => refuseUnseen(socket, refusal));
+      // The error is in the next request; this one is answered first.
+      response.once("close", () => refuseAndLog(socket, refusal));
     } else if (response.headersSent) socket.end();
     else {
       refusals.set(response.req, refusal);
       const answer = () => refuse(socket, refusal, requestIdOf(response.req));
-      // Answers go out in the order of their requests: one that is not in turn yet has no socket.
+      // Answers are sent in the order of the requests: one that must wait for others has no socket yet.
       if (response.socket === null) response.once("socket", answer);
       else answer();
     }
   });
   server.on("connect", (request: IncomingMessage, socket: Duplex) => {
-    refuseUnseen(socket, new ApiError(405, "METHOD_NOT_ALLOWED", { fix: "Use POST or GET." }), requestIdOf(request));
+    refuseAndLog(socket, new ApiError(405, "METHOD_NOT_ALLOWED", { fix: "Use POST or GET." }), requestIdOf(request));
   });
 }
 

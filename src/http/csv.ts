@@ -5,14 +5,14 @@ import type { TSchema } from "typebox";
 import { type Cell, csvLines } from "../words/csv.js";
 import { compactJson, elementTexts, memberTexts } from "../words/json-text.js";
 
-/** Spreadsheets know by it that the text is UTF-8. */
+/** Tells spreadsheets that the text is UTF-8. */
 const BYTE_ORDER_MARK = "\ufeff";
 
 /**
- * Answers with comma-separated values, made piece by piece while they are sent. Throws what the first piece throws; what fails later ends the
- * connection, so that half a list is no whole one.
+ * Answers with comma-separated values, which are generated while they are sent. Throws what the first piece throws; a later failure closes the
+ * connection, so that half a list is not taken for a whole one.
  *
- * @param name of the file that a browser saves, which a spreadsheet will open
+ * @param name of the file that a browser saves, for a spreadsheet
  */
 export async function answerCsv(ctx: Context, pieces: AsyncGenerator<string>, name?: string): Promise<void> {
   const first = await pieces.next();
@@ -30,31 +30,31 @@ async function* withFirst(first: IteratorResult<string>, rest: AsyncGenerator<st
   yield* rest;
 }
 
-/** A member of a list's items, in an object of theirs where it has several names. */
+/** The path of a member of a list's items. */
 type Column = readonly string[];
 
-/** What of a schema is read here. */
+/** The parts of a JSON Schema that are used here. */
 interface Shape {
   properties?: Readonly<Record<string, Shape>>;
   anyOf?: readonly Shape[];
   items?: Shape;
 }
 
-/** What is accepted where a list is asked for so. */
+/** The media type by which a client asks for a list as comma-separated values. */
 export const CSV = "text/csv";
-/** So much of a list is written at once. */
+/** Least number of characters that are written at once. */
 const CHUNK_LENGTH = 16_384;
-/** The most that a list answers at once. */
+/** The largest page of a list. */
 const PAGE_MAX = 200;
 
-/** The columns of a list as comma-separated values, by what its items have, and the first of lists that it may be; null where the answer is none. */
+/** The CSV columns of a list, from the schema of its items (of the first alternative if there are several); null if the answer is not a list. */
 export function csvColumns(answer: TSchema | undefined): readonly Column[] | null {
   const shape: Shape | undefined = answer;
   const { data, nextCursor } = (shape?.anyOf?.[0] ?? shape)?.properties ?? {};
   return data?.items === undefined || nextCursor === undefined ? null : columnsOf(data.items);
 }
 
-/** One for each value, and for each array and each object whose members no schema names. */
+/** One column for each scalar, array, and object without declared members. */
 function columnsOf(shape: Shape): Column[] {
   const object = [shape, ...(shape.anyOf ?? [])].find(({ properties = {} }) => Object.keys(properties).length > 0);
   if (object === undefined) return [[]];
@@ -64,10 +64,10 @@ function columnsOf(shape: Shape): Column[] {
 }
 
 /**
- * A list as comma-separated values, all pages of it from `cursor` on, or as many items as `limit` says: a heading such as `health.band`, then
- * a line for each item. Values of an array are separated by a comma and a space; what else is no single value is JSON, with all digits.
+ * A list as comma-separated values, all pages from `cursor` on or at most `limit` items: a header line with names such as `health.band`, then
+ * a line for each item. Scalars of an array are separated by a comma and a space; other arrays and objects are JSON, with all digits of numbers.
  *
- * @param read answers a page as JSON text
+ * @param read returns a page as JSON text
  */
 export async function* listCsv(
   columns: readonly Column[],
@@ -76,13 +76,13 @@ export async function* listCsv(
 ): AsyncGenerator<string> {
   const limit = query.get("limit");
   const isNumber = limit !== undefined && /^[1-9]\d{0,8}$/.test(limit);
-  let left = isNumber ? Number(limit) : Infinity;
+  let remaining = isNumber ? Number(limit) : Infinity;
   let pending = csvLines([columns.map((column) => column.join("."))]);
   let from = query.get("cursor");
   do {
     const page = new Map(query);
-    // What is no number is the list's to refuse.
-    if (limit === undefined || isNumber) page.set("limit", String(Math.min(left, PAGE_MAX)));
+    // An invalid limit is refused by the list itself.
+    if (limit === undefined || isNumber) page.set("limit", String(Math.min(remaining, PAGE_MAX)));
     if (from !== undefined) page.set("cursor", from);
     const { data, nextCursor } = pageOf(await read(page));
     for (const item of data) {
@@ -90,17 +90,17 @@ export async function* listCsv(
       if (pending.length < CHUNK_LENGTH) continue;
       yield pending;
       pending = "";
-      // A page may have megabytes, and everybody else waits for as long as lines are made.
+      // A page may have megabytes; other requests are served in between.
       await nextTurn();
     }
     if (pending !== "") yield pending;
     pending = "";
-    left -= data.length;
+    remaining -= data.length;
     from = nextCursor ?? undefined;
-  } while (from !== undefined && left > 0);
+  } while (from !== undefined && remaining > 0);
 }
 
-/** The items as texts. */
+/** A page with its items as JSON texts. */
 function pageOf(text: string): { data: readonly string[]; nextCursor: string | null } {
   const members = memberTexts(text);
   const nextCursor = JSON.parse(members.get("nextCursor") ?? "null") as string | null;

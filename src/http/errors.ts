@@ -3,31 +3,31 @@ import { nearest } from "../model/snapshot/suggestion.js";
 import { codeOf, isUnavailable } from "../db/sqlstate.js";
 import { TEXTS } from "./error-texts.js";
 
-/** One of the things wrong with a document, all of which are listed. */
+/** One problem of a document; an error lists all of them. */
 export interface ErrorDiagnostic {
   code: string;
   message: string;
   path: string;
 }
 
-/** A check of readiness that failed. */
+/** A readiness check that failed. */
 export interface FailedCheck {
   name: "startup" | "stopping" | "database" | "migrations" | "worker";
-  /** One sentence, which is public. */
+  /** One sentence, visible to the public. */
   message: string;
 }
 
-/** What a function of the database puts into the detail of an error, and what the envelope shows of it. */
+/** The detail that a database function attaches to an error, and that the envelope shows. */
 export interface ErrorDetail {
   message?: string | undefined;
   field?: string | undefined;
   value?: unknown;
   reason?: string | undefined;
   fix?: string | undefined;
-  /** All violations of a strict schema. Anything else that is wrong in several places has `problems`. */
+  /** All violations of a strict schema; problems of any other kind are in `problems`. */
   diagnostics?: readonly ErrorDiagnostic[] | undefined;
   problems?: readonly ErrorDiagnostic[] | undefined;
-  /** What `force` goes on despite. */
+  /** Warnings that `force` overrides. */
   warnings?: readonly ErrorDiagnostic[] | undefined;
   checks?: readonly FailedCheck[] | undefined;
 }
@@ -39,7 +39,7 @@ interface ApiErrorOptions extends ErrorDetail {
   cause?: unknown;
 }
 
-/** A failure with a status, a stable code and a message that may be shown. Everything but `cause` goes to the client. */
+/** A failure with a status, a stable code and a message. Everything but `cause` is sent to the client. */
 export class ApiError extends Error {
   override name = "ApiError";
   readonly headers: Readonly<Record<string, string>>;
@@ -56,19 +56,19 @@ export class ApiError extends Error {
   }
 }
 
-/** Refuses a member or a parameter of a request: what is wrong with its value, and what to send instead. */
+/** The refusal of a member or parameter of a request: `message` says what is wrong with it, `fix` what to send instead. */
 export function invalidField(field: string, value: unknown, message: string, fix: string): ApiError {
   return new ApiError(400, "VALIDATION_ERROR", { message, field, value, fix });
 }
 
-/** Too many requests wait, for the database unless another reason is given: this one was not taken and may be sent again. */
+/** Too many requests are waiting, by default for the database. This one was not accepted and can be sent again. */
 export class QueueFullError extends ApiError {
-  constructor(reason = "Too many requests wait for the database.") {
+  constructor(reason = "Too many requests are waiting for the database.") {
     super(503, "SERVICE_UNAVAILABLE", { reason });
   }
 }
 
-/** The database did not answer in time. What was asked of it may still happen, so only the same request may be sent again. */
+/** The database did not answer in time. It may still carry out the request, so only the same request may be sent again. */
 export class OverdueError extends ApiError {
   constructor() {
     super(503, "SERVICE_UNAVAILABLE", { reason: "The database does not answer." });
@@ -80,11 +80,11 @@ export interface ErrorEnvelope {
   error: { code: string; message: string; requestId: string; docs?: string | undefined } & Omit<ErrorDetail, "message">;
 }
 
-/** Address of the documentation, without a slash at the end; a function where it is known only once the service listens. Without one,
+/** Address of the documentation, without a slash at the end; a function if it is known only once the service listens. If undefined,
  * errors have no `docs`. */
 export type DocsUrl = string | (() => string) | undefined;
 
-/** Renders the envelope; members that say nothing are undefined, which JSON leaves out. */
+/** Renders the envelope; JSON leaves out members that are undefined. */
 export function renderError(error: ApiError, requestId: string, docsUrl: DocsUrl): ErrorEnvelope {
   const docs = typeof docsUrl === "function" ? docsUrl() : docsUrl;
   const { field, value, reason, fix = TEXTS[error.code]?.fix, diagnostics, problems, warnings, checks } = error.detail;
@@ -99,7 +99,7 @@ const HEADERS_BY_STATUS: Readonly<Record<number, Readonly<Record<string, string>
   503: { "Retry-After": "1" },
 };
 
-/** Our own SQLSTATEs, one for each kind of refusal. The message of such an error is the API code, its detail an ErrorDetail. */
+/** Our own SQLSTATEs, one for each kind of refusal. The message of such an error is the API code, its detail is an ErrorDetail. */
 const STATUS_BY_SQLSTATE: Readonly<Record<string, number>> = {
   SV001: 401,
   SV002: 402,
@@ -113,7 +113,7 @@ const STATUS_BY_SQLSTATE: Readonly<Record<string, number>> = {
   SV012: 503,
 };
 
-/** Where a status says less: an environment is frozen for minutes. */
+/** Overrides the headers of the status: an environment is frozen for minutes. */
 const HEADERS_BY_SQLSTATE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SV012: { "Retry-After": "10" },
 };
@@ -124,33 +124,33 @@ const INVALID = { status: 400, code: "VALIDATION_ERROR", message: "The request h
 const TOO_LARGE: Outcome = {
   status: 413,
   code: "PAYLOAD_TOO_LARGE",
-  reason: "It holds more values than the database can take in one request.",
+  reason: "It has more values than the database can take in one request.",
 };
 const UNAVAILABLE: Outcome = { status: 503, code: "SERVICE_UNAVAILABLE" };
 const INTERNAL: Outcome = { status: 500, code: "INTERNAL_ERROR" };
 
-/** Constraints that a request can violate, by the beginning of their names: a distributed database appends to them. */
+/** Constraints that a request can violate, by prefixes of their names, because a distributed database appends to them. */
 const BY_CONSTRAINT: readonly (readonly [prefix: string, outcome: Outcome])[] = [
   ["projects_slug_key", { status: 409, code: "SLUG_TAKEN", field: "slug" }],
   ["projects_slug_form", { status: 400, code: "VALIDATION_ERROR", field: "slug" }],
-  // A repeated call whose first try took very long: once it has ended, its outcome is answered.
+  // The first attempt of a repeated call still runs, and took very long; after it ends, a repetition gets its result.
   ["ingest_batches_batch_id_key", { status: 503, code: "SERVICE_UNAVAILABLE" }],
   ["projects_name_length", { status: 400, code: "VALIDATION_ERROR", field: "name" }],
 ];
 
-/** What the server refuses of a request: exact codes, then the beginnings of codes, in this order. */
+/** Errors of the database that a request causes: SQLSTATEs, then classes of them; the first match counts. */
 const BY_CODE: readonly (readonly [prefix: string, outcome: Outcome])[] = [
   ["22021", { ...INVALID, reason: "Text must be UTF-8 and must not hold the character U+0000." }],
   ["22P05", { ...INVALID, reason: "Text must not hold the character U+0000 or half of a surrogate pair." }],
   ["22003", { ...INVALID, reason: "A number is out of range." }],
   ["22", INVALID], // data exceptions
-  ["54000", TOO_LARGE], // its jsonb is larger than PostgreSQL can hold, as 64 MiB of small numbers are
+  ["54000", TOO_LARGE], // its jsonb is larger than PostgreSQL can hold, for example for 64 MiB of small numbers
   ["54", INVALID], // program limits
 ];
 
 /**
- * Makes an answer of anything thrown: the one translation of the database's errors. What nobody foresaw becomes an INTERNAL_ERROR
- * that says nothing, with the error as its `cause` for the log.
+ * Converts anything thrown to an ApiError: the only translation of the database's errors. An unexpected error becomes an INTERNAL_ERROR
+ * without details, with the error as its `cause` for the log.
  */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
@@ -163,14 +163,14 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError(status, apiCode, { ...detail, cause: error });
 }
 
-/** The constraint that a row would have violated; Citus passes on no more of what a node says than the message. */
+/** The constraint that a row would have violated; of a node's error, Citus passes on only the message. */
 function constraintOf(error: unknown): string {
   const raised = error as { message?: unknown; constraint_name?: unknown } | null;
   if (typeof raised?.constraint_name === "string") return raised.constraint_name;
   return codeOf(error) === "23505" ? (/constraint "(\w+)"/.exec(String(raised?.message))?.[1] ?? "") : "";
 }
 
-/** The refusal that one of our SQLSTATEs stands for; `code` is the API code. */
+/** The refusal for one of our SQLSTATEs; `code` is the API code. */
 export function refusal(sqlstate: string, code: string, options: ApiErrorOptions): ApiError {
   const status = STATUS_BY_SQLSTATE[sqlstate];
   if (status !== undefined) {
@@ -186,17 +186,18 @@ function find(table: readonly (readonly [prefix: string, outcome: Outcome])[], t
   return text === "" ? undefined : table.find(([prefix]) => text.startsWith(prefix))?.[1];
 }
 
-/** SQL writes null for a member that it leaves out, and of an unknown name which ones are known. */
+/** SQL writes null for an absent member, and `unknown` with an unknown name and the known ones. */
 function readDetail(detail: unknown): ErrorDetail {
   if (typeof detail !== "string" || !detail.startsWith("{")) return {};
   const { unknown, ...members } = JSON.parse(detail) as { unknown?: { name: string; known: string[] } };
   const given = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
   if (unknown === undefined || unknown.known.length === 0) return given;
-  const meant = nearest(unknown.name, unknown.known);
-  return { ...given, fix: meant === undefined ? `Use one of ${list(unknown.known)}.` : `Did you mean "${meant}"?` };
+  const suggestion = nearest(unknown.name, unknown.known);
+  const fix = suggestion === undefined ? `Use one of ${list(unknown.known)}.` : `Did you mean "${suggestion}"?`;
+  return { ...given, fix };
 }
 
-/** As the promise settles, or an OverdueError after so many milliseconds; what was begun goes on. */
+/** Settles like the promise, or rejects with an OverdueError after `msMax`; the work behind the promise continues. */
 export async function within<T>(msMax: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_, reject) => {

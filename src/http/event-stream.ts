@@ -7,52 +7,52 @@ import { ApiError } from "./errors.js";
 import { envelopeOf } from "./middleware/handle-errors.js";
 import { isStopping } from "./server.js";
 
-/** Some of the events of a stream. */
+/** A page of the events of a stream. */
 export interface EventPage extends StreamPage {
-  /** What a client names to go on there. */
+  /** The id with which a client resumes the stream after this page. */
   positionId: string;
 }
 
 export interface EventStreamOptions {
-  /** Whose stream it is. */
   organizationId: string;
-  /** The events after a position, null for the present. Fails where the client may no longer have them. */
+  /** Reads the events after a position; null means the present. Fails if the client is no longer authorized. */
   next: (position: string | null) => Promise<EventPage>;
-  /** Where the client was, if it says so. */
+  /** The position that the client resumes from; null if it names none. */
   position: string | null;
-  /** How long to wait where there is no more; a second unless given. */
+  /** How long to wait before the next read if there are no more events; a second by default. */
   pollMs?: number;
-  /** After which silence to say that the stream is alive; 15 seconds unless given. */
+  /** How long the stream may be silent before a heartbeat is sent; 15 seconds by default. */
   heartbeatMs?: number;
 }
 
 const STREAMS_MAX = 64;
-/** Of one organization, so that it leaves some to the others. */
+/** The limit of one organization, so that others can have streams too. */
 const STREAMS_EACH_MAX = 16;
 const POLL_MS = 1_000;
-const PASSING_MS = 50;
+/** Pause after a page in which no event matched the filters. */
+const EMPTY_PAGE_MS = 50;
 const HEARTBEAT_MS = 15_000;
 const RETRY_MS = 1_000;
-/** A client that takes nothing for so long has vanished. Longer than the time between two heartbeats. */
+/** A client that receives nothing for this time has vanished. Longer than the time between two heartbeats. */
 const SILENT_MS_MAX = 60_000;
 
-/** Of this process, whatever serves them, by organization: each polls the database. */
+/** The number of open streams of this process by organization; limited because each polls the database. */
 const open = new Map<string, number>();
 
 /**
- * The body of a `text/event-stream` (server-sent events) that goes on until its client leaves, the server stops, or `next` fails; then a
- * last event `error` carries the envelope. The first page is read before anything is answered, so that a request that may not have it is
- * refused as any other. Nothing is read ahead of a client that is slow. Throws SERVICE_UNAVAILABLE past 64 streams, 16 of
- * them one organization's, and ClientGoneError where nobody is there any more.
+ * The body of a `text/event-stream` (server-sent events), which continues until its client disconnects, the server stops, or `next` fails; in the
+ * last case a final event `error` has the envelope. The first page is read before the answer begins, so that an unauthorized request is refused
+ * like any other. Nothing is read ahead for a slow client. Throws SERVICE_UNAVAILABLE beyond 64 streams, or 16 of one organization, and
+ * ClientGoneError if the client has already disconnected.
  */
 export async function openEventStream(ctx: Context, options: EventStreamOptions): Promise<Readable> {
   const { organizationId } = options;
   const { res, socket } = ctx;
-  // Whoever left while the request was authorized is not heard to leave below, and would keep the slot.
+  // A client that disconnected during authorization causes none of the events below, and would keep its slot.
   if (socket.readableEnded || socket.destroyed)
     throw new ClientGoneError("the client closed the connection before its stream began");
   takeSlot(organizationId);
-  // A client that ends its half of the connection waits for an answer elsewhere; this one has no end that it could wait for.
+  // For other answers, a client that closes its half of the connection still waits for the end; a stream has no end to wait for.
   const end = () => res.destroy();
   socket.once("end", end);
   const gone = untilGone(ctx);
@@ -65,7 +65,7 @@ export async function openEventStream(ctx: Context, options: EventStreamOptions)
   return streamOf(ctx, frames(ctx, first, options, gone));
 }
 
-/** Aborts once the client of a request has left, or has its whole answer; the connection may serve many more. */
+/** Aborts once the client of a request has disconnected or has its whole answer, after which the connection may serve further requests. */
 export function untilGone({ res, socket }: Context): AbortSignal {
   const gone = new AbortController();
   const leave = () => {
@@ -73,20 +73,20 @@ export function untilGone({ res, socket }: Context): AbortSignal {
     gone.abort(new ClientGoneError("the client closed the connection before the end of the response"));
   };
   if (socket.destroyed) leave();
-  // Of an answer that waits behind another on its connection, `res` does not tell.
+  // While an answer waits behind another one on its connection, `res` does not emit "close".
   socket.once("close", leave);
   res.once("close", leave);
   return gone.signal;
 }
 
-/** The body of an answer whose texts are sent as they are made. */
+/** The body of an answer whose texts are sent as they are generated. */
 export function streamOf(ctx: Context, texts: AsyncGenerator<string>): Readable {
-  // Proxies that gather an answer would hold back what it is about.
+  // A proxy that buffers the answer would delay its texts.
   ctx.set("X-Accel-Buffering", "no");
   return Readable.from(texts, { objectMode: false });
 }
 
-/** An event of a stream that is not resumed by an id. */
+/** An event without an id, by which a stream could be resumed. */
 export function eventText(name: string, data: object): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
@@ -96,7 +96,7 @@ function takeSlot(organizationId: string): void {
   const all = [...open.values()].reduce((sum, streams) => sum + streams, 0);
   if (own >= STREAMS_EACH_MAX || all >= STREAMS_MAX) {
     throw new ApiError(503, "SERVICE_UNAVAILABLE", {
-      reason: `This process holds ${all} streams open, ${own} of them this organization's; it may hold ${STREAMS_MAX}, ${STREAMS_EACH_MAX} for each.`,
+      reason: `This process has ${all} open streams, ${own} of them of this organization; the limits are ${STREAMS_MAX} and ${STREAMS_EACH_MAX}.`,
       headers: { "Retry-After": "10" },
     });
   }
@@ -117,21 +117,21 @@ async function* frames(
 ): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n\n`;
   try {
-    // Before the first event came, a client that lost the connection would not know where it was.
+    // Until the first event, a client that loses the connection would have no position to resume from.
     if (first.events.length === 0) yield positionOf(first);
-    let heardAt = performance.now();
+    let sentAt = performance.now();
     for (let page = first; !isStopping(ctx.req); page = await next(page.position)) {
       for (const [id, data] of page.events) yield `id: ${id}\nevent: event\ndata: ${data}\n\n`;
-      if (page.events.length > 0) heardAt = performance.now();
+      if (page.events.length > 0) sentAt = performance.now();
       if (page.more) {
-        // What passes over much and finds nothing leaves the database to others in between.
-        if (page.events.length === 0) await delay(PASSING_MS, undefined, { signal: gone });
+        // A search that scans much and finds nothing pauses, to leave the database to others.
+        if (page.events.length === 0) await delay(EMPTY_PAGE_MS, undefined, { signal: gone });
         continue;
       }
-      if (performance.now() - heardAt >= heartbeatMs) {
-        // Where little passes the filters, it also spares what was passed over already.
+      if (performance.now() - sentAt >= heartbeatMs) {
+        // The position also saves a resumed stream from scanning again the events that did not match its filters.
         yield positionOf(page);
-        heardAt = performance.now();
+        sentAt = performance.now();
       }
       await delay(pollMs, undefined, { signal: gone });
     }
@@ -140,7 +140,7 @@ async function* frames(
   }
 }
 
-/** Sets a client's last id. A client gets it as a message of the default type without text, which is none of the events. */
+/** Sets a client's last id. The client receives an empty message of the default type, unlike those of events. */
 function positionOf({ positionId }: EventPage): string {
   return `id: ${positionId}\ndata:\n\n`;
 }

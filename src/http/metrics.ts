@@ -6,14 +6,14 @@ import { ApiError } from "./errors.js";
 import type { Route } from "./route.js";
 
 export interface MetricsDeps {
-  /** SVC_METRICS_TOKEN; null where none is set, and nobody may see the figures. */
+  /** SVC_METRICS_TOKEN; null if it is not set, and then every request is refused. */
   token: string | null;
   process: ProcessMetrics;
-  /** The figures of the installation, rendered; also where the database does not answer. */
+  /** Renders the metrics of the installation; also if the database does not answer. */
   installation: () => Promise<string>;
 }
 
-/** GET /metrics, for Prometheus: the figures of this process, then those of the installation. */
+/** GET /metrics, for Prometheus: the metrics of this process, then those of the installation. */
 export function metricsRoutes({ token, process, installation }: MetricsDeps): Route[] {
   const allows = tokenCheck(token);
   const handle = async (ctx: Context) => {
@@ -25,7 +25,7 @@ export function metricsRoutes({ token, process, installation }: MetricsDeps): Ro
   return [{ method: "GET", path: "/metrics", handle }];
 }
 
-/** Digests are compared, in a time that tells neither the token's length nor how much of it was right. */
+/** Compares digests, so that the time reveals neither the token's length nor how much of it was right. */
 function tokenCheck(token: string | null): (sent: string | null) => boolean {
   if (token === null) return () => false;
   const digest = (text: string) => createHash("sha256").update(text).digest();
@@ -41,15 +41,15 @@ function refused(token: string | null): ApiError {
   });
 }
 
-/** Counts every request when its answer has gone, or its client. The route is the pattern that the router found. */
+/** Counts every request when its answer was sent or its client has disconnected. The route is the pattern that the router matched. */
 export function countRequests(metrics: ProcessMetrics): Middleware {
   return async (ctx: Context, next: Next) => {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const { req, res } = ctx;
     res.once("close", () => {
       const route = (ctx as Context & { _matchedRoute?: string })._matchedRoute ?? "none";
       const status = res.writableFinished ? res.statusCode : null;
-      metrics.answered(req.method ?? "", route, status, (performance.now() - begun) / 1000);
+      metrics.answered(req.method ?? "", route, status, (performance.now() - startedAt) / 1000);
     });
     await next();
   };

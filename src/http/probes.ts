@@ -5,11 +5,11 @@ import type { Route } from "./route.js";
 export interface ProbeChecks {
   /** Whether startup has completed. */
   started(): boolean;
-  /** What keeps the process from serving; none where it is ready. Names and sentences are public. */
+  /** The checks that keep the process from serving; none if it is ready. Their names and messages are public. */
   unready(): Promise<readonly FailedCheck[]>;
 }
 
-/** The health probes. They need no authentication. Of readiness `exclude` names checks that do not count, as in Kubernetes' own probes. */
+/** The health probes, which need no authentication. As in Kubernetes' own probes, `exclude` names checks that readiness ignores. */
 export function probeRoutes(checks: ProbeChecks): Route[] {
   const startup = (ctx: Context): void => {
     if (!checks.started()) throw unready([STARTING]);
@@ -32,7 +32,7 @@ export function probeRoutes(checks: ProbeChecks): Route[] {
 
 const STARTING: FailedCheck = { name: "startup", message: "Startup has not completed." };
 
-/** Nothing can be served yet. */
+/** Refuses every request during startup. */
 export function refuseWhileStarting(): never {
   throw new ApiError(503, "SERVICE_UNAVAILABLE", { reason: STARTING.message });
 }

@@ -1,33 +1,33 @@
 import { QueueFullError } from "./errors.js";
 
 interface SemaphoreOptions {
-  /** How many may be taken at once. */
+  /** How many can be taken at once. */
   places: number;
-  /** Of them, by one who asks; all unless given. */
+  /** How many of them one owner can take; all by default. */
   placesEach?: number;
-  /** How many may wait for one; past it they are refused. */
+  /** How many callers may wait for a place; further ones are refused. */
   waitingMax: number;
-  /** How many one who asks may have, waiting or at work; any number unless given. */
+  /** How many places one owner may have taken or wait for; unlimited by default. */
   each?: number;
-  /** Who has waited for so long is refused. */
+  /** Callers that have waited this long are refused. */
   waitMsMax: number;
-  /** What who is refused is told; that too many wait for the database unless given. */
+  /** The reason that a refusal gives; by default that of QueueFullError. */
   reason?: string;
-  /** What one is told who has as many as one may; the same unless given. */
+  /** The reason if an owner has reached `each`; by default `reason`. */
   reasonEach?: string;
 }
 
-/** A bounded number of places for work that takes long. Those who ask take turns; each gets places in the order in which it asked for them. */
+/** A bounded number of places for work that takes long. Owners take turns; each gets places in the order in which it asked for them. */
 export class Semaphore {
-  /** Who is first in line comes first. */
+  /** The callers that wait, by owner; the owner whose turn is next comes first. */
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #taken = new Map<string, number>();
 
   constructor(private readonly options: SemaphoreOptions) {}
 
-  /** Does a piece of work once there is a place. Throws QueueFullError where there is none in time, or `who` has as many as one may. */
-  async run<T>(work: () => Promise<T>, who = ""): Promise<T> {
-    const leave = await this.take(who);
+  /** Runs `work` once it has a place. Throws QueueFullError if there is none in time, or if the owner has reached `each`. */
+  async run<T>(work: () => Promise<T>, owner = ""): Promise<T> {
+    const leave = await this.take(owner);
     try {
       return await work();
     } finally {
@@ -35,22 +35,22 @@ export class Semaphore {
     }
   }
 
-  /** Takes a place; what it resolves with gives it back, once. Throws as `run` does. */
-  async take(who = ""): Promise<() => void> {
+  /** Takes a place, and returns a function that releases it; further calls of that function do nothing. Throws as `run` does. */
+  async take(owner = ""): Promise<() => void> {
     const { each = Infinity, reason, reasonEach = reason } = this.options;
-    const held = (this.#taken.get(who) ?? 0) + (this.#waiting.get(who)?.size ?? 0);
+    const held = (this.#taken.get(owner) ?? 0) + (this.#waiting.get(owner)?.size ?? 0);
     if (held >= each) throw new QueueFullError(reasonEach);
-    if (this.#isFreeFor(who)) this.#enter(who);
-    else await this.#wait(who);
+    if (this.#isFreeFor(owner)) this.#enter(owner);
+    else await this.#wait(owner);
     let isTaken = true;
     return () => {
       if (!isTaken) return;
       isTaken = false;
-      this.#leave(who);
+      this.#leave(owner);
     };
   }
 
-  /** Throws QueueFullError where nobody else could even wait now. */
+  /** Throws QueueFullError if no further caller can wait now. */
   requireRoom(): void {
     const { waitingMax, reason } = this.options;
     let waiting = 0;
@@ -58,26 +58,26 @@ export class Semaphore {
     if (waiting >= waitingMax) throw new QueueFullError(reason);
   }
 
-  #isFreeFor(who: string): boolean {
+  #isFreeFor(owner: string): boolean {
     const { places, placesEach = places } = this.options;
     let taken = 0;
     for (const count of this.#taken.values()) taken += count;
-    return taken < places && (this.#taken.get(who) ?? 0) < placesEach;
+    return taken < places && (this.#taken.get(owner) ?? 0) < placesEach;
   }
 
-  #enter(who: string): void {
-    this.#taken.set(who, (this.#taken.get(who) ?? 0) + 1);
+  #enter(owner: string): void {
+    this.#taken.set(owner, (this.#taken.get(owner) ?? 0) + 1);
   }
 
-  /** Resolves once a place was entered. */
-  #wait(who: string): Promise<void> {
+  /** Resolves once the owner has entered a place. */
+  #wait(owner: string): Promise<void> {
     const { waitMsMax, reason } = this.options;
     return new Promise((resolve, reject) => {
       this.requireRoom();
-      const line = this.#waiting.get(who) ?? new Set();
-      this.#waiting.set(who, line);
+      const line = this.#waiting.get(owner) ?? new Set();
+      this.#waiting.set(owner, line);
       const giveUp = setTimeout(() => {
-        this.#stepOut(who, enter);
+        this.#stepOut(owner, enter);
         reject(new QueueFullError(reason));
       }, waitMsMax);
       const enter = (): void => {
@@ -88,21 +88,21 @@ export class Semaphore {
     });
   }
 
-  #stepOut(who: string, enter: () => void): void {
-    const line = this.#waiting.get(who);
+  #stepOut(owner: string, enter: () => void): void {
+    const line = this.#waiting.get(owner);
     line?.delete(enter);
-    if (line?.size === 0) this.#waiting.delete(who);
+    if (line?.size === 0) this.#waiting.delete(owner);
   }
 
-  #leave(who: string): void {
-    const left = this.#taken.get(who)! - 1;
-    if (left > 0) this.#taken.set(who, left);
-    else this.#taken.delete(who);
+  #leave(owner: string): void {
+    const rest = this.#taken.get(owner)! - 1;
+    if (rest > 0) this.#taken.set(owner, rest);
+    else this.#taken.delete(owner);
     for (const [next, line] of this.#waiting) {
       if (!this.#isFreeFor(next)) continue;
       const [enter] = line;
       this.#stepOut(next, enter!);
-      // Who has more to do goes to the end of the line.
+      // An owner with more callers that wait goes to the end of the line.
       if (line.size > 0) {
         this.#waiting.delete(next);
         this.#waiting.set(next, line);

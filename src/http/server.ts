@@ -7,19 +7,19 @@ import type { DocsUrl } from "./errors.js";
 import { networkOf } from "./request/client-address.js";
 
 /**
- * Lets each network have so many connections at once, and resets what it opens beyond: so that nobody has all that the process may hold, and
- * that reading slow ones leaves time for others. The log is told when a network reaches its limit.
+ * Limits the concurrent connections of each network and resets further ones, so that no client uses up the connections of the process, and
+ * slow clients leave time for others. Logs when a network reaches its limit.
  */
 function limitConnections(server: Server, each: number, log?: Logger): void {
-  const open = new Map<string, { connections: number; isTold: boolean }>();
+  const open = new Map<string, { connections: number; isLogged: boolean }>();
   server.on("connection", (socket: Socket) => {
-    // Without an address it is gone already.
+    // A socket without an address is closed already.
     const network = networkOf(socket.remoteAddress ?? "");
-    const held = open.get(network) ?? { connections: 0, isTold: false };
+    const held = open.get(network) ?? { connections: 0, isLogged: false };
     if (held.connections >= each) {
       const message = "a client's network reached its limit of connections; further ones are reset";
-      if (!held.isTold) log?.warn({ network, connectionsMax: each }, message);
-      held.isTold = true;
+      if (!held.isLogged) log?.warn({ network, connectionsMax: each }, message);
+      held.isLogged = true;
       socket.resetAndDestroy();
       return;
     }
@@ -32,11 +32,11 @@ function limitConnections(server: Server, each: number, log?: Logger): void {
   });
 }
 
-/** How long a client may take, and how much it may have. What is slower is answered REQUEST_TIMEOUT. */
+/** Limits of each client. Requests that are slower are answered REQUEST_TIMEOUT. */
 export const CLIENT_LIMITS = {
-  /** Connections from one network at once; behind proxies all come from theirs, so there it is `Infinity`. */
+  /** Concurrent connections from one network. It is `Infinity` behind proxies, because all connections come from their network. */
   connectionsEach: 1_000,
-  /** For a request's headers, from its first byte or from the connection on. */
+  /** For a request's headers, counted from its first byte or from the connection. */
   headersMsMax: 20_000,
   /** For a whole request. */
   requestMsMax: 60_000,
@@ -44,28 +44,28 @@ export const CLIENT_LIMITS = {
   idleMsMax: 65_000,
   /** How often clients are checked. */
   checkMs: 2_000,
-  /** A body that is not there after so long has to come at `bodyBytesPerSecondMin` at least, on average over each such time. */
+  /** A body that is not complete after this time must arrive at `bodyBytesPerSecondMin` at least, on average over each interval of this length. */
   bodyLookMs: 10_000,
   bodyBytesPerSecondMin: 16 * 1024,
 };
 
 export type ClientLimits = typeof CLIENT_LIMITS;
 
-/** The server of each request, for answers that go on as long as it does. */
+/** The server of each request, for streams that last until it stops. */
 const servers = new WeakMap<IncomingMessage, Server>();
 
 /** The connections of each server. */
 const sockets = new WeakMap<Server, Set<Socket>>();
 
-/** What the client of each connection is held to. */
+/** The client limits of each connection. */
 const limitsOf = new WeakMap<Socket, ClientLimits>();
 
-/** Whether the server of a request no longer listens: it stops as soon as what it has at hand is answered. */
+/** Whether the server of a request no longer listens: it stops once the current requests are answered. */
 export function isStopping(request: IncomingMessage): boolean {
   return servers.get(request)?.listening === false;
 }
 
-/** Calls back when a request's body comes too slowly. Answers what ends the watch. */
+/** Calls `onSlow` when a request's body arrives too slowly. Returns a function that ends the watch. */
 export function watchRate(request: IncomingMessage, onSlow: () => void): () => void {
   const { socket } = request;
   const { bodyLookMs, bodyBytesPerSecondMin } = limitsOf.get(socket) ?? CLIENT_LIMITS;
@@ -75,7 +75,7 @@ export function watchRate(request: IncomingMessage, onSlow: () => void): () => v
     seen = socket.bytesRead;
   };
   let timer: NodeJS.Timeout | undefined;
-  // Most bodies are there with their headers, and read by then. What arrived while we were busy is read first.
+  // Most bodies arrive with their headers and are read before the timer starts. Before each look, bytes that arrived while the process was busy are read.
   let turn = setImmediate(() => (timer = setInterval(() => (turn = setImmediate(look)), bodyLookMs)));
   return () => {
     clearImmediate(turn);
@@ -84,8 +84,8 @@ export function watchRate(request: IncomingMessage, onSlow: () => void): () => v
 }
 
 /**
- * A server that answers every client, whatever it sends and however slowly, with the application's envelope. The log is told of what never
- * reaches the application.
+ * A server that answers every client with the application's envelope, even clients that are slow or do not send valid HTTP. Requests that never
+ * reach the application are logged.
  *
  * @param handle answers one request; of an application, its `callback()`
  */
@@ -100,20 +100,20 @@ export function createHttpServer(
     requestTimeout: limits.requestMsMax,
     keepAliveTimeout: limits.idleMsMax,
     connectionsCheckingInterval: limits.checkMs,
-    // Refused in the application, because Node.js does it with an empty answer.
+    // The application refuses a missing Host itself, because Node.js does it with an empty answer.
     requireHostHeader: false,
   };
   const server = createServer(options, (request: IncomingMessage, response: ServerResponse) => {
     servers.set(request, server);
-    // All who want to know how it ends, of an export more than the ten at which Node.js suspects a leak and says so.
+    // An export has more listeners for the end of its response than the ten at which Node.js warns of a leak.
     response.setMaxListeners(20);
-    // A client would keep its connection, and a server that stops wait for it.
+    // A stopping server would otherwise wait for a client that keeps its connection open.
     response.once("finish", () => server.listening || request.socket.destroySoon());
-    // The parser reads no request after it, as if we had taken the offer; what follows would wait for ever.
+    // After a request to upgrade, the parser reads no further request, as if we had upgraded; a next one would wait forever.
     if (request.headers.upgrade !== undefined) response.setHeader("Connection", "close");
     void handle(request, response);
   });
-  // A client that closes its half of the connection after its request still gets the answer. An option that Node.js' types leave out.
+  // A client that closes its half of the connection after its request still gets the answer. Node.js' types lack this option.
   Object.assign(server, { httpAllowHalfOpen: true });
   limitConnections(server, limits.connectionsEach, log);
   const open = new Set<Socket>();
@@ -128,43 +128,43 @@ export function createHttpServer(
   return server;
 }
 
-/** Requests with `Expect: 100-continue` whose clients wait to be told that the body is wanted. */
+/** Requests with `Expect: 100-continue` whose clients wait for a 100 before they send the body. */
 const waiting = new WeakSet<IncomingMessage>();
 
-/** Leaves it to whoever reads a body to ask for it, so that a request that is refused by its headers never sends one. */
+/** Delays the 100 until the body is read, so that the client of a request that is refused for its headers does not send the body. */
 function askForBodiesLate(server: Server): void {
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     waiting.add(request);
-    // Where no body is asked for, nobody knows whether one follows.
+    // If the body is not asked for, it is unknown whether it follows.
     response.setHeader("Connection", "close");
     server.emit("request", request, response);
   });
-  // Node.js would answer an expectation that it does not know with an empty 417; we have none to meet.
+  // Node.js would answer an unknown expectation with an empty 417; we ignore it.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
 }
 
-/** Tells a client that waits for it to send the body. */
+/** Asks a client that waits for a 100 to send the body. */
 export function askForBody(request: IncomingMessage, response: ServerResponse): void {
   if (!waiting.delete(request)) return;
   response.removeHeader("Connection");
   response.writeContinue();
 }
 
-/** Whether the client still waits to be told. */
+/** Whether the client still waits for a 100. */
 export function bodyIsHeldBack(request: IncomingMessage): boolean {
   return waiting.has(request);
 }
 
 /**
- * Closes a server: idle connections at once, those on which nothing ever came a moment later; those with a request at hand get their
- * answer, within so many milliseconds.
+ * Closes a server: idle connections at once, and those that never received anything a moment later; requests in progress have `withinMs` to
+ * finish.
  */
 export async function drain(server: Server, withinMs: number): Promise<void> {
   const closed = Promise.all([new Promise((resolve) => server.close(resolve)), closeAcceptors(server)]);
   server.closeIdleConnections();
-  // What was sent just before the server stopped listening may still be on its way.
+  // Bytes that were sent just before the server stopped listening may still be on their way.
   const silent = setTimeout(() => {
-    // Node.js counts connections on which nothing has come yet among those with a request at hand.
+    // For Node.js, connections that have not received anything yet are not idle.
     for (const socket of sockets.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
   }, 250);
   const force = setTimeout(() => server.closeAllConnections(), withinMs);

@@ -84,7 +84,7 @@ test.each(["queued", "running"])(
   },
 );
 
-const FORBIDDEN = { code: "FORBIDDEN", message: "You may not do this.", requestId: "r" };
+const FORBIDDEN = { code: "FORBIDDEN", message: "Your role does not permit this.", requestId: "r" };
 
 test("a document that breaks off is not mended by an error behind it", async () => {
   const done = { ...QUEUED, status: "completed", result: { customersChanged: 1 } };
@@ -97,7 +97,7 @@ test("a document that breaks off is not mended by an error behind it", async () 
   expect(code).toBe(1);
   expect(() => JSON.parse(stdout) as unknown).toThrow();
   expect(stdout).not.toContain("FORBIDDEN");
-  expect(stderr).toContain("error [FORBIDDEN]: You may not do this.");
+  expect(stderr).toContain("error [FORBIDDEN]: Your role does not permit this.");
 });
 
 test("a document is written as it comes: its size is no matter of memory", async () => {

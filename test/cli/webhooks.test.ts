@@ -184,7 +184,7 @@ describe("svc webhooks update", () => {
     expect((await shop.run(same, { ...plain, input: "n\n" })).stderr).toContain("\n  No difference\nChange it? (y/N)");
     expect(await webhooks("update", id, "--url", "ftp://example.com", "--yes")).toMatchInlineSnapshot(`
       exit 1
-      ! error [VALIDATION_ERROR]: The URL must begin with https:// or http://. Correct what the error names, then send the request again. Field: url.
+      ! error [VALIDATION_ERROR]: The URL must begin with https:// or http://. Correct what the error reports, then send the request again. Field: url.
     `);
   });
 });

@@ -56,7 +56,7 @@ describe("GET /metrics", () => {
     expect(await response.json()).toMatchObject({
       error: {
         code: "INVALID_METRICS_TOKEN",
-        message: "The token for metrics is missing or is not the service's.",
+        message: "The token for metrics is missing or wrong.",
         fix: "Send the header `Authorization: Bearer <token>` with the value of SVC_METRICS_TOKEN.",
       },
     });

@@ -139,7 +139,7 @@ describe("6. `/metrics` requires an internal bearer token. Health probes (`/live
       const reply = await fixture.service.request("GET", "/metrics", { headers });
       expectRefused(reply, 401, {
         code: "INVALID_METRICS_TOKEN",
-        message: "The token for metrics is missing or is not the service's.",
+        message: "The token for metrics is missing or wrong.",
         fix: "Send the header `Authorization: Bearer <token>` with the value of SVC_METRICS_TOKEN.",
       });
     }

@@ -310,13 +310,13 @@ test("a file that cannot be written takes the answer from no program", async () 
 });
 
 describe("the facts are told, and a line says what went wrong, where the provider", () => {
-  const LATER = "Ask again later; if it goes on, the operator of this service finds the cause in its log.";
+  const LATER = "Ask again later; if it keeps failing, the operator of this service finds the cause in its log.";
   const NO_ANSWER = "AI_UNAVAILABLE]: The language model did not answer.";
   test.each<[string, Behaviour, string]>([
     [
       "takes no more requests",
       refuses(429, "rate_limit_exceeded", { "Retry-After": "17" }),
-      "AI_RATE_LIMITED]: The language model takes no more requests for now. It takes no more requests for 17 seconds. Ask again after the number of seconds in Retry-After.",
+      "AI_RATE_LIMITED]: The language model accepts no more requests for now. It takes no more requests for 17 seconds. Ask again after the number of seconds in Retry-After.",
     ],
     ["fails", refuses(500, "server_error"), `${NO_ANSWER} Its server answered 500. ${LATER}`],
     [

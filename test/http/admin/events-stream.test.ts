@@ -246,7 +246,7 @@ describe("GET /projects/:project/events/stream", () => {
     // Those of the tests before are closed on their side; the server may hear of it a moment later.
     while (open.length < 16) await expect.poll(() => ask(), { timeout: 10_000 }).toBe(200);
     const reply = await fixture.service.request("GET", "/projects/app/events/stream", { by: owner });
-    const reason = "This process holds 16 streams open, 16 of them this organization's; it may hold 64, 16 for each.";
+    const reason = "This process has 16 open streams, 16 of them of this organization; the limits are 64 and 16.";
     expect(reply).toMatchObject(refused(503, "SERVICE_UNAVAILABLE", { reason }));
     expect(reply.headers.get("Retry-After")).toBe("10");
     await open[0]!.close();

@@ -110,7 +110,7 @@ describe("sizes", () => {
       code: "PAYLOAD_TOO_LARGE",
       message: "The body is too large.",
       reason: `At most ${bytes} bytes are read.`,
-      fix: "Send less, in several requests if need be.",
+      fix: "Send less, or split it into several requests.",
     });
   });
 });

@@ -83,7 +83,7 @@ describe.each(PATHS)("POST %s", (path) => {
       code: "PAYLOAD_TOO_LARGE",
       message: "The body is too large.",
       reason: `At most ${bytes} bytes are read after decompression.`,
-      fix: "Send less, in several requests if need be.",
+      fix: "Send less, or split it into several requests.",
     });
     const answers = [
       [402, unplanned],

@@ -11,7 +11,7 @@ export const INVALID_API_KEY: Refusal = {
 export const NOT_FOUND: Refusal = {
   code: "NOT_FOUND",
   message: "There is no such path.",
-  fix: "Check the path. Events are taken at POST /v1/events and POST /v1/events/batch.",
+  fix: "Check the path. Events are sent to POST /v1/events and POST /v1/events/batch.",
 };
 
 export const UNKNOWN_SESSION: Refusal = {
@@ -23,7 +23,7 @@ export const NO_SESSION: Refusal = { ...UNKNOWN_SESSION, fix: "Send the header A
 export const UNKNOWN_ORGANIZATION: Refusal = {
   code: "ORGANIZATION_NOT_FOUND",
   message: "There is no such organization, or it is not one of yours.",
-  fix: "Check the header X-Svc-Organization; the token must be of a member, and of this organization if it is a headless one.",
+  fix: "Check the header X-Svc-Organization. The token's user must be a member; a headless token must belong to this organization.",
 };
 export const NO_ORGANIZATION: Refusal = {
   code: "ORGANIZATION_REQUIRED",
