@@ -3,8 +3,8 @@ import { clientNetwork, clientOf } from "./client-address.js";
 import { ApiError } from "../errors.js";
 
 /**
- * How many bytes of request bodies the process may hold at once: what a full machine of requests can take of its memory. A credential may hold
- * half of it, and an address three quarters, so that nobody else has to do without.
+ * Limits the bytes of request bodies that the process holds at once, and so the memory that concurrent requests can use. A credential may hold
+ * half of it, and a network three quarters, so that something is left for others.
  */
 export class BodyBudget {
   readonly #heldBy = new Map<string, number>();
@@ -12,17 +12,17 @@ export class BodyBudget {
 
   constructor(readonly bytesMax: number) {}
 
-  /** Bytes that are held now. */
+  /** Bytes currently held. */
   get held(): number {
     return this.#held;
   }
 
-  /** What keeps a client from holding so many more bytes now; null where nothing does. */
+  /** Why a client cannot hold `bytes` more now; null if it can. */
   problem({ credential, network }: Client, bytes: number): string | null {
     if (this.#held + bytes > this.bytesMax) return "This process has used up its memory for request bodies.";
-    // Nobody holds more than all together.
+    // No client holds more than the total.
     if (this.#held + bytes <= this.bytesMax / 2) return null;
-    const held = (of: string) => (this.#heldBy.get(of) ?? 0) + bytes;
+    const held = (holder: string) => (this.#heldBy.get(holder) ?? 0) + bytes;
     if (held(credential) > this.bytesMax / 2)
       return "This key has used up its share of the process's memory for request bodies.";
     if (held(network) > (this.bytesMax * 3) / 4) {
@@ -31,30 +31,30 @@ export class BodyBudget {
     return null;
   }
 
-  /** Has a client hold so many bytes more, or less. */
+  /** Adds `bytes`, which may be negative, to what a client holds. */
   change({ credential, network }: Client, bytes: number): void {
     this.#held += bytes;
-    for (const of of [credential, network]) {
-      const held = (this.#heldBy.get(of) ?? 0) + bytes;
-      if (held === 0) this.#heldBy.delete(of);
-      else this.#heldBy.set(of, held);
+    for (const holder of [credential, network]) {
+      const held = (this.#heldBy.get(holder) ?? 0) + bytes;
+      if (held === 0) this.#heldBy.delete(holder);
+      else this.#heldBy.set(holder, held);
     }
   }
 }
 
-/** Whose bytes are held. */
+/** The holder of bytes. */
 interface Client {
-  /** A key, token or session; the network where there is none. */
+  /** A key, token or session; the network if there is none. */
   credential: string;
   network: string;
 }
 
 /**
- * One request's part of the budget. It is given back when everybody who held on to the body has released it: the request itself, and
- * whoever works on after the request was answered.
+ * One request's part of the budget. It is returned when every holder of the body has released it: the request itself, and work that continues
+ * after the request was answered.
  */
 export class HeldBody {
-  #known: Client | undefined;
+  #cachedClient: Client | undefined;
   #bytes = 0;
   #holders = 1;
 
@@ -63,31 +63,31 @@ export class HeldBody {
     private readonly ctx: Context,
   ) {}
 
-  /** Most requests have no body, so it is looked at when one arrives. */
+  /** Determined when a body arrives, because most requests have none. */
   get #client(): Client {
-    return (this.#known ??= { credential: `by ${clientOf(this.ctx)}`, network: `from ${clientNetwork(this.ctx)}` });
+    return (this.#cachedClient ??= { credential: `by ${clientOf(this.ctx)}`, network: `from ${clientNetwork(this.ctx)}` });
   }
 
-  /** Counts bytes that arrived. Throws SERVICE_UNAVAILABLE where they do not fit. */
+  /** Counts bytes that arrived. Throws SERVICE_UNAVAILABLE if they do not fit. */
   add(bytes: number): void {
     this.require(bytes);
     this.budget.change(this.#client, bytes);
     this.#bytes += bytes;
   }
 
-  /** Throws SERVICE_UNAVAILABLE where so many more bytes do not fit now. */
+  /** Throws SERVICE_UNAVAILABLE if `bytes` more do not fit now. */
   require(bytes: number): void {
     const reason = this.budget.problem(this.#client, bytes);
     if (reason !== null) throw new ApiError(503, "SERVICE_UNAVAILABLE", { reason });
   }
 
-  /** Gives back what was counted: nothing of the body is held any more. */
+  /** Returns all counted bytes: nothing of the body is held any more. */
   drop(): void {
     if (this.#bytes > 0) this.budget.change(this.#client, -this.#bytes);
     this.#bytes = 0;
   }
 
-  /** To be released once more. */
+  /** Adds a holder, which must release the body. */
   keep(): void {
     this.#holders += 1;
   }
@@ -98,7 +98,7 @@ export class HeldBody {
   }
 }
 
-/** Gives every request its part of the budget, until it is answered or its client has gone. */
+/** Gives every request its part of the budget, until it is answered or its client has disconnected. */
 export function limitBodies(budget: BodyBudget): Middleware {
   return async (ctx: Context, next: Next) => {
     const held = new HeldBody(budget, ctx);

@@ -9,12 +9,12 @@ import { askForBody, watchRate } from "../server.js";
 
 const UTF_8 = /^utf-?8$/i;
 
-/** What is gathered of a body before it is copied together: little enough to be copied in between. */
+/** Size at which received chunks are copied into one piece: small enough not to delay other requests. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** What kind of text a body is to be, and what is said of one that is not. */
+/** The required kind of text of a body, and the errors for bodies of another kind. */
 export interface TextKind {
-  /** The media types that are taken, without parameters. */
+  /** The accepted media types, without parameters. */
   type: RegExp;
   unsupported: () => ApiError;
   malformed: (reason: string) => ApiError;
@@ -26,28 +26,28 @@ const JSON_TEXT: TextKind = {
   malformed,
 };
 
-/** A text in UTF-8, piece by piece, each in memory of its own, which can be handed over to a thread. */
+/** A UTF-8 text in pieces, each with a buffer of its own, so that it can be transferred to a thread. */
 export type Bytes = Uint8Array<ArrayBuffer>[];
 
-/** A JSON body: its text, or where that is long its bytes. */
+/** A JSON body: its text, or its bytes if it is long. */
 export type JsonBody = string | Bytes;
 
-/** The client went away before its request was complete; there is nobody to answer. */
+/** The client disconnected before its request was complete, so it cannot be answered. */
 export class ClientGoneError extends Error {
   override name = "ClientGoneError";
 }
 
-/** Reads a JSON body as text: not decoded further, because numbers in it may exceed a double. Otherwise as `readText`. */
+/** Reads a JSON body as text. It is not parsed, because numbers in it can exceed a double. Otherwise as `readText`. */
 export function readJsonText(ctx: Context, bytesMax: number): Promise<string> {
   return readText(ctx, JSON_TEXT, bytesMax);
 }
 
 /**
- * Reads a body as text. Takes gzip. What is held of the body, in the end after decompression, counts in the budget of the application.
+ * Reads a body as text, which may be gzip. The bytes in memory, after decompression, count in the application's budget.
  *
  * @param bytesMax the largest body in bytes, after decompression.
- * @throws {ApiError} what the kind says of another media type (415) and of bytes that are no UTF-8 or no gzip (400), PAYLOAD_TOO_LARGE,
- *   or SERVICE_UNAVAILABLE where the budget is used up.
+ * @throws {ApiError} the kind's errors for another media type (415) and for bytes that are not UTF-8 or gzip (400), PAYLOAD_TOO_LARGE,
+ *   or SERVICE_UNAVAILABLE if the budget is used up.
  * @throws {ClientGoneError}
  */
 export async function readText(ctx: Context, kind: TextKind, bytesMax: number): Promise<string> {
@@ -55,8 +55,7 @@ export async function readText(ctx: Context, kind: TextKind, bytesMax: number): 
 }
 
 /**
- * Reads a JSON body, otherwise as `readText`: one of more than `textBytesMax` is not made into a text, which would take long, but answered in
- * pieces.
+ * Reads a JSON body, otherwise as `readText`. A body of more than `textBytesMax` is not decoded, which would take long, but returned in pieces.
  */
 export async function readJsonBody(ctx: Context, bytesMax: number, textBytesMax: number): Promise<JsonBody> {
   const pieces = await readPieces(ctx, JSON_TEXT, bytesMax);
@@ -73,11 +72,11 @@ async function readPieces(ctx: Context, kind: TextKind, bytesMax: number): Promi
     askForBody(ctx.req, ctx.res);
     if (limits.gzip) return await gunzip(ctx.req, limits);
     return await collect(ctx.req, ctx.req, limits).catch((error: unknown) => {
-      // A request has no errors but those of its connection.
+      // A request's own errors are all due to its connection.
       throw error instanceof ApiError ? error : new ClientGoneError("the request ended before its body");
     });
   } catch (error) {
-    // What a request does not get to read it does not hold.
+    // A request that could not read its body does not hold it.
     limits.held?.drop();
     throw error;
   }
@@ -96,7 +95,7 @@ function tooLarge({ bytesMax, gzip }: Limits): ApiError {
   });
 }
 
-/** Whether the body is gzip. Throws what is wrong with its headers. */
+/** Whether the body is gzip. Throws an ApiError if its headers are not supported. */
 function isGzip(ctx: Context, kind: TextKind): boolean {
   const { type, charset } = ctx.request;
   if (!kind.type.test(type) || (charset !== "" && !UTF_8.test(charset))) throw kind.unsupported();
@@ -105,12 +104,12 @@ function isGzip(ctx: Context, kind: TextKind): boolean {
   if (encoding === "gzip" || encoding === "x-gzip") return true;
   throw new ApiError(415, "UNSUPPORTED_MEDIA_TYPE", {
     message: "The body's Content-Encoding is not supported.",
-    fix: "Send the body as it is, or compressed with gzip.",
+    fix: "Send the body uncompressed, or compressed with gzip.",
     headers: { "Accept-Encoding": "gzip" },
   });
 }
 
-/** All bytes of a stream of what a request sends. Fails as soon as there are too many, or they come too slowly; the stream is paused then. */
+/** Reads all bytes of a request's stream. Fails as soon as there are too many or they arrive too slowly, and then pauses the stream. */
 function collect(request: IncomingMessage, stream: Readable, limits: Limits): Promise<Bytes> {
   return new Promise((resolve, reject) => {
     const pieces = new Pieces();
@@ -134,7 +133,7 @@ function collect(request: IncomingMessage, stream: Readable, limits: Limits): Pr
     const onSlow = (): void => {
       stream.pause();
       const headers = { Connection: "close" };
-      onError(new ApiError(408, "REQUEST_TIMEOUT", { reason: "The body came too slowly.", headers }));
+      onError(new ApiError(408, "REQUEST_TIMEOUT", { reason: "The body arrived too slowly.", headers }));
     };
     const onEnd = (): void => finish(() => resolve(pieces.all()));
     const onError = (error: Error): void => finish(() => reject(error));
@@ -144,7 +143,7 @@ function collect(request: IncomingMessage, stream: Readable, limits: Limits): Pr
   });
 }
 
-/** Decompresses no more than it may return, whatever the ratio. */
+/** Decompresses a body, and no more of it than the limit, whatever the ratio. */
 async function gunzip(request: IncomingMessage, limits: Limits): Promise<Bytes> {
   const gunzipped = createGunzip();
   const onGone = (): void => void gunzipped.destroy(new ClientGoneError("the request ended before its body"));
@@ -156,12 +155,12 @@ async function gunzip(request: IncomingMessage, limits: Limits): Promise<Bytes> 
     throw limits.kind.malformed("The body is not valid gzip.");
   } finally {
     request.unpipe(gunzipped).off("error", onGone).off("aborted", onGone);
-    // Errors of what is still inside concern nobody any more.
+    // Ignore errors of data that is still buffered.
     gunzipped.on("error", () => undefined).destroy();
   }
 }
 
-/** Gathers bytes into pieces whose memory is theirs alone. Copied all at once in the end, a large body would hold up everybody else. */
+/** Gathers chunks into pieces that have a buffer of their own. Copying a large body only once at the end would delay all other requests. */
 class Pieces {
   readonly #pieces: Bytes = [];
   #chunks: Uint8Array[] = [];

@@ -15,15 +15,15 @@ const FORM_TEXT: TextKind = {
   malformed: invalid,
 };
 
-/** The fields of a form by their names; undefined where one was not sent. */
+/** The fields of a form by name; undefined for fields that were not sent. */
 export type Form<Name extends string> = Readonly<Record<Name, string | undefined>>;
 
 /**
  * Reads a body of the type application/x-www-form-urlencoded, of at most 8 KiB.
  *
- * @param ignoreOthers passes over fields that are not asked for, as OAuth wants it, instead of refusing them
- * @throws {ApiError} UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or VALIDATION_ERROR for a field that is repeated or not known, and for
- *   bytes that are no UTF-8.
+ * @param ignoreOthers ignores unknown fields, as OAuth requires, instead of refusing them
+ * @throws {ApiError} UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or VALIDATION_ERROR for a field that is repeated or unknown, and for bytes that
+ *   are not UTF-8.
  * @throws {ClientGoneError}
  */
 export async function readForm<const Name extends string>(ctx: Context, names: readonly Name[], ignoreOthers = false) {
@@ -33,15 +33,15 @@ export async function readForm<const Name extends string>(ctx: Context, names: r
   for (const [name, value] of new URLSearchParams(text)) {
     if (!(names as readonly string[]).includes(name)) {
       if (ignoreOthers) continue;
-      throw invalid("It holds a field that this form does not have.");
+      throw invalid("It has an unknown field.");
     }
-    if (values.has(name)) throw invalid("It holds a field twice.", name);
+    if (values.has(name)) throw invalid("It has a field twice.", name);
     values.set(name, value);
   }
   return Object.fromEntries(names.map((name) => [name, values.get(name)])) as Form<Name>;
 }
 
-/** URLSearchParams would write U+FFFD for what it cannot decode, so that different passwords became one. */
+/** URLSearchParams would replace bytes that it cannot decode by U+FFFD, which would make different passwords equal. */
 function requireUtf8(text: string): void {
   try {
     decodeURIComponent(text);

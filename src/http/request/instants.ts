@@ -8,7 +8,7 @@ import {
 import { invalidField } from "../errors.js";
 
 /**
- * The instant that a query names by a date (00:00 UTC), a date-time with timezone, or how long ago it was.
+ * The instant that a query gives as a date (00:00 UTC), as a date-time with timezone, or as a duration before now.
  *
  * @throws {ApiError} 400 VALIDATION_ERROR
  */
@@ -19,19 +19,19 @@ export function instantOf(text: string, field: string, now = Date.now()): Date {
     throw invalidField(field, text, `\`${field}\` is longer than the longest duration, 3650d.`, fix);
   }
   const date = isIsoDate(text) ? new Date(text) : null;
-  // Four digits of year, in UTC too, are what the database takes.
+  // The database takes years of four digits, in UTC too.
   if (date && date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999) return date;
   const fix = "Write for example 7d, 2026-03-01 or 2026-03-01T09:00:00Z.";
   throw invalidField(field, text, `\`${field}\` is neither a duration nor a date.`, fix);
 }
 
-/** Checks that a day of a query, where there is one, is of the calendar. @throws {ApiError} 400 VALIDATION_ERROR */
+/** Checks that a day of a query, if given, exists in the calendar. @throws {ApiError} 400 VALIDATION_ERROR */
 export function calendarDay(day: string | undefined, field: string): string | undefined {
   if (day === undefined || (isCalendarDay(day) && day >= "0001")) return day;
   throw invalidField(field, day, `\`${field}\` is not a day.`, "Write for example 2026-03-01.");
 }
 
-/** Checks the days of a query from the first to the last, each where it is given. @throws {ApiError} 400 VALIDATION_ERROR */
+/** Checks the first and last day of a query, each if given. @throws {ApiError} 400 VALIDATION_ERROR */
 export function calendarSpan(from: string | undefined, to: string | undefined) {
   const span = { from: calendarDay(from, "from"), to: calendarDay(to, "to") };
   if (span.from !== undefined && span.to !== undefined && span.from > span.to) {
@@ -40,7 +40,7 @@ export function calendarSpan(from: string | undefined, to: string | undefined) {
   return span;
 }
 
-/** Whether Node.js can tell instants in a time zone: the database knows some more, such as `Factory`. */
+/** Whether Node.js knows a time zone. The database knows a few more, such as `Factory`. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
@@ -50,7 +50,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Checks that a name is one of a time zone. @throws {ApiError} 400 VALIDATION_ERROR */
+/** Checks that a name is that of a time zone. @throws {ApiError} 400 VALIDATION_ERROR */
 export function knownTimeZone(timeZone: string): string {
   if (isTimeZone(timeZone)) return timeZone;
   const fix = "Write a name of the IANA time zone database, for example Europe/Berlin or UTC.";

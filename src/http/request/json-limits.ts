@@ -1,6 +1,6 @@
 /**
- * What a JSON text asks of whoever parses it, counted before it is parsed: the parser takes seconds for a mebibyte of opening brackets, half
- * a minute for an object of millions of members, and gigabytes for millions of `{}`.
+ * Counts what a JSON text would cost to parse, before it is parsed: the parser takes seconds for a mebibyte of opening brackets, half a minute
+ * for an object with millions of members, and gigabytes for millions of `{}`.
  */
 import { closingQuote } from "../../ingestion/unusual-numbers.js";
 import { shownName } from "../../ingestion/shape-problem.js";
@@ -11,33 +11,33 @@ const BRACKET = 0x5b;
 const BRACE = 0x7b;
 
 export interface JsonLimits {
-  /** Objects and arrays within each other. */
+  /** Levels of nested objects and arrays. */
   depthMax: number;
-  /** Objects and arrays in all. */
+  /** Total number of objects and arrays. */
   containersMax: number;
-  /** Values in all: scalars, objects and arrays. */
+  /** Total number of values: scalars, objects and arrays. */
   valuesMax: number;
-  /** Members or elements of the document itself. */
+  /** Members or elements of the top level. */
   membersMax: number;
-  /** Members or elements of each object or array directly within it. */
+  /** Members or elements of each object or array directly below the top level. */
   itemsMax: number;
-  /** What a request is made of, such as the operations of a batch: each object or array that is so deep, the document itself being 1. */
+  /** Limits of each part of a request, such as an operation of a batch: each object or array at this depth, the document itself having 1. */
   part: { depth: number; valuesMax: number; charactersMax: number };
 }
 
-/** Which limit a text exceeds, and where: for example `events[3]`, or the empty text for the document as a whole. */
+/** The limit that a text exceeds, and where: for example `events[3]`, or an empty path for the document as a whole. */
 export interface ExceededLimit {
   limit: Exclude<keyof JsonLimits, "part"> | "partValuesMax" | "partCharactersMax";
   path: string;
 }
 
 export interface JsonCounts {
-  /** Of all, or up to the limit that is exceeded; one more for each empty object and array. */
+  /** The number of values, in all or up to the exceeded limit; too high by one for each empty object and array. */
   values: number;
   exceeded: ExceededLimit | null;
 }
 
-/** Counts a JSON text, up to the first limit that it exceeds; in a text that is not valid, perhaps only what follows its first mistake does. */
+/** Counts a JSON text up to the first limit that it exceeds. If the text is not valid, a limit may be exceeded only after its first mistake. */
 export function countJson(text: string, limits: JsonLimits): JsonCounts {
   const { depthMax, containersMax, valuesMax, membersMax, itemsMax, part } = limits;
   let depth = 0;
@@ -77,7 +77,7 @@ export function countJson(text: string, limits: JsonLimits): JsonCounts {
   return { values, exceeded: null };
 }
 
-/** The name of the document's member whose name begins at `at`; empty where the document has none there. */
+/** The name of the top-level member that begins at `at`; empty if there is none. */
 function memberName(text: string, at: number): string {
   if (at < 0) return "";
   const raw = text.slice(at, Math.min(closingQuote(text, at) + 1, at + 4096));

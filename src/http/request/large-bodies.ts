@@ -9,7 +9,7 @@ import { PARSER_LIMITS, parseCounted, READ_AT_ONCE, limitRefusal } from "./parse
 
 const AT_ONCE: JsonLimits = { ...PARSER_LIMITS, valuesMax: READ_AT_ONCE.valuesMax };
 
-/** Reads what a text says, and answers whether it did: not where that would hold up others for too long. */
+/** Parses a text, passes its value to `read` and returns true; returns false if that would block the event loop for too long. */
 export function atOnce(text: string, read: (value: unknown) => void): boolean {
   const { values, exceeded } = countJson(text, AT_ONCE);
   if (exceeded?.limit === "valuesMax") return false;
@@ -20,12 +20,12 @@ export function atOnce(text: string, read: (value: unknown) => void): boolean {
 }
 
 function hasManyUnusualNumbers(text: string): boolean {
-  const found = unusualNumbers(text);
-  for (let count = 0; count <= READ_AT_ONCE.unusualNumbersMax; count++) if (found.next().done) return false;
+  const numbers = unusualNumbers(text);
+  for (let count = 0; count <= READ_AT_ONCE.unusualNumbersMax; count++) if (numbers.next().done) return false;
   return true;
 }
 
-/** Reads bodies that take long in a thread, one at a time; organizations take turns. What waits is bounded by the budget of bodies. */
+/** Reads large bodies in a thread, one at a time; organizations take turns. The budget for bodies bounds the memory of those that wait. */
 export class LargeBodies {
   readonly #thread = new ComputeThread();
   readonly #places = new Semaphore({
@@ -33,12 +33,12 @@ export class LargeBodies {
     waitingMax: 100,
     each: 9,
     waitMsMax: 20_000,
-    reason: "Too many large bodies wait to be read.",
+    reason: "Too many large bodies are waiting to be read.",
   });
 
   /**
-   * Does a job on a body, of which `inputOf` makes its input. Throws what that throws, and QueueFullError where too many wait, of the
-   * organization or in all.
+   * Runs a job on a body, from which `inputOf` makes the job's input. Throws what the job throws, and QueueFullError if too many bodies wait,
+   * in total or of the organization.
    */
   run<Name extends JobName>(
     organizationId: string,
@@ -61,7 +61,7 @@ export function readLargeBodies(): Middleware {
   };
 }
 
-/** What reads the large bodies of the request's application. */
+/** The reader of large bodies of the request's application. */
 export function largeBodies(ctx: Context): LargeBodies {
   return ctx.state["largeBodies"] as LargeBodies;
 }

@@ -2,11 +2,11 @@ import { ApiError } from "../errors.js";
 import { countJson, type ExceededLimit, type JsonLimits } from "./json-limits.js";
 
 /**
- * What is wrong with a JSON text and where, in words that do not depend on the version of the JavaScript engine and repeat no more of
- * the text than one character. Only for texts that the engine's parser refused: it makes no values, and it is slower.
+ * Parses JSON, and reports a mistake and its place in messages that do not depend on the version of the JavaScript engine and quote at most one
+ * character of the text. To find the mistake, a text that the engine's parser refused is scanned again, which is slower.
  */
 
-/** What may come next, in the words of the sentence that says what came instead. */
+/** What may come next, as the error message puts it. */
 type Expected =
   | ("a value" | 'a value or "]"' | 'a property name or "}"' | "a property name")
   | ('":"' | '"," or "]"' | '"," or "}"' | "the end of the document");
@@ -18,7 +18,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const FIRST_PRINTABLE = 0x20;
 
-/** Throws MALFORMED_JSON for the first mistake of a text, with its line and column. Without recursion, so that no nesting is too deep for it. */
+/** Throws MALFORMED_JSON for the first mistake of a text, with its line and column. It does not recurse, so any depth of nesting is fine. */
 function refuseMistake(text: string): void {
   const open: string[] = [];
   let expected: Expected = "a value";
@@ -40,7 +40,7 @@ function refuseMistake(text: string): void {
   }
 }
 
-/** What must follow where `char` opens, names or separates something; null where it may not stand there. */
+/** What must follow `char`, which opens, names or separates something; null if it is not allowed here. */
 function following(expected: Expected, char: string | undefined): Expected | null {
   if (expected.startsWith("a value")) return char === "[" ? 'a value or "]"' : 'a property name or "}"';
   if (expected.startsWith("a property name")) return char === '"' ? '":"' : null;
@@ -61,12 +61,12 @@ function endOfString(text: string, start: number): number {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) return at + 1;
     if (unit < FIRST_PRINTABLE)
-      throw malformed(`A string holds the control character ${shown(text, at)} at ${place(text, at)}.`);
+      throw malformed(`A string contains the control character ${shown(text, at)} at ${place(text, at)}.`);
     if (unit !== BACKSLASH) at += 1;
     else {
       ESCAPE.lastIndex = at;
       if (!ESCAPE.test(text))
-        throw malformed(`A string holds an escape that JSON does not have at ${place(text, at)}.`);
+        throw malformed(`A string contains an escape that is not valid in JSON at ${place(text, at)}.`);
       at = ESCAPE.lastIndex;
     }
   }
@@ -85,7 +85,7 @@ function unexpected(text: string, at: number, expected: Expected): ApiError {
   return malformed(`Expected ${expected}, but ${found} at ${place(text, at)}.`);
 }
 
-/** One character, by its number where it cannot be seen. */
+/** One character, or its code point if it is not visible. */
 function shown(text: string, at: number): string {
   const char = String.fromCodePoint(text.codePointAt(at)!);
   if (/^[^\p{C}\p{Z}]$/u.test(char)) return `"${char}"`;
@@ -104,7 +104,7 @@ function place(text: string, at: number): string {
   return `line ${line}, column ${at - start + 1}`;
 }
 
-/** Far deeper than any request that is accepted, more than people send, and little enough for the parser. */
+/** More than any accepted request needs, and little enough for the parser. */
 export const PARSER_LIMITS: JsonLimits = {
   depthMax: 10_000,
   containersMax: 4_000_000,
@@ -115,28 +115,28 @@ export const PARSER_LIMITS: JsonLimits = {
 };
 
 /**
- * What the event loop reads by itself: some ten milliseconds of work at most. Ordinary requests are far below; a batch of a thousand events has
- * some ten thousand values. A number whose length has to be found out takes ten times as long as another value.
+ * Limits of what is parsed in the event loop: about ten milliseconds of work at most. Ordinary requests are far below; a batch of a thousand
+ * events has about ten thousand values. A number whose length has to be determined takes ten times as long as another value.
  */
 export const READ_AT_ONCE = { bytesMax: 512 * 1024, valuesMax: 50_000, unusualNumbersMax: 5_000 };
 
-/** Parses a JSON text. Throws MALFORMED_JSON with what is wrong and where, or what `limitRefusal` makes of a limit. */
+/** Parses a JSON text. Throws MALFORMED_JSON with the mistake and its place, or the `limitRefusal` of an exceeded limit. */
 export function parseJson(text: string, limits: JsonLimits = PARSER_LIMITS): unknown {
   const { exceeded } = countJson(text, limits);
   if (exceeded !== null) throw limitRefusal(exceeded, limits);
   return parseCounted(text);
 }
 
-/** Looking takes a tenth of a second for a mebibyte at worst, in which nobody else is served. */
-const LOOKED_AT_MAX = 4 * 1024 * 1024;
+/** The longest text that is scanned for its mistake: that takes up to a tenth of a second per mebibyte and blocks the event loop. */
+const SCANNED_LENGTH_MAX = 4 * 1024 * 1024;
 
-/** As `parseJson`, for a text that was counted already. */
+/** As `parseJson`, for a text that was already counted. */
 export function parseCounted(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
     if (text.trim() === "") throw malformed("The body is empty.");
-    if (text.length <= LOOKED_AT_MAX) refuseMistake(text);
+    if (text.length <= SCANNED_LENGTH_MAX) refuseMistake(text);
     throw malformed("It cannot be parsed.");
   }
 }
@@ -145,9 +145,9 @@ export function malformed(reason: string): ApiError {
   return new ApiError(400, "MALFORMED_JSON", { reason });
 }
 
-/** What a request is told that exceeds a limit. */
+/** The refusal of a request that exceeds a limit. */
 export function limitRefusal({ limit, path }: ExceededLimit, limits: JsonLimits): ApiError {
-  const most = (count: number) => count.toLocaleString("en-US");
+  const shownCount = (count: number) => count.toLocaleString("en-US");
   const tooLarge = (reason: string) => new ApiError(413, "PAYLOAD_TOO_LARGE", { reason });
   const invalid = (reason: string) =>
     new ApiError(400, "VALIDATION_ERROR", {
@@ -157,19 +157,19 @@ export function limitRefusal({ limit, path }: ExceededLimit, limits: JsonLimits)
       fix: "Send less, or keep large content elsewhere and send a reference to it.",
     });
   const { depthMax, containersMax, valuesMax, membersMax, itemsMax, part } = limits;
-  if (limit === "depthMax") return malformed(`It nests deeper than ${most(depthMax)} levels.`);
-  if (limit === "containersMax") return tooLarge(`It holds more than ${most(containersMax)} objects and arrays.`);
-  if (limit === "valuesMax") return tooLarge(`It holds more than ${most(valuesMax)} values.`);
-  if (limit === "membersMax") return invalid(`The body holds more than ${most(membersMax)} members.`);
-  if (limit === "partCharactersMax") return invalid(`It has more than ${most(part.charactersMax)} characters.`);
-  return invalid(`It holds more than ${most(limit === "itemsMax" ? itemsMax : part.valuesMax)} values.`);
+  if (limit === "depthMax") return malformed(`It is nested deeper than ${shownCount(depthMax)} levels.`);
+  if (limit === "containersMax") return tooLarge(`It has more than ${shownCount(containersMax)} objects and arrays.`);
+  if (limit === "valuesMax") return tooLarge(`It has more than ${shownCount(valuesMax)} values.`);
+  if (limit === "membersMax") return invalid(`The body has more than ${shownCount(membersMax)} members.`);
+  if (limit === "partCharactersMax") return invalid(`It has more than ${shownCount(part.charactersMax)} characters.`);
+  return invalid(`It has more than ${shownCount(limit === "itemsMax" ? itemsMax : part.valuesMax)} values.`);
 }
 
-/** The text of bytes that arrived in pieces. Throws what `refuse` makes of bytes that are no UTF-8, MALFORMED_JSON unless given. */
+/** Decodes pieces of UTF-8. Throws the error of `refuse`, by default MALFORMED_JSON, if they are not valid. */
 export function decodeText(pieces: readonly Uint8Array[], refuse = malformed): string {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
-    // Piece by piece Node.js decodes at a fifth of the speed.
+    // In stream mode, Node.js decodes at a fifth of the speed.
     if (pieces.length === 1) return decoder.decode(pieces[0]);
     return pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
   } catch {

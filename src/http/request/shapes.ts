@@ -3,7 +3,7 @@ import { Compile } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
 import { ApiError, type ErrorDiagnostic } from "../errors.js";
 
-/** A TypeBox schema, compiled, that reports in the service's words. */
+/** A compiled TypeBox schema that reports problems in the service's wording. */
 export type RequestShape<Schema extends TSchema> = ReturnType<typeof shape<Schema>>;
 
 export function shape<const Schema extends TSchema>(schema: Schema) {
@@ -18,11 +18,12 @@ export function shape<const Schema extends TSchema>(schema: Schema) {
   };
 }
 
-/** No reader goes through more, and an answer must stay of a sensible size whatever was sent. */
+/** Nobody reads more, and answers must have a reasonable size whatever was sent. */
 const PROBLEMS_MAX = 1_000;
 
 function invalid(errors: readonly TLocalizedValidationError[], schema: TSchema): ApiError {
-  // Of an object with many unknown members, only they are told, before the validator has enough; else the object tells them with their names.
+  // For an object with many unknown members, the validator stops after errors of only these members ("boolean"), before the error of the object,
+  // which names them. Either kind is reported, not both.
   const named = errors.some(({ keyword }) => keyword === "additionalProperties");
   const problems = errors.flatMap((error) => describe(error, schema, named)).slice(0, PROBLEMS_MAX);
   const first = problems[0];
@@ -30,7 +31,7 @@ function invalid(errors: readonly TLocalizedValidationError[], schema: TSchema):
   return new ApiError(400, "VALIDATION_ERROR", { message: first?.message, field, problems });
 }
 
-/** What the parameters of errors are, of those that have them. */
+/** The parameters of validation errors; which ones an error has depends on its keyword. */
 interface Parameters {
   limit: number;
   type: string | string[];
@@ -43,8 +44,8 @@ const atLeast =
   ({ limit }: Parameters) =>
     limit === 1 ? "must not be empty" : `must have at least ${limit} ${unit}`;
 
-/** What is said of a value, by the keyword of its schema that it does not satisfy. */
-const SAYS: Readonly<Record<string, (parameters: Parameters) => string>> = {
+/** Ends of messages by the keyword of the schema that a value does not satisfy. */
+const PREDICATES: Readonly<Record<string, (parameters: Parameters) => string>> = {
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   enum: ({ allowedValues }) => `must be one of ${allowedValues.map(String).join(", ")}`,
   minLength: atLeast("characters"),
@@ -54,16 +55,16 @@ const SAYS: Readonly<Record<string, (parameters: Parameters) => string>> = {
   maxItems: ({ limit }) => `must have at most ${limit} items`,
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,
-  uniqueItems: () => "must not hold the same item twice",
+  uniqueItems: () => "must not have the same item twice",
   type: ({ type }) => `must be ${withArticle(type)}`,
 };
 
 /** A schema's error as problems, one for each member that it names. */
 function describe(error: TLocalizedValidationError, schema: TSchema, named: boolean): ErrorDiagnostic[] {
   const path = toPath(error.instancePath);
-  const at = (place: string, says: string): ErrorDiagnostic => ({
+  const at = (place: string, predicate: string): ErrorDiagnostic => ({
     code: "INVALID_STRUCTURE",
-    message: place === "" ? `The body ${says}.` : `\`${place}\` ${says}.`,
+    message: place === "" ? `The body ${predicate}.` : `\`${place}\` ${predicate}.`,
     path: place,
   });
   switch (error.keyword) {
@@ -76,11 +77,11 @@ function describe(error: TLocalizedValidationError, schema: TSchema, named: bool
     case "pattern":
       return [at(path, descriptionAt(schema, error.schemaPath) ?? error.message)];
     default:
-      return [at(path, SAYS[error.keyword]?.(error.params as unknown as Parameters) ?? error.message)];
+      return [at(path, PREDICATES[error.keyword]?.(error.params as unknown as Parameters) ?? error.message)];
   }
 }
 
-/** Patterns are described in their schema: nobody wants to read the expression. */
+/** The description in the schema of a pattern, which is easier to read than the expression. */
 function descriptionAt(schema: TSchema, schemaPath: string): string | undefined {
   let node: unknown = schema;
   for (const part of schemaPath.split("/").slice(1)) node = (node as Record<string, unknown> | undefined)?.[part];
@@ -104,7 +105,7 @@ function join(path: string, part: string): string {
   return path === "" ? part : `${path}.${part}`;
 }
 
-/** Whether an object of this shape has members that must be there, so that `{}` is none. */
+/** Whether objects of this schema need members, so that `{}` is not one. */
 export function needsMembers(schema: TSchema): boolean {
   const { properties, required = [], minProperties = 0 } = schema as Partial<TObject & TObjectOptions>;
   return properties === undefined || required.length > 0 || minProperties > 0;

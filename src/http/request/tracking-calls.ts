@@ -1,11 +1,11 @@
-/** What of Segment's tracking API is the same in the service and in the local engine: its paths, how calls are read, and the answers. */
+/** The parts of Segment's tracking API that the service and the local engine share: paths, reading of calls, and answers. */
 import type { Context } from "koa";
 import { SINGLE_BYTES_MAX } from "../../ingestion/request.js";
 import { ApiError, invalidField } from "../errors.js";
 import { readText } from "./body.js";
 import { malformed, PARSER_LIMITS, parseJson, READ_AT_ONCE } from "./parse-json.js";
 
-/** The paths of Segment's tracking API, each with the type of its calls; those of a batch say theirs. */
+/** The paths of Segment's tracking API, each with the type of its calls; calls of a batch have a type of their own. */
 export const TRACKING_PATHS = [
   ["/v1/batch", null],
   ["/v1/track", "track"],
@@ -25,10 +25,10 @@ export interface RefusedCall {
   message: string;
 }
 
-/** Mapping is done at once, so a body has as many values as one that is read at once. */
+/** Calls are mapped in the event loop, so a body may have only as many values as one that is parsed there. */
 const LIMITS = { ...PARSER_LIMITS, valuesMax: READ_AT_ONCE.valuesMax };
 
-/** An SDK that compresses says `application/x-www-form-urlencoded`, which is no matter: the key comes by a header that no form sends. */
+/** An SDK that compresses sends `application/x-www-form-urlencoded`. Accepting that is safe, because the key is in a header that no form sends. */
 const JSON_OF_ANY_TYPE = {
   type: /^/,
   unsupported: () => new ApiError(415, "UNSUPPORTED_MEDIA_TYPE"),
@@ -40,7 +40,7 @@ export async function readCalls(ctx: Context, type: CallType): Promise<unknown[]
   return callsOf(parseJson(await readText(ctx, JSON_OF_ANY_TYPE, SINGLE_BYTES_MAX), LIMITS), type);
 }
 
-/** Answers how many calls are in quarantine and which were not stored. Throws VALIDATION_ERROR for an alias at its own path. */
+/** Answers with the number of quarantined calls and the refused ones. Throws VALIDATION_ERROR for a call to the path of `alias`. */
 export function answerCalls(ctx: Context, type: CallType, quarantined: number, refused: readonly RefusedCall[]): void {
   if (type === "alias") throw new ApiError(400, "VALIDATION_ERROR", { message: refused[0]!.message, field: "type" });
   ctx.status = 200;
@@ -51,7 +51,7 @@ export function answerCalls(ctx: Context, type: CallType, quarantined: number, r
   };
 }
 
-/** The calls of a body, each with when it was sent, where the batch says it for all. */
+/** The calls of a body; `sentAt` of a batch applies to each of its calls. */
 function callsOf(body: unknown, type: CallType): unknown[] {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new ApiError(400, "VALIDATION_ERROR", { message: "The body must be a JSON object." });

@@ -58,7 +58,7 @@ it("a webhook is neither made with what it cannot have, nor changed to it", asyn
     [{ url: null }, "url", "`url` must be a string."],
     [{ eventTypes: [] }, "eventTypes", "`eventTypes` must not be empty."],
     [{ eventTypes: [""] }, "eventTypes[0]", "`eventTypes[0]` must not be empty."],
-    [{ eventTypes: ["a", "a"] }, "eventTypes", "`eventTypes` must not hold the same item twice."],
+    [{ eventTypes: ["a", "a"] }, "eventTypes", "`eventTypes` must not have the same item twice."],
     [{ eventTypes: ["a.*.x"] }, "eventTypes[0]", /^`eventTypes\[0\]` must be an event type, or the beginning/],
     [{ maxEventAge: "soon" }, "maxEventAge", /^`maxEventAge` must be a whole number and a unit/],
 
@@ -79,7 +79,7 @@ it("a webhook is neither made with what it cannot have, nor changed to it", asyn
       /^`include\[1\]` must be name, owner, renewal, url, facts, or traits\. and/,
     ],
     [{ include: ["traits."] }, "include[0]", /^`include\[0\]` must be name, owner/],
-    [{ include: ["name", "name"] }, "include", "`include` must not hold the same item twice."],
+    [{ include: ["name", "name"] }, "include", "`include` must not have the same item twice."],
     [{ include: Array.from({ length: 33 }, (_, n) => `traits.t${n}`) }, "include", /at most 32/],
   ];
   const webhook = await create();

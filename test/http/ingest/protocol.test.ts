@@ -39,7 +39,7 @@ describe.each(PATHS)("POST %s", (path) => {
     const reply = await fixture.refuses(() => fixture.post(path, bodyFor(path), { "Content-Encoding": "br" }), 415, {
       code: "UNSUPPORTED_MEDIA_TYPE",
       message: "The body's Content-Encoding is not supported.",
-      fix: "Send the body as it is, or compressed with gzip.",
+      fix: "Send the body uncompressed, or compressed with gzip.",
     });
     expect(reply.headers.get("Accept-Encoding")).toBe("gzip");
   });
@@ -53,12 +53,12 @@ describe.each(PATHS)("POST %s", (path) => {
     ["a missing comma", '{"a":[1 2]}', 'Expected "," or "]", but found "2" at line 1, column 9.'],
     ["NaN", '{"a":NaN}', 'Expected a value, but found "N" at line 1, column 6.'],
     ["a leading zero", '{"a":01}', 'Expected "," or "}", but found "1" at line 1, column 7.'],
-    ["a control character in a text", '{"a":"\n"}', "A string holds the control character U+000A at line 1, column 7."],
-    ["an unknown escape", '{"a":"\\x"}', "A string holds an escape that JSON does not have at line 1, column 7."],
+    ["a control character in a text", '{"a":"\n"}', "A string contains the control character U+000A at line 1, column 7."],
+    ["an unknown escape", '{"a":"\\x"}', "A string contains an escape that is not valid in JSON at line 1, column 7."],
     ["a text without an end", '{"a":"b', "The string that begins at line 1, column 6 has no end."],
     ["an emoji", "\u{1F600}", 'Expected a value, but found "\u{1F600}" at line 1, column 1.'],
     ["a byte order mark twice", "\ufeff\ufeff{}", "Expected a value, but found U+FEFF at line 1, column 1."],
-    ["too much nesting", "[".repeat(20_000), "It nests deeper than 10,000 levels."],
+    ["too much nesting", "[".repeat(20_000), "It is nested deeper than 10,000 levels."],
     ["a surrogate in UTF-8", Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), "The body is not valid UTF-8."],
   ])("answers MALFORMED_JSON to %s", async (_, body, reason) => {
     await fixture.refuses(() => fixture.post(path, body), 400, malformed(reason));

@@ -87,7 +87,7 @@ it("a client that is too slow is answered REQUEST_TIMEOUT, with its request ID w
     expectError(answer, 408, "REQUEST_TIMEOUT", clients[index]![2]);
   for (const answer of await Promise.all(stalled)) {
     expectError(answer, 408, "REQUEST_TIMEOUT", "req");
-    expect(answer?.body).toMatchObject({ error: { reason: "The body came too slowly." } });
+    expect(answer?.body).toMatchObject({ error: { reason: "The body arrived too slowly." } });
     expect(answer?.headers["connection"]).toBe("close");
   }
   expect(await fixture.stored()).toEqual(before);

@@ -40,7 +40,7 @@ describe.each(ENDPOINTS)("POST %s", (path, fields) => {
 
   it.each(Object.keys(fields))("refuses a repeated parameter: %s", async (name) => {
     const reply = await service.form(path, `${new URLSearchParams(fields).toString()}&${name}=again`);
-    const why = `It holds a field twice. Field: ${name}.`;
+    const why = `It has a field twice. Field: ${name}.`;
     expect(reply).toMatchObject(invalidRequest(`The form is not valid. ${why} ${ONCE}`));
   });
 

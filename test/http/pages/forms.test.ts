@@ -272,9 +272,9 @@ describe("a form's body", () => {
 
   const INVALID = "Send each field of the form once, in UTF-8. Request ID: req Go to the console";
   it.each([
-    ["has each field once", `${good}&email=grace%40example.com`, "It holds a field twice."],
-    ["has no field that the form has not", `${good}&admin=1`, "It holds a field that this form does not have."],
-    ["has no field of an object's", `${good}&__proto__=1`, "It holds a field that this form does not have."],
+    ["has each field once", `${good}&email=grace%40example.com`, "It has a field twice."],
+    ["has no field that the form has not", `${good}&admin=1`, "It has an unknown field."],
+    ["has no field of an object's", `${good}&__proto__=1`, "It has an unknown field."],
     ["holds whole characters", "email=%ed%a0%80", "Its fields are not percent-encoded UTF-8."],
   ])("%s", async (_, body, why) => {
     const text = `The request was refused The form is not valid. ${why} ${INVALID}`;
