@@ -2,18 +2,18 @@ import { Worker } from "node:worker_threads";
 import type { ComputeJob, JobInput, JobName, JobOutput, JobReport } from "./jobs.js";
 import { ApiError } from "../errors.js";
 
-/** Where scripts/build.js puts what the thread runs; sources are run without it, so they take what was built of them. */
+/** The script of the thread, as scripts/build.js writes it. When the sources are run directly, the built script is used too. */
 const SCRIPT = new URL(
   import.meta.url.endsWith(".ts") ? "../../../dist/server/compute-thread.js" : "../../server/compute-thread.js",
   import.meta.url,
 );
 
-/** A start takes a tenth of a second; until its end a thread keeps the memory of the largest body that it read. */
+/** A start takes a tenth of a second; a thread keeps the memory of the largest body that it read until it ends. */
 const IDLE_MS_MAX = 10_000;
-/** More than the largest body that is accepted becomes when it is parsed. */
+/** More than the largest accepted body takes when it is parsed. */
 const HEAP_MIB_MAX = 2_048;
 
-/** What a job asks of whoever runs it. */
+/** Functions of the main thread that a job can call, by name. */
 type Answers = Readonly<Record<string, (input: never) => Promise<unknown>>>;
 
 interface Running {
@@ -23,8 +23,8 @@ interface Running {
 }
 
 /**
- * A thread for work that would hold up the event loop, and with it everybody. It starts with the first job and ends when it has been idle for
- * a while. It takes what it is given: whoever gives bounds how much that is at once.
+ * A thread for work that would block the event loop. It starts with the first job and ends when it has been idle for a while. It accepts any
+ * number of jobs: callers must bound how many run at once.
  */
 export class ComputeThread {
   readonly #running = new Map<number, Running>();
@@ -32,7 +32,10 @@ export class ComputeThread {
   #idle: NodeJS.Timeout | undefined;
   #jobs = 0;
 
-  /** Does a job in the thread; what is to be transferred is handed over instead of copied. Throws what it throws, what answering it throws, and 413 where it takes more memory than there is for it. */
+  /**
+   * Runs a job in the thread; buffers in `transfer` are transferred instead of copied. Throws what the job or one of `answers` throws, and 413
+   * if the job runs out of memory.
+   */
   run<Name extends JobName>(
     name: Name,
     input: JobInput<Name>,
@@ -43,13 +46,13 @@ export class ComputeThread {
     const id = this.#jobs++;
     return new Promise<JobOutput<Name>>((resolve, reject) => {
       this.#running.set(id, { answers, resolve, reject });
-      // While it works, the process is not over.
+      // Keeps the process alive while a job runs.
       worker.ref();
       worker.postMessage({ id, name, input } satisfies ComputeJob, transfer);
     });
   }
 
-  /** Ends the thread, and with it the jobs that are under way: they fail. */
+  /** Ends the thread; running jobs fail. */
   async end(): Promise<void> {
     clearTimeout(this.#idle);
     await this.#worker?.terminate();
@@ -57,15 +60,15 @@ export class ComputeThread {
 
   #start(): Worker {
     const worker = new Worker(SCRIPT, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX } });
-    worker.on("message", (report: JobReport) => this.#hear(worker, report));
+    worker.on("message", (report: JobReport) => this.#handle(worker, report));
     worker.on("error", (error: Error & { code?: string }) => this.#fail(worker, refusalOf(error)));
-    worker.on("exit", () => this.#fail(worker, new Error("the thread that computes ended")));
+    worker.on("exit", () => this.#fail(worker, new Error("the compute thread ended")));
     return worker;
   }
 
-  #hear(worker: Worker, report: JobReport): void {
+  #handle(worker: Worker, report: JobReport): void {
     const job = this.#running.get(report.id);
-    // One whose question failed is over for us.
+    // The job is already rejected if one of its questions failed.
     if (job === undefined) return;
     if ("question" in report) {
       const { id, call, question, input } = report;

@@ -6,7 +6,7 @@ import { readSubmission } from "../admin/submitted-snapshot.js";
 import { ApiError } from "../errors.js";
 import { checkBatch, sendBatch } from "../ingest/send-batch.js";
 
-/** What is different between two versions, as JSON; `document` has them as the database gives them, which were checked when they were deployed. */
+/** The differences between two versions as JSON. `document` has the snapshots from the database, which were validated when they were deployed. */
 function compareVersions(document: string): string {
   type Stored = { version: string; snapshot: Snapshot };
   const { from, to } = JSON.parse(document) as { from: Stored | null; to: Stored };
@@ -14,14 +14,14 @@ function compareVersions(document: string): string {
   return JSON.stringify({ from: from?.version ?? null, to: to.version, changes });
 }
 
-/** What is done in a thread, by name. */
+/** The jobs of the thread by name. */
 const JOBS = { checkBatch, sendBatch, readSubmission, explainStored, travelStored, compareVersions };
 
 export type JobName = keyof typeof JOBS;
 export type JobInput<Name extends JobName> = Parameters<(typeof JOBS)[Name]>[0];
 export type JobOutput<Name extends JobName> = Awaited<ReturnType<(typeof JOBS)[Name]>>;
 
-/** What the thread is told to do. */
+/** A message to the thread: a job to run. */
 export interface ComputeJob {
   id: number;
   name: JobName;
@@ -31,16 +31,16 @@ export interface ComputeJob {
 /** The answer to a question of a job. */
 export type JobAnswer = { id: number; call: number } & ({ output: unknown } | { failed: true });
 
-/** What the thread tells: how a job ended, or what it asks. */
+/** A message from the thread: the result of a job, or a question of a job that still runs. */
 export type JobReport = { id: number } & (
   | { output: unknown }
   | { refused: ConstructorParameters<typeof ApiError> }
-  // A copy of an error has its message and stack only, and the database's say more.
+  // Cloning an error keeps only its message and stack; errors of the database have further members.
   | { error: unknown; members: Record<string, unknown> }
   | { call: number; question: string; input: unknown }
 );
 
-/** Does a job, and tells how it ended. */
+/** Runs a job and reports its result. */
 export async function doJob({ id, name, input }: ComputeJob, ask: AskStored): Promise<JobReport> {
   try {
     const job = JOBS[name] as (input: unknown, ask: AskStored) => unknown;
@@ -52,7 +52,7 @@ export async function doJob({ id, name, input }: ComputeJob, ask: AskStored): Pr
   }
 }
 
-/** What a report hands over instead of having it copied: an output of pieces of bytes. */
+/** The buffers of a report that are transferred instead of copied, if its output consists of pieces of bytes. */
 export function handedOver(report: JobReport): ArrayBuffer[] {
   if (!("output" in report) || !Array.isArray(report.output)) return [];
   return report.output.flatMap((piece) => (piece instanceof Uint8Array ? [piece.buffer as ArrayBuffer] : []));

@@ -4,7 +4,7 @@ import { ApiError, type DocsUrl, type ErrorEnvelope, renderError, toApiError } f
 import { ClientGoneError } from "../request/body.js";
 import { noteInLog } from "./request-log.js";
 
-/** What no route took: 404 for a path that none has, 405 for a method that the path's routes do not have. */
+/** Refuses requests that matched no route: 404 for an unknown path, 405 for a method that the path does not have. */
 export function refuseUnmatched(router: Router) {
   return (ctx: Context): never => {
     const { path } = router.match(ctx.path, ctx.method);
@@ -14,11 +14,11 @@ export function refuseUnmatched(router: Router) {
   };
 }
 
-/** Answers a request with a page that says what failed. */
+/** Answers a request with an error page. */
 export type RenderError = (ctx: Context, error: unknown) => void;
 
 /**
- * The one place where errors become answers: the envelope for programs, `renderPage` for browsers, the cause for the log only. Without `docsUrl`
+ * The only place where errors become answers: the envelope for programs, `renderPage` for browsers; the cause is only logged. Without `docsUrl`
  * errors have no `docs`.
  */
 export function handleErrors(docsUrl?: DocsUrl, renderPage?: RenderError): Middleware {
@@ -33,10 +33,10 @@ export function handleErrors(docsUrl?: DocsUrl, renderPage?: RenderError): Middl
       await next();
     } catch (error) {
       const answer = toApiError(error);
-      const left = error instanceof ClientGoneError;
-      // Our own fault is one, also where nobody waits for the answer.
-      if (!left) noteInLog(ctx, { failure: answer });
-      if (left || ctx.req.socket.destroyed) noteInLog(ctx, { clientGone: true });
+      const isClientGone = error instanceof ClientGoneError;
+      // A failure of the service is logged even if the client has disconnected.
+      if (!isClientGone) noteInLog(ctx, { failure: answer });
+      if (isClientGone || ctx.req.socket.destroyed) noteInLog(ctx, { clientGone: true });
       else if (renderPage !== undefined && isVisit(ctx)) renderPage(ctx, answer);
       else {
         ctx.status = answer.status;
@@ -47,12 +47,12 @@ export function handleErrors(docsUrl?: DocsUrl, renderPage?: RenderError): Middl
   };
 }
 
-/** Whether somebody opened an address in a browser: programs say who they are, or do not prefer pages. */
+/** Whether a person opened an address in a browser: programs send an Authorization header, or do not prefer HTML. */
 function isVisit(ctx: Context): boolean {
   return ctx.method === "GET" && ctx.get("Authorization") === "" && ctx.accepts("json", "html") === "html";
 }
 
-/** What a failure is to a client whose answer has begun already; the request's line of the log tells it. */
+/** The envelope of a failure after the answer has begun; the failure is also recorded for the request's log line. */
 export function envelopeOf(ctx: Context, error: unknown): ErrorEnvelope {
   return (ctx.state["envelopeOf"] as (error: unknown) => ErrorEnvelope)(error);
 }

@@ -18,7 +18,7 @@ export async function assignRequestId(ctx: Context, next: Next): Promise<void> {
   await next();
 }
 
-/** HTTP/1.1 prescribes a 400 for a request without the header Host, and for one with several: a proxy before us may have gone by another. */
+/** HTTP/1.1 prescribes a 400 for a request without a header Host or with several: a proxy in front of us may have used a different one. */
 export async function requireHost(ctx: Context, next: Next): Promise<void> {
   const { length: hosts } = ctx.req.headersDistinct["host"] ?? [];
   const isMissing = hosts === 0 && ctx.req.httpVersion === "1.1";
@@ -31,7 +31,7 @@ export async function requireHost(ctx: Context, next: Next): Promise<void> {
   await next();
 }
 
-/** Answers are data for programs: never sniffed, framed, cached, or run as a page. */
+/** Answers are data for programs: browsers must not sniff, frame, cache or render them as a page. */
 export const SECURITY_HEADERS = {
   "Cache-Control": "no-store",
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",

@@ -5,26 +5,26 @@ import { refusedMidway } from "../client-error.js";
 import { isRefusal } from "../../db/sqlstate.js";
 import type { ApiError } from "../errors.js";
 
-/** What becomes known of a request while it is answered, for its line; `ctx.state.logged`. */
+/** What the log line of a request records while it is answered; `ctx.state.logged`. */
 interface Logged {
   /** How it failed. */
   failure?: ApiError;
-  /** The client went away before it was answered. */
+  /** The client disconnected before it was answered. */
   clientGone?: boolean;
-  /** Operations that were accepted. */
+  /** Number of accepted operations. */
   operations?: number;
 }
 
-/** Asked for every few seconds, by machines. */
+/** Routes that machines request every few seconds. */
 const QUIET_ROUTES: ReadonlySet<string> = new Set(["/livez", "/startupz", "/readyz", "/health", "/metrics"]);
 
 /**
- * Writes one line for each request: at `info` unless it failed by our fault (`error`) or for want of what it needs, as the database
- * (`warn`), at `debug` for a probe that succeeded. It names the route's pattern and never the path, the query or anything of a body: those
- * tell who a customer is. The line is there before its client has the answer, but for a body that is a stream, whose line follows its end.
+ * Writes one line for each request: at `error` if the service failed, at `warn` if something that it needs failed, such as the database, at
+ * `debug` for a successful probe, otherwise at `info`. The line has the route's pattern, and never the path, query or body, which can identify
+ * customers. It is written before the client has the answer, or at the end of a streamed answer.
  */
 export function logRequests(log: Logger): Middleware {
-  // The fields below are ours and hold no secret: looking through them for names of secrets would cost several times what the line costs.
+  // The fields below contain no secrets. Searching them for names of secrets would cost several times as much as writing the line.
   const plain = log.child({}, { redact: [] });
   return async (ctx: Context, next: Next) => {
     const startedAt = performance.now();
@@ -40,34 +40,34 @@ export function logRequests(log: Logger): Middleware {
       if (!ctx.res.writableFinished) logged.clientGone = true;
       write();
     };
-    // Who went away before the stream began has closed it already.
+    // A client that disconnected before the stream began has already closed it.
     if (ctx.res.closed || ctx.req.socket.destroyed) end();
     else ctx.res.once("close", end);
   };
 }
 
-/** Has the request's line say it. What the client is told is not decided here. */
-export function noteInLog(ctx: Context, what: Logged): void {
-  Object.assign(loggedOf(ctx), what);
+/** Records something for the request's log line. It does not influence the answer. */
+export function noteInLog(ctx: Context, noted: Logged): void {
+  Object.assign(loggedOf(ctx), noted);
 }
 
-/** Of an application without a log, one that nobody reads. */
+/** In an application without a log, an object that is never read. */
 function loggedOf({ state }: Context): Logged {
   return (state["logged"] ??= {}) as Logged;
 }
 
 function writeLine(log: Logger, plain: Logger, ctx: Context, ms: number): void {
   const { operations, ...logged } = loggedOf(ctx);
-  // This is what the client was told, whatever we were about to answer. Our own fault is one all the same.
+  // `midway` is what the client received, whatever the application was about to answer; but a failure of the service takes precedence.
   const midway = refusedMidway(ctx.req);
   const failure = (logged.failure?.status ?? 0) >= 500 ? logged.failure : (midway ?? logged.failure);
   const clientGone = (midway === undefined && (logged.clientGone || ctx.req.socket.destroyed)) || undefined;
   const fields = {
     requestId: ctx.state["requestId"] as string,
     method: ctx.method,
-    // The pattern of the route that took the request; undefined where none did.
+    // The pattern of the route that matched; undefined if none did.
     route: (ctx as Context & { _matchedRoute?: string })._matchedRoute,
-    // Of a request that never came to its end there is none.
+    // A request that was never answered has no status.
     status: midway?.status ?? (logged.clientGone && !ctx.headerSent ? undefined : ctx.status),
     durationMs: Math.round(ms * 10) / 10,
     operations,
@@ -84,6 +84,6 @@ function writeLine(log: Logger, plain: Logger, ctx: Context, ms: number): void {
     const why = { reason: failure.detail.reason, err: failure.cause };
     log.warn({ ...fields, ...why }, "the request failed: something that it needs is unavailable or overloaded");
   } else if (failure.status >= 500) log.error({ ...fields, err: failure.cause ?? failure }, "the request failed");
-  // Without its cause, which may quote what was sent.
+  // Without the cause, which may quote the request.
   else plain.info(fields, "the request was refused");
 }
