@@ -17,33 +17,33 @@ import type { BatchDatabase } from "./send-batch.js";
 import { KeyedCallQueue, type CallQueueLoad, type KeyHolder, type QueuedRequest } from "./keyed-call-queue.js";
 
 export interface IngestorOptions {
-  /** Calls with single events under way at once; one connection each. */
+  /** Concurrent calls with single events; each uses one connection. */
   concurrency: number;
-  /** Single events that may wait in memory; past it they are refused. */
+  /** Single events that may wait in memory; further ones are refused. */
   waitingMax: number;
-  /** Calls with batches under way at once, not counting large ones; 8 unless given. */
+  /** Concurrent calls with batches, not counting large ones; 8 by default. */
   batchConcurrency?: number;
-  /** Of each size, batches that may wait in memory; 1,000 unless given. */
+  /** Ordinary batches that may wait in memory, and as many large ones; 1,000 by default. */
   batchesWaitingMax?: number;
-  /** A request that the database has not answered after so long is refused; 35 s unless given, a little more than a statement may take. */
+  /** A request that the database has not answered after this time is refused; by default 35 s, a little more than a statement may take. */
   answerMsMax?: number;
 }
 
 /**
- * Calls of one key write its usage, so they commit one after the other: while one is at work, those that arrive gather for the next, and a
- * larger call costs less an event. Several keys do not wait for one another.
+ * Concurrent calls with single events of one key. They update the key's usage, so they would commit one after the other anyway: events that arrive
+ * during a call are collected for the next, and a larger call costs less per event. Different keys do not wait for one another.
  */
 const SINGLE_CALLS_OF_KEY = 1;
-/** Of the calls with single events, those of one organization. */
+/** Concurrent calls with single events of one organization. */
 const SINGLE_CALLS_OF_ORGANIZATION = 3;
 /**
- * Of the calls with batches, those of one organization. With all eight, events of others took three times as long on two processors, and its own
- * batches came no faster.
+ * Concurrent calls with batches of one organization. If it used all eight, events of others took three times as long on two processors, and its
+ * own batches were no faster.
  */
 const BATCH_CALLS_OF_ORGANIZATION = 3;
-/** Calls with large batches under way at once: more than one thread can check meanwhile. */
+/** Concurrent calls with large batches: more than one thread can check in the same time. */
 export const LARGE_CALLS = 3;
-/** Of one organization. */
+/** Concurrent calls with large batches of one organization. */
 export const LARGE_CALLS_OF_ORGANIZATION = 2;
 const MODELS_MAX = 1_000;
 const MODEL_MS_MAX = 5_000;
@@ -51,9 +51,9 @@ const MODEL_MS_MAX = 5_000;
 const CALL_SINGLES_MAX = 500;
 
 /**
- * Passes operations to the database. Single events of one key that arrive together share one call: a call goes out as soon as a place is
- * free and takes what waits by then, so nothing waits for company. Each keeps its own outcome. A batch is a call of its own; large ones wait
- * for one another only.
+ * Passes operations to the database. Single events of one key share calls: a call starts as soon as a place is free and takes all events that
+ * wait at that moment, so no event waits for others to arrive. Each event has its own outcome. A batch is a separate call; large batches have a
+ * queue of their own.
  */
 export class Ingestor {
   readonly #singles: KeyedCallQueue<SingleOutcome>;
@@ -61,14 +61,14 @@ export class Ingestor {
   readonly #largeBatches: KeyedCallQueue<BatchAnswer, Bytes>;
 
   /**
-   * Sends large batches, on connections of its own: the driver copies what it sends four times, all at once, for which the event loop would
-   * stand still. The event loop only hands the bytes over.
+   * Sends large batches on separate connections: the driver copies a statement four times synchronously, which would block the event loop. The
+   * event loop only transfers the bytes.
    */
   readonly #thread = new ComputeThread();
-  /** By the hash of the key. */
+  /** Tracking models by the hash of the key. */
   readonly #models = new Map<string, TrackingModel & { version: number | null }>();
 
-  /** @param large where the thread sends them */
+  /** @param large the database to which the thread sends large batches */
   constructor(
     private readonly sql: Sql,
     private readonly large: BatchDatabase,
@@ -107,7 +107,7 @@ export class Ingestor {
     );
   }
 
-  /** How busy it is. */
+  /** The current load of single events and of batches of any size. */
   get load(): Readonly<Record<"single" | "batch", CallQueueLoad>> {
     const [batch, large] = [this.#batches.load, this.#largeBatches.load];
     return {
@@ -116,7 +116,7 @@ export class Ingestor {
     };
   }
 
-  /** `held` is what the body takes of the memory: it is given back when the database has done with it. */
+  /** `held` is the body's part of the memory budget, which is released when the database has processed it. */
   batch(holder: KeyHolder, body: JsonBody, held?: HeldBody): Promise<BatchAnswer> {
     if (typeof body === "string") return this.#batches.add(holder, body, held);
     return this.#largeBatches.add(holder, body, held);
@@ -127,26 +127,26 @@ export class Ingestor {
   }
 
   /**
-   * How the active version of a key's environment maps calls of the tracking API: asked for with each request, and read where it is another
-   * version than the last time.
+   * How the active version of a key's environment maps calls of the tracking API. Each request checks the version; the model is read only if the
+   * version has changed.
    */
   async trackingModel(keyHash: Buffer): Promise<TrackingModel> {
     const name = keyHash.toString("hex");
-    const known = this.#models.get(name);
-    const found = await within(MODEL_MS_MAX, getTrackingModel(this.sql, keyHash, known?.version ?? null));
-    if (known && found.customer === undefined) return known;
+    const cached = this.#models.get(name);
+    const current = await within(MODEL_MS_MAX, getTrackingModel(this.sql, keyHash, cached?.version ?? null));
+    if (cached && current.customer === undefined) return cached;
     if (this.#models.size >= MODELS_MAX) this.#models.clear();
-    const model = found as TrackingModel & { version: number | null };
+    const model = current as TrackingModel & { version: number | null };
     this.#models.set(name, model);
     return model;
   }
 
-  /** Ends the thread and its connections, whatever is under way. */
+  /** Ends the thread and its connections, even during calls. */
   end(): Promise<void> {
     return this.#thread.end();
   }
 
-  /** The bytes are the thread's then. */
+  /** Transfers the bytes to the thread: they can no longer be read here. */
   #sendLarge(keyHash: Buffer, pieces: Bytes, isWanted: () => boolean): Promise<BatchAnswer> {
     return this.#thread.run(
       "sendBatch",
@@ -165,7 +165,7 @@ async function sendSingles(sql: Sql, keyHash: Buffer, requests: Requests, isWant
     requests.forEach((request, index) => request.resolve(outcomes[index]!));
   } catch (error) {
     if (requests.length > 1 && isWanted() && isBadValue(error)) {
-      // One of them is at fault; halved until it is alone, it fails alone.
+      // One of them is the cause: the call is halved until that one fails alone.
       const middle = requests.length >> 1;
       await sendSingles(sql, keyHash, requests.slice(0, middle), isWanted);
       await sendSingles(sql, keyHash, requests.slice(middle), isWanted);

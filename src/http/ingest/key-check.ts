@@ -2,56 +2,55 @@ import type { Sql } from "postgres";
 import { authenticateKey, type GoodKey, withRetries } from "../../db/api/ingestion.js";
 import { QueueFullError, within } from "../errors.js";
 
-const GOOD_FOR_MS = 5_000;
+const CACHED_MS = 5_000;
 const ENTRIES_MAX = 10_000;
-/** Keys that are asked for at once. */
-const ASKING_MAX = 1_000;
+/** Concurrent look-ups of keys. */
+const LOOKUPS_MAX = 1_000;
 
 /**
- * Refuses unknown keys before a body is read. Good answers are remembered for a few seconds; the authority is the check inside
- * svc_api.ingest, so a revoked key stops at once all the same.
+ * Refuses unknown keys before a body is read. Valid keys are cached for a few seconds; svc_api.ingest checks the key again, so a revoked key
+ * stops working at once all the same.
  */
 export class KeyCheck {
-  readonly #good = new Map<string, { until: number; allowance: GoodKey }>();
-  /** What was asked of the database and has not come yet, in time or not. */
-  readonly #asking = new Map<string, Promise<GoodKey>>();
+  readonly #valid = new Map<string, { until: number; allowance: GoodKey }>();
+  /** Look-ups that the database has not answered yet, including overdue ones. */
+  readonly #lookups = new Map<string, Promise<GoodKey>>();
 
-  /** A request waits `answerMsMax` for the database at most. */
+  /** A request waits at most `answerMsMax` for the database. */
   constructor(
     private readonly sql: Sql,
     private readonly answerMsMax = 5_000,
   ) {}
 
   /**
-   * Answers what was last heard of a good key's rate limit, for requests that are refused without asking the database; whoever hears
-   * something newer writes it there. Raises the database's INVALID_API_KEY for any other key, and OverdueError where the database does
-   * not answer.
+   * Returns the latest known allowance of a valid key, for requests that are refused without asking the database; callers that learn newer numbers
+   * write them into this object. Throws the database's INVALID_API_KEY for any other key, and OverdueError if the database does not answer.
    */
   async require(keyHash: Buffer): Promise<GoodKey> {
     const name = keyHash.toString("hex");
-    const known = this.#good.get(name);
-    if (known && known.until > Date.now()) return known.allowance;
-    const asked = this.#asking.get(name);
-    if (asked) return asked;
-    if (this.#asking.size >= ASKING_MAX) throw new QueueFullError();
-    const answer = this.#ask(name, keyHash);
-    this.#asking.set(name, answer);
-    return answer;
+    const cached = this.#valid.get(name);
+    if (cached && cached.until > Date.now()) return cached.allowance;
+    const running = this.#lookups.get(name);
+    if (running) return running;
+    if (this.#lookups.size >= LOOKUPS_MAX) throw new QueueFullError();
+    const lookup = this.#lookUp(name, keyHash);
+    this.#lookups.set(name, lookup);
+    return lookup;
   }
 
-  #ask(name: string, keyHash: Buffer): Promise<GoodKey> {
-    let wanted = true;
-    const asked = withRetries(
+  #lookUp(name: string, keyHash: Buffer): Promise<GoodKey> {
+    let isWanted = true;
+    const answer = withRetries(
       () => authenticateKey(this.sql, keyHash),
-      () => wanted,
+      () => isWanted,
     );
-    const remembered = asked
+    const cached = answer
       .then((allowance) => {
-        if (this.#good.size >= ENTRIES_MAX) this.#good.clear();
-        this.#good.set(name, { until: Date.now() + GOOD_FOR_MS, allowance });
+        if (this.#valid.size >= ENTRIES_MAX) this.#valid.clear();
+        this.#valid.set(name, { until: Date.now() + CACHED_MS, allowance });
         return allowance;
       })
-      .finally(() => this.#asking.delete(name));
-    return within(this.answerMsMax, remembered).finally(() => (wanted = false));
+      .finally(() => this.#lookups.delete(name));
+    return within(this.answerMsMax, cached).finally(() => (isWanted = false));
   }
 }

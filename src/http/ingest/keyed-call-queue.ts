@@ -1,27 +1,27 @@
 import type { HeldBody } from "../request/body-budget.js";
 import { OverdueError, QueueFullError } from "../errors.js";
 
-/** Whose a request is: organizations have their turns, and within each its keys. */
+/** The key of a request and its organization: organizations take turns, and so do the keys within each. */
 export interface KeyHolder {
   organizationId: string;
   keyHash: Buffer;
 }
 
 export interface KeyedCallQueueOptions {
-  /** Calls under way at once, one connection each. */
+  /** Concurrent calls; each uses one connection. */
   concurrency: number;
-  /** Of them, calls of one organization, and of one of its keys; not counting those that are overdue. */
+  /** Concurrent calls of one organization and of one of its keys, not counting overdue calls. */
   concurrencyOfOrganization: number;
   concurrencyOfKey: number;
-  /** Requests that may wait in memory, half of them of one organization: it leaves room to others. Past it they are refused. */
+  /** Requests that may wait in memory, at most half of them of one organization; further ones are refused. */
   waitingMax: number;
-  /** Requests that one call takes at most. */
+  /** The most requests in one call. */
   callMax: number;
-  /** A request that has no answer after so long, waiting included, is refused. */
+  /** A request without an answer after this time, including its wait, is refused. */
   answerMsMax: number;
 }
 
-/** A request as whoever makes the call sees it. */
+/** A request in a call. */
 export interface QueuedRequest<Answer, Body = string> {
   readonly body: Body;
   resolve(answer: Answer): void;
@@ -29,18 +29,18 @@ export interface QueuedRequest<Answer, Body = string> {
 }
 
 interface Waiting<Answer, Body> extends QueuedRequest<Answer, Body> {
-  /** Refuses it when it is overdue. */
+  /** Refuses the request when it is overdue. */
   timer: NodeJS.Timeout;
   held: HeldBody | undefined;
 }
 
-/** What waits of an organization, by key; who is first in line comes first. */
+/** The waiting requests of an organization by key; the key whose turn is next comes first. */
 interface Line<Answer, Body> {
   length: number;
   byKey: Map<string, Waiting<Answer, Body>[]>;
 }
 
-/** How busy a queue of calls is. */
+/** The numbers of waiting requests and running calls. */
 export interface CallQueueLoad {
   waiting: number;
   calls: number;
@@ -50,13 +50,13 @@ interface Call<Answer, Body> {
   organizationId: string;
   key: string;
   requests: Waiting<Answer, Body>[];
-  /** Nobody waits for it any more, but it has not ended. */
+  /** All its requests were refused, but it still runs. */
   overdue: boolean;
 }
 
 /**
- * Makes one call of requests of one key, and answers each of them; what it throws is the answer of those that have none. `isWanted`
- * says whether anybody still waits.
+ * Makes one call with requests of one key, and resolves or rejects each. If it throws, all that are still pending are rejected. `isWanted` says
+ * whether any request still waits.
  */
 export type MakeCall<Answer, Body = string> = (
   keyHash: Buffer,
@@ -65,9 +65,9 @@ export type MakeCall<Answer, Body = string> = (
 ) => Promise<void>;
 
 /**
- * A bounded way to the database. A call goes out as soon as a place is free, with what waits of one key by then, in order. Organizations
- * take turns, however many keys they have, and so do the keys of each. A request that is not answered in time is refused, but a call keeps
- * its place, and what it holds of memory, until it has ended, whatever the database does: so one that hangs is not flooded.
+ * A queue with a bounded number of concurrent calls to the database. A call starts as soon as a place is free, with the waiting requests of one
+ * key, in order. Organizations take turns, however many keys they have, and so do the keys of each. A request that is not answered in time is
+ * refused, but its call keeps its place and memory until it ends, so that a database that hangs is not flooded.
  */
 export class KeyedCallQueue<Answer, Body = string> {
   readonly #lines = new Map<string, Line<Answer, Body>>();
@@ -80,12 +80,12 @@ export class KeyedCallQueue<Answer, Body = string> {
     private readonly makeCall: MakeCall<Answer, Body>,
   ) {}
 
-  /** Requests that wait for a call, and calls under way. */
+  /** Requests that wait for a call, and running calls. */
   get load(): CallQueueLoad {
     return { waiting: this.#waiting, calls: this.#calls.size };
   }
 
-  /** Resolves with the request's answer. Throws QueueFullError or OverdueError, and what the call throws. */
+  /** Resolves with the request's answer. Rejects with QueueFullError, OverdueError, or the error of the call. */
   add({ organizationId, keyHash }: KeyHolder, body: Body, held: HeldBody | undefined): Promise<Answer> {
     const { waitingMax, concurrency, answerMsMax } = this.options;
     if (this.#overdueCalls === concurrency) return Promise.reject(new OverdueError());
@@ -120,7 +120,7 @@ export class KeyedCallQueue<Answer, Body = string> {
       const { organizationId, line, key, ofKey } = next;
       const requests = ofKey.splice(0, this.options.callMax);
       this.#count(line, -requests.length);
-      // Who has more to send goes to the end of the line.
+      // A key or organization that has more to send goes to the end of the line.
       line.byKey.delete(key);
       if (ofKey.length > 0) line.byKey.set(key, ofKey);
       this.#lines.delete(organizationId);
@@ -129,12 +129,12 @@ export class KeyedCallQueue<Answer, Body = string> {
     }
   }
 
-  /** What the first key in line has, of the first organization in line, that may have another call. */
+  /** The requests of the next key, of the next organization, that may have another call. */
   #next() {
     const { concurrencyOfOrganization, concurrencyOfKey } = this.options;
-    const underWay = [...this.#calls].filter(({ overdue }) => !overdue);
+    const current = [...this.#calls].filter(({ overdue }) => !overdue);
     for (const [organizationId, line] of this.#lines) {
-      const ofOrganization = underWay.filter((call) => call.organizationId === organizationId);
+      const ofOrganization = current.filter((call) => call.organizationId === organizationId);
       if (ofOrganization.length >= concurrencyOfOrganization) continue;
       for (const [key, ofKey] of line.byKey) {
         if (ofOrganization.filter((call) => call.key === key).length >= concurrencyOfKey) continue;
@@ -160,7 +160,7 @@ export class KeyedCallQueue<Answer, Body = string> {
     this.#pump();
   }
 
-  /** Requests of a key are overdue in the order in which they came. One that was answered already does not hear of it. */
+  /** Requests of a key become overdue in the order in which they were added. For a request that is already answered, the rejection has no effect. */
   #refuseOverdue(organizationId: string, key: string, request: Waiting<Answer, Body>): void {
     request.reject(new OverdueError());
     const line = this.#lines.get(organizationId);
@@ -174,7 +174,7 @@ export class KeyedCallQueue<Answer, Body = string> {
       return;
     }
     const call = [...this.#calls].find(({ requests }) => requests.at(-1) === request);
-    if (call === undefined) return; // others of its call are not overdue yet
+    if (call === undefined) return; // later requests of its call are not overdue yet
     call.overdue = true;
     this.#overdueCalls += 1;
     this.#pump();

@@ -8,33 +8,32 @@ import { bearerToken, hashCredential } from "../request/credentials.js";
 import type { Ingestor } from "./ingestor.js";
 import type { KeyHolder } from "./keyed-call-queue.js";
 
-/** What stands behind the routes. */
+/** The parts of the ingestor that the routes use. */
 export type IngestBackend = Pick<Ingestor, "batch" | "single" | "trackingModel">;
 
 export interface IngestDeps {
   backend: IngestBackend;
-  /** Refuses a bad key before the body is read; src/http/ingest/key-check.ts in the service. */
+  /** Refuses an invalid key before the body is read; in the service it is KeyCheck.require. */
   requireKey: (keyHash: Buffer) => Promise<GoodKey>;
   log: Logger;
-  /** Told what became of each request. */
+  /** Counts accepted operations and refused requests. */
   outcomes?: Pick<ProcessMetrics, "accepted" | "refused">;
   disk?: DiskFull;
 }
 
 /**
- * Whether the database's disk is full, which is known of what it could not write: a probe that writes little would find room where a batch
- * finds none.
+ * Whether the database's disk is full, judging by failed writes: a probe that writes little could succeed where a batch fails.
  */
 export class DiskFull {
   #until = 0;
 
-  /** Told of each failure of a write. */
+  /** To be called for each failed write. */
   failed(error: unknown): void {
-    // For so long nobody should try; then somebody does.
+    // Ready again after 10 s, so that the next write shows whether there is space.
     if (isDiskFull(error)) this.#until = performance.now() + 10_000;
   }
 
-  /** Told of each write. */
+  /** To be called for each successful write. */
   written(): void {
     this.#until = 0;
   }
@@ -46,7 +45,7 @@ export class DiskFull {
 
 const KEY = /^svc_(test|live)_[\x21-\x7e]{1,200}$/;
 
-/** From here on every answer tells the rate limit; what is not heard of the database is what was last heard. */
+/** Checks the key, and sets the rate-limit headers to the latest known numbers, which a later answer of the database replaces. */
 export async function requireApiKey(
   ctx: Context,
   requireKey: IngestDeps["requireKey"],
@@ -60,7 +59,7 @@ export async function requireApiKey(
   return { holder, allowance };
 }
 
-/** A refusal that the database answered with, or put into the detail of an error. */
+/** The error for a refusal that the database returned, or attached to an error as its detail. */
 export function ingestError(failed: IngestFailure): ApiError {
   const { sqlstate, code, retryAfter, limit: _, remaining: __, ...detail } = failed;
   if (retryAfter === undefined) return refusal(sqlstate, code, detail);
@@ -68,14 +67,14 @@ export function ingestError(failed: IngestFailure): ApiError {
   return refusal(sqlstate, code, { ...detail, headers });
 }
 
-/** Too fast for the key's rate, and more than the plan's events of a month: both say when to come again. */
+/** The key's rate limit or the plan's events of a month are exceeded; both refusals say when to try again. */
 const EXHAUSTED = /^SV00[89]$/;
 
-/** A call that was refused for its rate or quota tells the limit in its headers too. */
+/** Converts the refusal of a call for its rate or quota, and sets the rate-limit headers from it. */
 export function explainRefusal(ctx: Context, allowance: Allowance) {
   return (error: unknown): never => {
     const { code, detail } = error as { code?: string; detail?: string };
-    if (code === "SV001") for (const name of RATE_HEADERS) ctx.remove(name); // revoked since it was looked at
+    if (code === "SV001") for (const name of RATE_HEADERS) ctx.remove(name); // revoked after the check
     if (code === undefined || !EXHAUSTED.test(code) || detail === undefined) throw error;
     const failed = JSON.parse(detail) as IngestFailure;
     showAllowance(ctx, allowance, { limit: failed.limit ?? 0, remaining: failed.remaining ?? 0 });
@@ -85,14 +84,14 @@ export function explainRefusal(ctx: Context, allowance: Allowance) {
 
 const RATE_HEADERS = ["RateLimit-Limit", "RateLimit-Remaining"] as const;
 
-/** Writes the headers, and notes the numbers for requests that are refused without asking the database. */
+/** Sets the headers, and stores the numbers in `allowance` for requests that are refused without asking the database. */
 export function showAllowance(ctx: Context, allowance: Allowance, { limit, remaining }: Allowance): void {
   Object.assign(allowance, { limit, remaining });
   const [limitHeader, remainingHeader] = RATE_HEADERS;
   ctx.set({ [limitHeader]: String(limit), [remainingHeader]: String(remaining) });
 }
 
-/** Violations of a schema that is not strict: accepted, and said in the log without a customer's data. */
+/** Logs violations of a schema that is not strict, whose operations were accepted, without customers' data. */
 export function logWarnings(log: Logger, ctx: Context, warnings: Record<string, IngestFailure>): void {
   const failures = Object.values(warnings);
   if (failures.length === 0) return;

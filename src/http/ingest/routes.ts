@@ -66,16 +66,16 @@ async function acceptBatch(ctx: Context, { backend, requireKey, log, outcomes }:
   logWarnings(log, ctx, answer.warnings);
   noteInLog(ctx, { operations: answer.accepted });
   ctx.status = 202;
-  // A member that says nothing is left out.
-  const held = Object.entries(answer.quarantined ?? {}).map(([index, violation]) => ({
+  // JSON leaves out `quarantined` if it is undefined.
+  const violations = Object.entries(answer.quarantined ?? {}).map(([index, violation]) => ({
     index: Number(index),
     ...violation,
   }));
-  const quarantined = held.length === 0 ? undefined : held;
+  const quarantined = violations.length === 0 ? undefined : violations;
   ctx.body = { accepted: answer.accepted, rejected: 0, eventIds: answer.eventIds, quarantined };
 }
 
-/** A batch whose shape is right. */
+/** Reads and validates a batch. */
 async function readBatch(ctx: Context, { organizationId }: GoodKey): Promise<JsonBody> {
   const body = await readJsonBody(ctx, BATCH_BYTES_MAX, READ_AT_ONCE.bytesMax);
   if (typeof body === "string" && atOnce(body, (value) => refuse(batchRequestProblem(value, body)))) return body;

@@ -9,22 +9,22 @@ import type { Bytes } from "../request/body.js";
 import { countJson, type JsonLimits } from "../request/json-limits.js";
 import { decodeText, PARSER_LIMITS, parseCounted, limitRefusal } from "../request/parse-json.js";
 
-/** What a batch that could be accepted never exceeds. */
+/** Limits that no acceptable batch exceeds. */
 const LIMITS: JsonLimits = {
   ...PARSER_LIMITS,
   // The database keeps a number in 12 bytes at least, and 256 MiB of one body.
   valuesMax: 22_000_000,
   membersMax: 100,
   itemsMax: BATCH_MAX,
-  // A value takes a byte at least, and room for the caller's escapes and white space.
+  // A value takes at least one byte; the characters include the caller's escapes and white space.
   part: { depth: 3, valuesMax: DOCUMENT_BYTES_MAX, charactersMax: SINGLE_BYTES_MAX },
 };
 
-/** Checks a batch that is too large to be checked in between, and gives its bytes back. Throws what is wrong with it. */
+/** Validates a batch that is too large for the event loop, and returns its bytes. Throws an ApiError if it is not valid. */
 export function checkBatch(pieces: Bytes): Bytes {
   const text = decodeText(pieces);
-  const unreadable = countJson(text, PARSER_LIMITS).exceeded;
-  if (unreadable !== null) throw limitRefusal(unreadable, PARSER_LIMITS);
+  const unparsable = countJson(text, PARSER_LIMITS).exceeded;
+  if (unparsable !== null) throw limitRefusal(unparsable, PARSER_LIMITS);
   const { exceeded } = countJson(text, LIMITS);
   if (exceeded?.limit === "itemsMax" && exceeded.path === "events") refuse(tooManyOperations());
   if (exceeded !== null) throw limitRefusal(exceeded, LIMITS);
@@ -39,7 +39,7 @@ export function refuse(problem: RequestProblem | null): void {
   throw new ApiError(400, code, detail);
 }
 
-/** Where a thread sends batches: what `connect` takes, as far as it can be told to a thread. */
+/** The database to which a thread sends batches: the arguments of `connect` that can be passed to a thread. */
 export interface BatchDatabase {
   url: string;
   options: Omit<ConnectOptions, "sockets" | "onNotice">;
@@ -48,14 +48,14 @@ export interface BatchDatabase {
 export interface SendJob {
   database: BatchDatabase;
   keyHash: Uint8Array;
-  /** Of a batch that was checked. */
+  /** The bytes of a validated batch. */
   pieces: Bytes;
 }
 
-/** Of the thread, which sends to one database. */
+/** The connections of this thread, which sends to one database only. */
 let sql: Sql | undefined;
 
-/** Passes a batch to the database; asks `isWanted` before it does so again. Throws what `ingestBatch` throws. */
+/** Passes a batch to the database; asks `isWanted` before each retry. Throws what `ingestBatch` throws. */
 export function sendBatch(
   { database, keyHash, pieces }: SendJob,
   ask: (question: "isWanted", input: null) => Promise<unknown>,

@@ -10,22 +10,22 @@ import { basicUser } from "../request/credentials.js";
 import { answerCalls, type CallType, readCalls, type RefusedCall } from "../request/tracking-calls.js";
 import { explainRefusal, logWarnings, requireApiKey, showAllowance, type IngestDeps } from "./request.js";
 
-/** What goes to the database of a call, as JSON, and its place in the request. */
+/** An element of a batch for the database, as JSON, and the index of its call in the request. */
 interface PendingCall {
   index: number;
   text: string;
 }
 
-/** So many of the calls that a request loses are named in the log. */
+/** The most refused calls of a request that the log lists. */
 const LOGGED_MAX = 10;
 
 /**
- * Takes calls of the tracking API. SDKs do not come again after a 4xx, so no call is the reason to refuse another: what the model does not take
- * goes into quarantine, and what cannot be kept there is named in the answer.
+ * Accepts calls of the tracking API. SDKs do not retry after a 4xx, so a call is never refused because of another one: calls that do not fit the
+ * model are quarantined, and those that cannot be quarantined are listed in the answer.
  */
 export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType): Promise<void> {
   const { backend, requireKey, log, outcomes } = deps;
-  const { holder, allowance } = await requireApiKey(ctx, requireKey, basicUser(ctx)).catch(sayBasic);
+  const { holder, allowance } = await requireApiKey(ctx, requireKey, basicUser(ctx)).catch(suggestBasic);
   const calls = await readCalls(ctx, type);
   const receivedAt = Date.now();
   const model = await backend.trackingModel(holder.keyHash);
@@ -38,11 +38,12 @@ export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType
     const element = elementOf(mapped, call);
     if (element !== null) pending.push({ index, text: elementText(element, call) });
   }
-  let held = heldBody(ctx);
+  let pendingHeld = heldBody(ctx);
   const send = (body: string): Promise<BatchAnswer> => {
-    const ofFirst = held;
-    held = undefined;
-    return backend.batch(holder, body, ofFirst).catch(explainRefusal(ctx, allowance));
+    // Only the first call holds the body's part of the budget.
+    const held = pendingHeld;
+    pendingHeld = undefined;
+    return backend.batch(holder, body, held).catch(explainRefusal(ctx, allowance));
   };
   let quarantined = 0;
   for await (const { part, answer, error } of answersTo(pending, send)) {
@@ -57,7 +58,7 @@ export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType
     logWarnings(log, ctx, answer.warnings);
     quarantined += Object.keys(answer.quarantined ?? {}).length;
     for (const [position, { code, message = code }] of Object.entries(answer.failures)) {
-      // A key that was used before says that the call was taken then.
+      // An idempotency key that was used before means that the call was already stored.
       if (code !== "IDEMPOTENCY_CONFLICT") refused.push({ index: part[Number(position)]!.index, code, message });
     }
   }
@@ -66,7 +67,7 @@ export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType
   answerCalls(ctx, type, quarantined, refused);
 }
 
-/** Calls that were sent together, with the answer; or one with why the database refused it. */
+/** Calls that were sent together, with the answer; or a single call with the error of the database. */
 interface Sent {
   part: readonly PendingCall[];
   answer?: BatchAnswer;
@@ -74,8 +75,8 @@ interface Sent {
 }
 
 /**
- * Sends calls in parts. One that the database refuses as data is halved until the call at fault is alone: no text of a sender is known to lead
- * there, so it may be a fault of ours. Throws what else goes wrong.
+ * Sends calls in parts. A part with data that the database refuses is halved until the call at fault is alone. No input is known to cause this,
+ * so it may be a bug of the service. Throws all other errors.
  */
 async function* answersTo(
   pending: readonly PendingCall[],
@@ -83,7 +84,7 @@ async function* answersTo(
 ): AsyncGenerator<Sent> {
   const parts: (readonly PendingCall[])[] = [];
   for (let from = 0; from < pending.length; from += BATCH_MAX) parts.push(pending.slice(from, from + BATCH_MAX));
-  // How many there are is limited before the first are accepted, and not again: their sender repeats all of them or none.
+  // The rate limit checks the number of all calls with the first part, and not again, because the sender repeats all of them or none.
   let size = pending.length;
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
     try {
@@ -103,15 +104,15 @@ function refusedCall(index: number, { code, message }: TrackingProblem): Refused
   return { index, code, message };
 }
 
-/** Which calls were refused and why, without a customer's data. */
+/** Logs which calls were refused and why, without customers' data. */
 function logRefused(ctx: Context, { log }: IngestDeps, refused: readonly RefusedCall[]): void {
   if (refused.length === 0) return;
   const calls = refused.slice(0, LOGGED_MAX).map(({ index, code }) => ({ index, code }));
   log.warn({ requestId: ctx.state["requestId"] as string, refused: refused.length, calls }, "calls were refused");
 }
 
-/** Elsewhere the key is a bearer token. */
-function sayBasic(error: unknown): never {
+/** Corrects the default fix, because elsewhere the key is a bearer token. */
+function suggestBasic(error: unknown): never {
   if (!(error instanceof ApiError) || error.status !== 401) throw error;
   throw new ApiError(401, error.code, {
     fix: "Send the API key as the user name of Basic authentication, without a password.",
