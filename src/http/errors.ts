@@ -120,7 +120,7 @@ const HEADERS_BY_SQLSTATE: Readonly<Record<string, Readonly<Record<string, strin
 
 type Outcome = Readonly<{ status: number; code: string } & ErrorDetail>;
 
-const INVALID = { status: 400, code: "VALIDATION_ERROR", message: "The request holds a value that cannot be stored." };
+const INVALID = { status: 400, code: "VALIDATION_ERROR", message: "The request has a value that cannot be stored." };
 const TOO_LARGE: Outcome = {
   status: 413,
   code: "PAYLOAD_TOO_LARGE",

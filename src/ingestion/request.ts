@@ -3,7 +3,7 @@ import { shownName, type ShapeProblem } from "./shape-problem.js";
 import { BATCH_MAX, DOCUMENT_BYTES_MAX, operationProblem, singleProblem } from "./shape.js";
 import { withLengths } from "./unusual-numbers.js";
 
-/** Why a request with operations is refused; both codes are a 400. */
+/** Why a request with operations is refused; both codes have status 400. */
 export interface RequestProblem extends ShapeProblem {
   code: "VALIDATION_ERROR" | "BATCH_SIZE_INVALID";
 }
@@ -12,16 +12,15 @@ const MIB = 1024 * 1024;
 /** 1,000 operations of 64 KiB and their other fields, with room for the caller's escapes and white space. */
 export const BATCH_BYTES_MAX = 96 * MIB;
 export const SINGLE_BYTES_MAX = MIB / 2;
-/** No character is more than six bytes of compact JSON, so a smaller body without exponents cannot hold a document over the limit. */
+/** A character takes at most six bytes of compact JSON, so a shorter body without exponents cannot exceed the limit of a document. */
 const SURELY_SMALL_CHARACTERS = DOCUMENT_BYTES_MAX / 6;
 
-/** The first problem of a request with a single event: `body` is what its JSON `text` says. Null where it can be accepted as far as its
- * shape goes. */
+/** The first problem of a request with a single event; null if its shape is valid. `body` is the parsed `text`. */
 export function singleRequestProblem(body: unknown, text: string): RequestProblem | null {
   return problemOfOne(body, text, singleProblem);
 }
 
-/** The first problem of an operation of either kind that stands by itself, as in a line of a file; as `singleRequestProblem`. */
+/** The first problem of a single operation of either kind, such as a line of a file; otherwise as `singleRequestProblem`. */
 export function lineProblem(body: unknown, text: string): RequestProblem | null {
   return problemOfOne(body, text, (value, checkSizes) => operationProblem(value, "", checkSizes));
 }
@@ -35,7 +34,7 @@ function problemOfOne(body: unknown, text: string, problemOf: typeof singleProbl
   );
 }
 
-/** The first problem of a request with a batch; as `singleRequestProblem`. */
+/** The first problem of a request with a batch; otherwise as `singleRequestProblem`. */
 export function batchRequestProblem(body: unknown, text: string): RequestProblem | null {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     return invalid({ message: "The body must be a JSON object.", fix: 'Send {"events": [ … ]}.' });
@@ -68,23 +67,23 @@ function firstProblem(events: unknown[], checkSizes: boolean): ShapeProblem | nu
   return null;
 }
 
-/** A double does not tell how long a number is kept, so a text that is right otherwise is read again with the lengths in their places. */
+/** The stored length of a number is not known from its double, so an otherwise valid text is checked again with lengths in place of such numbers. */
 function unusualSizeProblem(text: string, problemOf: (body: unknown) => ShapeProblem | null): RequestProblem | null {
   const marked = withLengths(text);
   return marked === null ? null : invalid(problemOf(JSON.parse(marked)));
 }
 
-/** The problem of a batch that has more operations than it may, however many those are. */
+/** The problem of a batch with more than BATCH_MAX operations, which were not counted. */
 export function tooManyOperations(): RequestProblem {
   return sizeProblem(Infinity, `more than ${BATCH_MAX.toLocaleString("en-US")}`);
 }
 
-function sizeProblem(length: number, said: string): RequestProblem {
+function sizeProblem(length: number, shownLength: string): RequestProblem {
   return {
     code: "BATCH_SIZE_INVALID",
     message: `A batch has 1 to ${BATCH_MAX.toLocaleString("en-US")} operations.`,
     field: "events",
-    reason: `This one has ${said}.`,
+    reason: `This one has ${shownLength}.`,
     fix: length === 0 ? "Send at least one operation." : "Split it into several requests.",
   };
 }
@@ -99,7 +98,7 @@ function literalProblem(text: string): RequestProblem | null {
   const field = placeOfLiteral(text, bad);
   return {
     code: "VALIDATION_ERROR",
-    message: "The body holds a value that cannot be stored.",
+    message: "The body has a value that cannot be stored.",
     ...(field === undefined || field === "" ? {} : { field }),
     value: bad.literal,
     reason: bad.reason,

@@ -1,6 +1,6 @@
 import type { TLocalizedValidationError } from "typebox/error";
 
-/** What is wrong with a request: the path of the field, the value where it is small, why, and what to do. */
+/** A problem of a request: the path of the field, its value if that is small, the reason, and what to do. */
 export interface ShapeProblem {
   message: string;
   field?: string;
@@ -14,8 +14,8 @@ const SHOWN_NAME_MAX = 100;
 const SHOWN_VALUE_MAX = 200;
 
 /**
- * The first of a schema's errors in our words. `operation` has its article; `known` are the fields it may have. Unknown members come last,
- * because a misspelt member also shows as a missing one, and are looked for here, because the schema names its first few errors only.
+ * The first of a schema's errors in our wording. `operation` includes its article; `known` are the fields that it may have. Unknown members come
+ * last, because a misspelt member also shows up as a missing one, and are searched here, because the schema reports only its first few errors.
  */
 export function firstShapeProblem(
   errors: readonly TLocalizedValidationError[],
@@ -44,7 +44,7 @@ export function firstShapeProblem(
 
 function unknownMember(value: unknown, path: string, operation: string, known: readonly string[]): ShapeProblem {
   const name = Object.keys(value as object).find((member) => !known.includes(member));
-  if (name === undefined) throw new Error("the schema refused an operation for a reason that has no words");
+  if (name === undefined) throw new Error("the schema refused an operation for a reason that has no message");
   const field = join(path, shownName(name));
   return {
     message: `\`${field}\` is not a field of ${operation} operation.`,
@@ -78,7 +78,7 @@ export function shortValue(value: unknown): unknown {
   return isSmall(value, 3) && JSON.stringify(value).length <= SHOWN_VALUE_MAX ? value : undefined;
 }
 
-/** Asked first, because JSON.stringify fails on what is nested very deeply. */
+/** Checked before JSON.stringify, which fails on values that are nested very deeply. */
 function isSmall(value: unknown, levels: number): boolean {
   if (typeof value === "string") return value.length <= SHOWN_VALUE_MAX;
   if (typeof value !== "object" || value === null) return true;

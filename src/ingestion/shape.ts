@@ -39,8 +39,8 @@ const track = Compile(TrackRequest);
 const identify = Compile(IdentifyRequest);
 
 /**
- * The first problem of a single event; null where its shape is right. Sizes are costly to count, so the caller says whether they can be
- * over the limit at all.
+ * The first problem of a single event; null if its shape is valid. Sizes are costly to determine, so the caller says whether they could exceed
+ * the limit at all.
  */
 export function singleProblem(value: unknown, checkSizes: boolean): ShapeProblem | null {
   if (isBatch(value)) return BATCH_SENT_AS_SINGLE;
@@ -48,7 +48,7 @@ export function singleProblem(value: unknown, checkSizes: boolean): ShapeProblem
   return type === undefined || type === "track" ? trackProblem(value, "", checkSizes) : wrongTypeOfSingle(type);
 }
 
-/** The first problem of an element of a batch; null where its shape is right. */
+/** The first problem of an element of a batch; null if its shape is valid. */
 export function operationProblem(value: unknown, path: string, checkSizes: boolean): ShapeProblem | null {
   const type = typeOf(value);
   if (type === undefined || type === "track") return trackProblem(value, path, checkSizes);
@@ -95,7 +95,7 @@ function trackProblem(value: unknown, path: string, checkSizes: boolean): ShapeP
     textProblem(value.customerId, join(path, "customerId")) ??
     textProblem(value.event, join(path, "event")) ??
     (value.idempotencyKey === undefined ? null : textProblem(value.idempotencyKey, join(path, "idempotencyKey"))) ??
-    (value.timestamp === undefined ? null : whenProblem(value.timestamp, join(path, "timestamp"))) ??
+    (value.timestamp === undefined ? null : instantProblem(value.timestamp, join(path, "timestamp"))) ??
     (value.properties === undefined ? null : documentProblem(value.properties, join(path, "properties"), checkSizes))
   );
 }
@@ -124,7 +124,7 @@ function textProblem(text: string, field: string): ShapeProblem | null {
   };
 }
 
-function whenProblem(text: string, field: string): ShapeProblem | null {
+function instantProblem(text: string, field: string): ShapeProblem | null {
   const reason = timestampProblem(text);
   if (reason === null) return null;
   return {
@@ -152,12 +152,12 @@ function documentProblem(document: Record<string, unknown>, field: string, check
   return {
     message: `\`${field}\` is too large.`,
     field,
-    reason: `It has ${bytes} bytes as compact JSON in UTF-8, numbers without exponents; at most ${DOCUMENT_BYTES_MAX} are allowed.`,
+    reason: `It has ${bytes} bytes as compact JSON in UTF-8 with numbers written without exponents; at most ${DOCUMENT_BYTES_MAX} are allowed.`,
     fix: "Send less, or keep large content elsewhere and send a reference to it.",
   };
 }
 
-/** What the numbers that `withLengths` marked are longer than their marks. */
+/** By how many bytes the numbers that `withLengths` replaced are longer than the replacements. */
 function markedBytes(value: unknown): number {
   if (typeof value === "string") {
     return value.startsWith(LENGTH_MARK) ? Number(value.slice(LENGTH_MARK.length)) - JSON.stringify(value).length : 0;
@@ -166,7 +166,7 @@ function markedBytes(value: unknown): number {
   return Object.values(value).reduce((sum: number, member) => sum + markedBytes(member), 0);
 }
 
-/** Whether objects and arrays nest deeper than so many levels; goes no deeper itself. */
+/** Whether objects and arrays are nested deeper than `levels`; does not recurse deeper itself. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;

@@ -1,14 +1,14 @@
 const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)$/;
 const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?$/;
 
-/** Forms of ISO 8601 that are not taken: without separators, by week, by day of the year. */
+/** Forms of ISO 8601 that are not accepted: without separators, by week, by day of the year. */
 const OTHER_FORM = /^\d{4}(?:\d{4}|-?W\d\d-?\d|-?\d{3})T\d\d/;
 
-/** Of the calendar in UTC, so that an instant can be shown with four digits of year. */
+/** The range of instants whose year in UTC has four digits. */
 const BEGIN_MS = Date.parse("0001-01-01T00:00:00Z");
 const END_MS = Date.parse("9999-12-31T23:59:59.999Z") + 1;
 
-/** An instant as the service keeps it: microseconds, split because a double does not hold them for all years. */
+/** An instant with the service's precision of microseconds. It is split because a double cannot represent microseconds exactly for all years. */
 export interface Timestamp {
   /** Whole milliseconds since 1970 UTC, floored. */
   milliseconds: number;
@@ -16,13 +16,13 @@ export interface Timestamp {
   microseconds: number;
 }
 
-/** Why a text is no timestamp (ISO 8601 date-time with zone, years 1 to 9999, no leap second, no 24:00); null where it is one. */
+/** Why a text is not a timestamp (ISO 8601 date-time with zone, years 1 to 9999, no leap second, no 24:00); null if it is one. */
 export function timestampProblem(text: string): string | null {
   const read = readTimestamp(text);
   return typeof read === "string" ? read : null;
 }
 
-/** The instant that a timestamp says. Throws RangeError for a text that `timestampProblem` finds fault with. */
+/** The instant of a timestamp. Throws RangeError if `timestampProblem` is not null. */
 export function parseTimestamp(text: string): Timestamp {
   const read = readTimestamp(text);
   if (typeof read === "string") throw new RangeError(read);
@@ -33,14 +33,14 @@ function readTimestamp(text: string): Timestamp | string {
   const match = FORM.exec(text);
   if (!match) {
     if (OTHER_FORM.test(text))
-      return "The timestamp is in another form of ISO 8601 than the one that is accepted: 2026-03-02T10:00:00Z.";
+      return "The timestamp is in a form of ISO 8601 that is not accepted; write it as 2026-03-02T10:00:00Z.";
     return WITHOUT_ZONE.test(text)
       ? "The timestamp has no timezone."
       : "The timestamp is not an ISO 8601 date-time with timezone.";
   }
   const part = (group: number): number => Number(match[group] ?? 0);
   const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)];
-  // The database reads no such year, also where the instant lies in the next one.
+  // The database does not accept this year, even if the instant in UTC is in the next one.
   if (year === 0) return "There is no year 0000.";
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return "The date does not exist.";
   if (hour > 23 || minute > 59 || second > 59) {
@@ -51,7 +51,7 @@ function readTimestamp(text: string): Timestamp | string {
   const offset = (match[8] === "-" ? -1 : 1) * (offsetHours * 60 + offsetMinutes);
   const seconds =
     new Date(0).setUTCFullYear(year, month - 1, day) + ((hour * 60 + minute - offset) * 60 + second) * 1000;
-  // The database keeps microseconds, and rounds to them as here.
+  // The database stores microseconds, and rounds to them in the same way.
   const fraction = roundHalfToEven(Number(`0.${match[7] ?? "0"}`) * 1e6);
   const milliseconds = seconds + Math.floor(fraction / 1000);
   if (seconds < BEGIN_MS || milliseconds >= END_MS) return "The instant is outside the years 1 to 9999 (UTC).";

@@ -4,7 +4,7 @@ import type { IdentifyRequest, TrackRequest } from "./shape.js";
 import { isDeeperThan, operationProblem } from "./shape.js";
 import { parseTimestamp, timestampProblem } from "./timestamp.js";
 
-/** Why no operation can be made of a call. */
+/** Why a call cannot be mapped to an operation. */
 export interface TrackingProblem {
   code: string;
   message: string;
@@ -12,7 +12,7 @@ export interface TrackingProblem {
   path: string;
 }
 
-/** What the database takes of a call: the operation that it is, or one with the problem why it is none. */
+/** A call as an element of a batch for the database: its operation, or an incomplete one with the problem. */
 export interface CallElement {
   type: "track" | "identify";
   customerId: string;
@@ -20,7 +20,7 @@ export interface CallElement {
   problem?: TrackingProblem;
 }
 
-/** What becomes of a call. `ignored` says nothing of a customer, by the rules of the mapping; `refused` cannot be kept either. */
+/** The result of mapping a call. `problem` goes to the quarantine, `refused` cannot be stored there, `ignored` is not about a customer. */
 export type Mapped =
   | { kind: "operation"; operation: CallOperation }
   | { kind: "problem"; problem: TrackingProblem; isIdentify: boolean; customerId?: string }
@@ -31,7 +31,7 @@ type Call = Readonly<Record<string, unknown>>;
 
 type CallOperation = (TrackRequest & { type: "track" }) | (IdentifyRequest & { idempotencyKey?: string });
 
-/** Deeper ones cannot be written as JSON with certainty. */
+/** Calls nested deeper might overflow JSON.stringify. */
 const LEVELS_MAX = 1_000;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -48,17 +48,17 @@ export const snakeCase = (name: string): string =>
     .toLowerCase();
 
 /**
- * Makes an operation of a call of Segment's tracking API, or says why there is none.
+ * Maps a call of Segment's tracking API to an operation, or reports why that is impossible.
  *
- * @param receivedAt when it came, in milliseconds: the sender's clock is corrected by it
+ * @param receivedAt when the call was received, in ms since the epoch; the sender's clock is corrected by it
  */
 export function mapCall(model: TrackingModel, call: unknown, receivedAt: number): Mapped {
   const mapped = mapKind(model, call, receivedAt);
-  return mapped.kind === "problem" ? { ...mapped, ...whose(model, call as Call) } : mapped;
+  return mapped.kind === "problem" ? { ...mapped, ...customerOfProblem(model, call as Call) } : mapped;
 }
 
-/** Whose call it is, where it says so: with the customer it is erased. */
-function whose(model: TrackingModel, call: Call): { customerId?: string } {
+/** The customer of a call with a problem, if it has a valid one: the quarantined call is erased with the customer. */
+function customerOfProblem(model: TrackingModel, call: Call): { customerId?: string } {
   const customerId = customerOf(model, call) ?? "";
   return operationProblem({ type: "identify", customerId, traits: {} }, "", true) === null ? { customerId } : {};
 }
@@ -66,8 +66,8 @@ function whose(model: TrackingModel, call: Call): { customerId?: string } {
 function mapKind(model: TrackingModel, call: unknown, receivedAt: number): Mapped {
   if (!isObject(call)) return refused("INVALID_CALL", "A call must be a JSON object.", "");
   if (isDeeperThan(call, LEVELS_MAX))
-    return refused("INVALID_CALL", `The call nests deeper than ${LEVELS_MAX} levels.`, "");
-  // What the database cannot keep it cannot keep in quarantine either.
+    return refused("INVALID_CALL", `The call is nested deeper than ${LEVELS_MAX} levels.`, "");
+  // Values that the database cannot store cannot be quarantined either.
   const reason = unstorable(call);
   if (reason !== null) return refused(UNSTORABLE.code, `${UNSTORABLE.message} ${reason}`, "");
   const { type } = call;
@@ -77,7 +77,7 @@ function mapKind(model: TrackingModel, call: unknown, receivedAt: number): Mappe
     case "screen":
       return mapEvent(model, type, call, receivedAt);
     case "identify":
-      // Where the group is the customer, what is known of one of its users says nothing of it.
+      // If the group is the customer, traits of one of its users are not traits of the customer.
       return model.customer[0] === "userId" ? mapTraits(model, call, "userId") : { kind: "ignored" };
     case "group":
       return model.customer[0] === "groupId" ? mapTraits(model, call, "groupId") : { kind: "ignored" };
@@ -92,33 +92,33 @@ function mapKind(model: TrackingModel, call: unknown, receivedAt: number): Mappe
   }
 }
 
-/** What is wrong with a call that the database cannot keep. */
+/** The problem of a call that the database cannot store. */
 export const UNSTORABLE: TrackingProblem = {
   code: "INVALID_CALL",
-  message: "The call holds a value that cannot be stored.",
+  message: "The call has a value that cannot be stored.",
   path: "",
 };
 
-/** What is looked at of a call, besides `context.groupId`. */
-const READ = [
+/** The members of a call that are used, in addition to `context.groupId`. */
+const USED = [
   ...["type", "userId", "groupId", "event", "name", "properties", "traits", "messageId"],
   ...["timestamp", "originalTimestamp", "sentAt"],
 ];
 
-/** Why what is looked at cannot be stored; null where it can. */
+/** Why the used members cannot be stored; null if they can. */
 function unstorable(call: Call): string | null {
   const context = isObject(call["context"]) ? { groupId: call["context"]["groupId"] } : null;
-  const read = [...READ.map((name) => call[name]), context];
-  return findBadLiteral(JSON.stringify(read))?.reason ?? (hasInfinity(read) ? OUT_OF_RANGE : null);
+  const used = [...USED.map((name) => call[name]), context];
+  return findBadLiteral(JSON.stringify(used))?.reason ?? (hasInfinity(used) ? OUT_OF_RANGE : null);
 }
 
-/** What JSON.parse makes of a number beyond the doubles, and JSON.stringify writes as null, which would remove a trait. */
+/** JSON.parse turns a number outside the range of a double into Infinity, which JSON.stringify writes as null; that would remove a trait. */
 function hasInfinity(value: unknown): boolean {
   if (typeof value === "number") return !Number.isFinite(value);
   return typeof value === "object" && value !== null && Object.values(value).some(hasInfinity);
 }
 
-/** The JSON of what goes to the database of a call. What is not looked at holds U+FFFD in place of text that cannot be stored. */
+/** The JSON of an element for the database, including the call. In unused members, U+FFFD replaces text that cannot be stored. */
 export function elementText(element: CallElement, call: unknown): string {
   const text = JSON.stringify({ ...element, call });
   return findBadLiteral(text) === null ? text : JSON.stringify({ ...element, call: storable(call) });
@@ -131,17 +131,17 @@ function storable(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [storableText(name), storable(member)]));
 }
 
-/** With the u flag, a surrogate is only one that is no part of a pair. */
+/** With the u flag, \p{Surrogate} matches only a surrogate that is not part of a pair. */
 const storableText = (text: string): string => text.replaceAll(/[\0\p{Surrogate}]/gu, "\uFFFD");
 
-/** What of a mapped call goes to the database; null for one that is ignored or refused. */
+/** The element of a mapped call for the database; null if the call is ignored or refused. */
 export function elementOf(mapped: Mapped, call: unknown): CallElement | null {
   if (mapped.kind === "operation") return mapped.operation;
   if (mapped.kind !== "problem") return null;
   const { problem, isIdentify, customerId = "" } = mapped;
-  const named = textOf((call as Call)["event"]) ?? "";
-  // What is no name of an event is not kept as one; the call itself is. The cut may go through a pair.
-  const event = storableText(named.slice(0, 256));
+  const sent = textOf((call as Call)["event"]) ?? "";
+  // A text that is not a valid name is shortened; the call itself is stored unchanged. The cut may split a surrogate pair.
+  const event = storableText(sent.slice(0, 256));
   const empty = isIdentify ? { type: "identify" as const } : { type: "track" as const, event };
   return { ...empty, customerId, problem, ...keyOf(call as Call) };
 }
@@ -149,11 +149,11 @@ export function elementOf(mapped: Mapped, call: unknown): CallElement | null {
 function mapEvent(model: TrackingModel, type: "track" | "page" | "screen", call: Call, receivedAt: number): Mapped {
   const isTrack = type === "track";
   const [member, sent] = isTrack ? ["event", textOf(call["event"])] : ["name", textOf(call["name"])];
-  const known = sent === undefined ? undefined : declaredEvent(model, sent);
-  // A page that is no event of the model is none.
-  if (!isTrack && known === undefined) return { kind: "ignored" };
-  if (sent === undefined) return problem("MISSING_EVENT", "The call names no event.", member, false);
-  const event = known ?? (snakeCase(sent) || sent);
+  const declared = sent === undefined ? undefined : declaredEvent(model, sent);
+  // A page or screen that the model does not declare as an event is ignored.
+  if (!isTrack && declared === undefined) return { kind: "ignored" };
+  if (sent === undefined) return problem("MISSING_EVENT", "The call has no event name.", member, false);
+  const event = declared ?? (snakeCase(sent) || sent);
   const customerId = customerOf(model, call);
   if (customerId === undefined) return withoutCustomer(model.customer, false);
   const properties = call["properties"] ?? {};
@@ -173,21 +173,21 @@ function mapEvent(model: TrackingModel, type: "track" | "page" | "screen", call:
 
 function mapTraits(model: TrackingModel, call: Call, id: "userId" | "groupId"): Mapped {
   const customerId = textOf(call[id]);
-  // Other ids that the model names are not looked at here, so to send one would not help.
+  // Other ids that the model names are not used here, so the message must not suggest them.
   if (customerId === undefined) return withoutCustomer([id], true);
   const traits = call["traits"] ?? {};
   if (!isObject(traits)) return problem("INVALID_STRUCTURE", "`traits` must be an object.", "traits", true);
   return checked({ type: "identify", customerId, traits: renamed(traits, model.traits), ...keyOf(call) });
 }
 
-/** Refuses what a backend's own operation would be refused for; a key of an identify, which only these calls have, is none of it. */
+/** Checks an operation like those of the ingestion API; the key of an identify, which only tracking calls have, is left out of the check. */
 function checked(operation: CallOperation): Mapped {
   const isIdentify = operation.type === "identify";
   const { idempotencyKey: _, ...identify } = operation;
-  const found = operationProblem(isIdentify ? identify : operation, "", true);
-  if (found === null) return { kind: "operation", operation };
-  const path = found.field ?? "";
-  return problem("INVALID_CALL", [found.message, found.reason].filter(Boolean).join(" "), path, isIdentify);
+  const shape = operationProblem(isIdentify ? identify : operation, "", true);
+  if (shape === null) return { kind: "operation", operation };
+  const path = shape.field ?? "";
+  return problem("INVALID_CALL", [shape.message, shape.reason].filter(Boolean).join(" "), path, isIdentify);
 }
 
 function declaredEvent({ events, declared }: TrackingModel, sent: string): string | undefined {
@@ -195,7 +195,7 @@ function declaredEvent({ events, declared }: TrackingModel, sent: string): strin
   return [sent, snakeCase(sent)].find((name) => Object.hasOwn(declared, name));
 }
 
-/** A track is of a group in its context; a call about a group names it itself. */
+/** The customer's id. A track call has the group in its context; a group call has it as a member. */
 function customerOf({ customer }: TrackingModel, call: Call): string | undefined {
   const context = isObject(call["context"]) ? call["context"] : {};
   const ids = { userId: call["userId"], groupId: context["groupId"] ?? call["groupId"] };
@@ -212,20 +212,20 @@ function withoutCustomer(customer: TrackingModel["customer"], isIdentify: boolea
   );
 }
 
-/** Members by their declared names: as they are called, else the same in snake case; others as they are called. */
+/** Renames members to declared names that are the same in snake case, unless they are declared themselves; other members keep their names. */
 function renamed(sent: Record<string, unknown>, declared: readonly string[] = []): Record<string, unknown> {
   const bySnakeCase = snakeCased(declared);
   const members = Object.entries(sent).map(([name, value]) => {
-    const other = bySnakeCase.get(snakeCase(name));
-    const isOther = other !== undefined && !declared.includes(name) && !Object.hasOwn(sent, other);
-    return [isOther ? other : name, value] as const;
+    const match = bySnakeCase.get(snakeCase(name));
+    const isRenamed = match !== undefined && !declared.includes(name) && !Object.hasOwn(sent, match);
+    return [isRenamed ? match : name, value] as const;
   });
   return Object.fromEntries(members);
 }
 
 const snakeCasedNames = new WeakMap<readonly string[], ReadonlyMap<string, string>>();
 
-/** Declared names by what they are in snake case: made once for a model, which takes many calls. */
+/** Declared names by their snake case; computed once per model. */
 function snakeCased(declared: readonly string[]): ReadonlyMap<string, string> {
   const known = snakeCasedNames.get(declared);
   if (known !== undefined) return known;
@@ -234,31 +234,31 @@ function snakeCased(declared: readonly string[]): ReadonlyMap<string, string> {
   return names;
 }
 
-/** Where it can be one: SDKs make a key for each call and keep it when they send the call again. */
+/** `messageId` as idempotency key, if it is valid as one: SDKs create an id for each call and repeat it when they send the call again. */
 function keyOf(call: Call): { idempotencyKey?: string } {
   const key = textOf(call["messageId"]);
   return key === undefined || key.length > 256 ? {} : { idempotencyKey: key };
 }
 
 /**
- * When it happened. What the sender's clock said is corrected by how wrong that was when it sent: receivedAt − (sentAt − originalTimestamp),
- * where it says both; undefined where it says nothing.
+ * When the event happened; undefined if the call does not say. If it has `sentAt` too, an error of the sender's clock is corrected:
+ * receivedAt − (sentAt − timestamp).
  */
 function timestampOf(call: Call, receivedAt: number): string | undefined | TrackingProblem {
-  const said = call["timestamp"] ?? call["originalTimestamp"] ?? undefined;
-  if (said === undefined) return undefined;
-  const reason = typeof said === "string" ? timestampProblem(said) : "It is no text.";
+  const sent = call["timestamp"] ?? call["originalTimestamp"] ?? undefined;
+  if (sent === undefined) return undefined;
+  const reason = typeof sent === "string" ? timestampProblem(sent) : "It is not a string.";
   if (reason !== null)
     return { code: "INVALID_TIMESTAMP", message: `The timestamp is not valid. ${reason}`, path: "timestamp" };
   const { sentAt } = call;
-  if (typeof sentAt !== "string" || timestampProblem(sentAt) !== null) return said as string;
-  const age = parseTimestamp(sentAt).milliseconds - parseTimestamp(said as string).milliseconds;
-  // Nothing is sent before it happens: such an instant says nothing of the clock.
-  if (age < 0) return said as string;
+  if (typeof sentAt !== "string" || timestampProblem(sentAt) !== null) return sent as string;
+  const age = parseTimestamp(sentAt).milliseconds - parseTimestamp(sent as string).milliseconds;
+  // An event that happens after it is sent says nothing about the clock.
+  if (age < 0) return sent as string;
   const at = receivedAt - age;
   const corrected = Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : "";
-  // Beyond the years that there are the clock said nothing of use.
-  return timestampProblem(corrected) === null ? corrected : (said as string);
+  // Without correction if the result is outside the accepted years.
+  return timestampProblem(corrected) === null ? corrected : (sent as string);
 }
 
 function problem(code: string, message: string, path: string, isIdentify: boolean): Mapped {

@@ -1,6 +1,6 @@
 const BACKSLASH = 0x5c;
 
-/** The place of the quote that ends the string of a JSON text whose first quote is at `start`; past the text's end without one. */
+/** The index of the quote that ends the string whose first quote is at `start`; beyond the end of the text if there is none. */
 export function closingQuote(json: string, start: number): number {
   let at = start + 1;
   for (; at < json.length; at++) {
@@ -14,7 +14,7 @@ export function closingQuote(json: string, start: number): number {
 const LENGTH_USUAL_MAX = 23;
 const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Begins the texts that stand for numbers in what `withLengths` answers. A text that is kept cannot hold the character. */
+/** First character of the strings that replace numbers in the result of `withLengths`. Strings that are stored cannot contain it. */
 export const LENGTH_MARK = "\u0000";
 
 const QUOTE = 0x22;
@@ -23,8 +23,8 @@ const ZERO = 0x30;
 const NINE = 0x39;
 
 /**
- * Where in a valid JSON text the numbers stand that have an exponent or more digits than a double shows, as [start, end). Reads character by
- * character: a regular expression that skips strings keeps a step back for each escape, and overflows on a string of millions.
+ * The positions, as [start, end), of numbers in a valid JSON text that have an exponent or more digits than a double shows. Scans character by
+ * character: a regular expression that skips strings keeps a backtracking step for each escape, and overflows on a string with millions of them.
  */
 export function* unusualNumbers(json: string): Generator<[start: number, end: number]> {
   for (let at = 0; at < json.length; at++) {
@@ -35,19 +35,19 @@ export function* unusualNumbers(json: string): Generator<[start: number, end: nu
       let exponent = false;
       for (at++; isInNumber(json.charCodeAt(at)); at++) exponent ||= (json.charCodeAt(at) | 0x20) === 0x65;
       if (exponent || at - start > LENGTH_USUAL_MAX) yield [start, at];
-      at--; // what ends a number may begin something
+      at--; // the character after a number may begin another token
     }
   }
 }
 
-/** Digits, signs, the point and the letter of the exponent; NaN, past the end, is none. */
+/** Digits, signs, the point and the letter of the exponent; NaN, after the end of the text, is not. */
 function isInNumber(code: number): boolean {
   return (code >= ZERO && code <= NINE) || code === 0x2b || code === MINUS || code === 0x2e || (code | 0x20) === 0x65;
 }
 
 /**
- * A valid JSON text with a text in place of every unusual number: the mark and how long the number is as the database keeps it, which a
- * double does not tell. Null where there is none. `findBadLiteral` must have found nothing, which bounds exponents.
+ * A valid JSON text in which every unusual number is replaced by a string: the mark and the length of the number as the database stores it, which
+ * its double does not show. Null if there are none. `findBadLiteral` must have found nothing, which bounds exponents.
  */
 export function withLengths(json: string): string | null {
   const pieces: string[] = [];
@@ -59,7 +59,7 @@ export function withLengths(json: string): string | null {
   return copied === 0 ? null : pieces.join("") + json.slice(copied);
 }
 
-/** How many characters a number has that is written without an exponent, all its places kept. */
+/** The number of characters of a number that is written without an exponent, with all its decimal places. */
 function keptLength(token: string): number {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = PARTS.exec(token) ?? [];
   const leadingZeros = /^0*/.exec(whole + fraction)![0].length;

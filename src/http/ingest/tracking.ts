@@ -84,7 +84,7 @@ async function* answersTo(
 ): AsyncGenerator<Sent> {
   const parts: (readonly PendingCall[])[] = [];
   for (let from = 0; from < pending.length; from += BATCH_MAX) parts.push(pending.slice(from, from + BATCH_MAX));
-  // The rate limit checks the number of all calls with the first part, and not again, because the sender repeats all of them or none.
+  // The limits are checked for all calls with the first part, and not again, because the sender repeats all of them or none.
   let size = pending.length;
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
     try {

@@ -12,7 +12,7 @@ const NUL = "The character U+0000 cannot be stored in text.";
 const HALF = "The escape is half of a surrogate pair without the other half.";
 const unstorable = (value: string, reason: string, more: Partial<Refusal> = {}): Refusal =>
   invalid({
-    message: "The body holds a value that cannot be stored.",
+    message: "The body has a value that cannot be stored.",
     value,
     reason,
     fix: "Remove or change the value.",

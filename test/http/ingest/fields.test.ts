@@ -204,7 +204,7 @@ const WRONG_TIMESTAMPS: [reason: string, ...texts: string[]][] = [
     ...["2026-03-02T10:00:00.Z", "2026-03-02T10:00:00.0000000001Z", "２０２６-03-02T10:00:00Z"],
   ],
   [
-    "The timestamp is in another form of ISO 8601 than the one that is accepted: 2026-03-02T10:00:00Z.",
+    "The timestamp is in a form of ISO 8601 that is not accepted; write it as 2026-03-02T10:00:00Z.",
     ...["20260302T100000Z", "20260302T1000Z", "20260302T100000.5+0100", "2026-W10-1T10:00:00Z", "2026-061T10:00:00Z"],
   ],
   [

@@ -115,7 +115,7 @@ it("refuses a number beyond the doubles, which would be null and remove a trait"
   await post("/v1/identify", { userId: "far", traits: { plan: "pro" } });
   const far = await post("/v1/batch", '{"batch":[{"type":"identify","userId":"far","traits":{"plan":[-1e400]}}]}');
   const message =
-    "The call holds a value that cannot be stored. The number is outside the range of a double (about 5e-324 to 1.8e308).";
+    "The call has a value that cannot be stored. The number is outside the range of a double (about 5e-324 to 1.8e308).";
   expect(far.body).toEqual({ success: true, refused: [{ index: 0, code: "INVALID_CALL", message }] });
   expect(await traits()).toEqual({ plan: "pro" });
 });

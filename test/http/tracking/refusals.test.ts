@@ -74,7 +74,7 @@ it("refuses alone a call that the database refuses, wherever in the request it s
   const refused = bad.map((index) => ({
     index,
     code: "INVALID_CALL",
-    message: "The call holds a value that cannot be stored.",
+    message: "The call has a value that cannot be stored.",
   }));
   for (let n = 0; n < 2; n++)
     expect(await send(batch)).toMatchObject({ status: 200, body: { success: true, refused } });
