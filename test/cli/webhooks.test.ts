@@ -254,7 +254,7 @@ describe("svc webhooks deliveries and resend", () => {
   test("what the service refuses is told", async () => {
     const told = async (...argv: string[]) => (await webhooks("resend", id, ...argv, "--yes")).stderr;
     expect(await told("--since", "1h", "--until", "2h")).toBe(
-      "error [VALIDATION_ERROR]: `until` is not later than `since`. Name a span: since its beginning, until its end, which is not included. Field: until.\n",
+      "error [VALIDATION_ERROR]: `until` is not later than `since`. Send the beginning of the span as `since` and its end, which is not included, as `until`. Field: until.\n",
     );
     expect(await told("emi_0000000000009999")).toContain("error [DELIVERY_NOT_FOUND]");
     expect((await webhooks("update", id, "--disable", "--yes")).code).toBe(0);

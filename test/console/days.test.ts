@@ -66,7 +66,7 @@ it("what is no date is told beside the form, which keeps it", async () => {
   expect(html).toContain('name="at" value="2026-13-01"');
   expect(html).toContain('href="customer?id=before"');
   const ahead = await owner.get(`${BASE}/customer?id=before&at=2999-01-01`);
-  expect(ahead.text).toContain("lies ahead");
+  expect(ahead.text).toContain("is in the future");
   expect((await owner.get(`${BASE}/customer?id=before&at=9999d`)).text).toContain("than the longest duration, 3650d.");
 });
 

@@ -11,15 +11,16 @@ import { adminRoute } from "./route.js";
 import { exact, jsonObject } from "./schemas.js";
 import { environmentQuery, KIB } from "./parameters.js";
 
-/** A part is cut into texts that are short enough for a line of a stream, which its readers hold as a whole. */
+/** The most characters of one event of the stream, whose readers hold a line in memory. */
 const PIECE = 4096;
 
 /**
- * The body of a `text/event-stream` with the parts of an answer: `text` for each, a comment while the model thinks, then `end`, or `error` with the envelope where it breaks off. The
- * first part is awaited before anything is answered, so that a question that gets no answer is refused as any other request.
+ * The body of a `text/event-stream` with the parts of an answer: `text` for each, a comment while the model thinks, then `end`, or `error` with the
+ * envelope if the answer breaks off. The first part is awaited before the response begins, so that a question without an answer is refused like any
+ * other request.
  *
- * @param ask begins to ask; the signal ends it, when the client leaves
- * @param model the name that the question has, for the refusal of one that there is not
+ * @param ask asks the model; the signal aborts it when the client disconnects
+ * @param model the model that the question names, for the refusal of an unknown one
  */
 async function openAnswer(
   ctx: Context,
@@ -45,7 +46,7 @@ async function* frames(
   } catch (error) {
     if (!gone.aborted) yield eventText("error", envelopeOf(ctx, asApiError(error, undefined)));
   } finally {
-    // Where the reader left, nobody else ends the asking.
+    // If the reader has disconnected, nothing else ends the request to the model.
     await parts.return(undefined);
   }
 }
@@ -67,7 +68,7 @@ function* frame(part: AnswerPart): Generator<string> {
   }
 }
 
-/** What waiting does not mend. */
+/** The fixes of failures that the operator must correct, so that a retry does not help. */
 const OPERATOR_FIXES: Partial<Record<LanguageModelError["kind"], { fix: string }>> = {
   keyRefused: { fix: "Ask the operator of this service to correct SVC_AI_API_KEY." },
   unknownModel: {
@@ -80,36 +81,40 @@ function asApiError(error: unknown, model: string | undefined): unknown {
   const { kind, message: reason, retryAfter, cause = error } = error;
   if (kind === "late") return new ApiError(504, "AI_TIMEOUT", { reason, cause });
   if (kind === "rateLimited") {
-    // A provider may say nothing of it.
+    // Not every provider sends a Retry-After.
     const headers = { "Retry-After": String(retryAfter ?? 30) };
     return new ApiError(429, "AI_RATE_LIMITED", { reason, headers, cause });
   }
   if (kind !== "unknownModel" || model === undefined) {
     return new ApiError(502, "AI_UNAVAILABLE", { reason, cause, ...OPERATOR_FIXES[kind] });
   }
-  const fix = "Name a model or deployment that it has, or none for the one that the operator chose.";
-  return invalidField("model", model, "The language model's provider knows no such model.", fix);
+  const fix = "Use a model or deployment of the provider, or leave `model` out for the operator's choice.";
+  return invalidField("model", model, "The provider of the language model does not have this model.", fix);
 }
 
 const question = exact({
-  task: Type.Enum([...TASKS], { description: "What to do with the facts: the command of `svc ai` that found them." }),
-  facts: jsonObject("What the answer rests on. All of it goes to the provider of the language model."),
+  task: Type.Enum([...TASKS], {
+    description: "What to do with the facts: the command of `svc ai` that collected them.",
+  }),
+  facts: jsonObject(
+    "The facts that the answer is based on. All of them are sent to the provider of the language model.",
+  ),
   model: Type.Optional(
     Type.String({
       pattern: "^[A-Za-z0-9][\\w.:/@+-]{0,199}$",
-      description: "must name a model or deployment of the provider; the one that the operator chose unless given",
+      description: "must name a model or deployment of the provider; the operator's choice by default",
     }),
   ),
 });
 
 /**
- * What a language model makes of facts, answered as it says it. What it is told to do is chosen by the task, never by the caller: this is no
- * door to a provider at the operator's cost.
+ * Asks a language model about facts, and streams its answer. The task determines the instructions, never the caller, so that the route cannot be
+ * used as general access to a provider at the operator's expense.
  */
 export const askLanguageModelRoute = adminRoute("ask_language_model", "POST /projects/:project/ai/answers", {
-  summary: "Ask the language model about facts; its answer as server-sent events",
+  summary: "Ask the language model about facts; it answers with server-sent events",
   query: environmentQuery,
-  // Some 60,000 tokens, which most models take and nobody reads; twice as deep as the deepest condition of a model, told level by level.
+  // About 60,000 tokens, which most models accept; twice as deep as the explanation of the deepest condition of a model.
   body: { schema: question, bytesMax: 256 * KIB, depthMax: 90 },
   type: "text/event-stream",
   scarce: true,
@@ -117,7 +122,7 @@ export const askLanguageModelRoute = adminRoute("ask_language_model", "POST /pro
     200: Type.String({
       description:
         "Server-sent events: `text` with `{text}` for each part of the answer, then `end` with `{model, finishReason, usage}`, " +
-        "or `error` with the error envelope where it breaks off.",
+        "or `error` with the error envelope if the answer breaks off.",
     }),
   },
   refusals: { 409: ["AI_NOT_CONFIGURED"], 429: ["AI_RATE_LIMITED"], 502: ["AI_UNAVAILABLE"], 504: ["AI_TIMEOUT"] },
@@ -129,8 +134,8 @@ export const askLanguageModelRoute = adminRoute("ask_language_model", "POST /pro
     const leave = await ai.places.take(credentials.organizationId);
     try {
       await calls.run(() => call(sql, "record_question", credentials, at, task, model ?? ai.defaultModel, bytes));
-      const asked = { instructions: instructionsFor(task), facts: text, model };
-      const document = await openAnswer(ctx, (signal) => ai.model.ask(asked, signal), model);
+      const prompt = { instructions: instructionsFor(task), facts: text, model };
+      const document = await openAnswer(ctx, (signal) => ai.model.ask(prompt, signal), model);
       document.once("close", leave);
       return document;
     } catch (error) {

@@ -1,4 +1,4 @@
-// What the administrative API answers, by the schemas that it publishes. These are types alone: nothing of the server is loaded for them.
+// The types of the administrative API's answers, from its schemas. Only types, so that importing them loads nothing of the server.
 
 import type { Static } from "typebox";
 import type { Explanation } from "../../engine/conditions/leaf.js";
@@ -25,7 +25,7 @@ import type { ExplainedParts } from "../../words/explanation.js";
 /** A page of a list. */
 export interface ListPage<Item> {
   data: Item[];
-  /** Where it goes on; null at its end. */
+  /** The cursor of the next page; null on the last one. */
   nextCursor: string | null;
 }
 
@@ -59,14 +59,14 @@ export type RuleCounts = Static<typeof rules.ruleCounts>["rules"][number];
 
 export type { Explanation };
 
-/** What is said of the state that an explanation is about. */
+/** The members of an explanation that describe the explained state. */
 export type ExplainedState = Omit<Static<typeof customerExplanation>, keyof ExplainedParts>;
-/** Why a customer stands where it does: each part of the model with the conditions that are consulted now. */
+/** Explains a customer's state: each part of the model with the conditions that are evaluated in that state. */
 export type ExplainedCustomer = ExplainedState & ExplainedParts;
 export type ExplainedHealth = Omit<Static<typeof healthExplanation>, "factors"> & { factors: ExplainedParts["health"] };
 
 export type Organization = Static<typeof organization.organization>;
-/** In whose name requests are made. */
+/** The user and organization of the token. */
 export type Whoami = Static<typeof organization.actor>;
 export type ChangedOrganization = Static<typeof organization.changedOrganization>;
 export type Member = Static<typeof organization.member>;
@@ -100,7 +100,7 @@ export type ActivatedVersion = Static<typeof config.activated>;
 
 export type Recompute = Static<typeof recompute>;
 export type Preview = Static<typeof preview>;
-/** A recompute, a dry run or a preview, with what only one of them has. */
+/** A recompute, a dry run or a preview; members that only some of them have are optional. */
 export type RecomputeOrPreview = Omit<Recompute, "customerId"> &
   Partial<Pick<Recompute, "customerId">> &
   Partial<Pick<Preview, "sample" | "hash">>;

@@ -11,115 +11,123 @@ import { count, countOf, environment, exact, instant, listOf, mapOf, named, orNu
 import { hash, newBacktest, storable } from "./submitted-snapshot.js";
 
 const share = (description: string) => orNull(Type.Number({ minimum: 0, maximum: 1 }), description);
-const perWeek = Type.Number({ minimum: 0, description: "In a week, of all customers that are looked at." });
+const perWeek = Type.Number({ minimum: 0, description: "Number per week among all customers of the backtest." });
 
 const estimate = exact(
   { value: Type.Number(), low: orNull(Type.Number()), high: orNull(Type.Number()) },
-  { description: "With the bounds of its 95 % interval; null where there is too little to tell." },
+  { description: "A value with the bounds of its 95 % interval, which are null if there is too little data." },
 );
 const maybeEstimate = (description: string) => orNull(estimate, description);
 
 const flagReport = named(
   "FlagReport",
-  "How well something that is either said of a customer or not foresees the outcome.",
+  "How well a flag, such as a state or segment that a customer is in, predicts the outcome.",
   {
     id: Type.String(),
-    flagged: countOf("Samples of which it was said."),
-    customers: countOf("Of how many customers these are."),
-    caught: countOf("Customers with the outcome who were flagged in a sample before it, of all customers.withOutcome."),
-    precision: maybeEstimate("Of those flagged, the share with the outcome; null where none was flagged."),
-    recall: share("Of those with the outcome, the share that was flagged; null where there was no outcome."),
-    lift: orNull(Type.Number(), "Precision beside the base rate; null where there is no precision, or no outcome."),
+    flagged: countOf("Samples with the flag."),
+    customers: countOf("Customers of these samples."),
+    caught: countOf(
+      "Customers with the outcome who were flagged in a sample before it; compare with customers.withOutcome.",
+    ),
+    precision: maybeEstimate("The share of flagged samples with the outcome; null if none was flagged."),
+    recall: share("The share of samples with the outcome that were flagged; null without outcomes."),
+    lift: orNull(Type.Number(), "Precision divided by the base rate; null without precision or without outcomes."),
     medianLeadDays: orNull(
       Type.Number(),
-      "From a flagged sample to its outcome, half took no longer; null where there is none.",
+      "Median time in days from a flagged sample to its outcome; null if there is none.",
     ),
     falseAlarmsPerWeek: Type.Number({
       minimum: 0,
-      description: "How often it began to be said without that the outcome came in time, in a week, of all customers.",
+      description:
+        "How often per week, among all customers, the flag was raised but the outcome did not follow in time.",
     }),
   },
 );
 
 const flags = (description: string) => Type.Array(flagReport, { description });
 
-const healthReport = named("HealthReport", "What the health score is worth.", {
+const healthReport = named("HealthReport", "How well the health score predicts the outcome.", {
   samples: countOf("Samples that have a score."),
-  direction: Type.Enum(["lower", "higher"], { description: "The scores that those with the outcome mostly have." }),
+  direction: Type.Enum(["lower", "higher"], {
+    description: "Whether samples with the outcome mostly have lower or higher scores.",
+  }),
   auc: maybeEstimate(
-    "How often, of a sample with the outcome and one without, the first has the lower (or higher) score; equal ones count half. Null without one of either.",
+    "The probability that a sample with the outcome has a lower (or higher) score than one without; equal scores count half. Null without samples of both kinds.",
   ),
   calibration: Type.Array(exact({ from: Type.Number(), to: Type.Number(), samples: count, rate: estimate }), {
-    description: "Samples by their score, the lowest first: about a tenth of them each.",
+    description: "Groups of samples by score, the lowest first, with about a tenth of the samples each.",
   }),
   thresholds: Type.Array(
     exact({
       score: Type.Number(),
       flagged: Type.Number({ description: "The share of samples that is flagged." }),
-      precision: share("Null where none is flagged."),
-      recall: share("Null where there was no outcome."),
+      precision: share("Null if none is flagged."),
+      recall: share("Null without outcomes."),
       falseAlarmsPerWeek: perWeek,
     }),
-    { description: "What comes of flagging the samples on one side of a score." },
+    { description: "The results of flagging the samples on one side of a score." },
   ),
   components: Type.Array(
     exact({
       id: Type.String(),
       weight: Type.Number(),
-      alone: maybeEstimate("AUC of its score alone."),
-      without: maybeEstimate("AUC of the score without it."),
-      gain: maybeEstimate("What the whole score's AUC has more than that."),
+      alone: maybeEstimate("AUC of the component's score alone."),
+      without: maybeEstimate("AUC of the health score without the component."),
+      gain: maybeEstimate("AUC of the whole health score minus `without`."),
     }),
   ),
 });
 
-const backtestReport = named("BacktestReport", "What a backtest came to.", {
+const backtestReport = named("BacktestReport", "The results of a backtest.", {
   outcome: Type.String({ examples: ["state:churned"] }),
   within: Type.String({ examples: ["60d"] }),
   every: Type.String({ examples: ["7d"] }),
   from: instant,
   to: instant,
   end: instant,
-  instants: exact({ used: count, empty: countOf("At which nobody was known yet."), censored: count }),
+  instants: exact({ used: count, empty: countOf("Instants at which no customer was known yet."), censored: count }),
   customers: exact({ looked: countOf("Customers with a used sample."), withOutcome: count }),
   samples: exact({ used: count, withOutcome: count, alreadyThere: count, censored: count }),
   baseRate: maybeEstimate("The share of used samples with the outcome; null without samples."),
   models: Type.Array(
     exact({
-      name: Type.String({ description: "Of the version, or local.", examples: ["v3"] }),
+      name: Type.String({ description: "The version, or `local`.", examples: ["v3"] }),
       states: flags("By lifecycle state."),
       bands: flags("By band of the health score."),
       segments: flags("By segment."),
       signals: flags("By signal."),
       health: orNull(healthReport, "Null without a health score."),
     }),
-    { description: "The judged model, and the one beside it." },
+    { description: "The judged model, then the one that it is compared with, if any." },
   ),
-  difference: maybeEstimate("AUC of the judged model's score less that of the other. Null where there are not both."),
-  notes: Type.Array(Type.String(), { description: "What a reader has to know before believing the figures." }),
+  difference: maybeEstimate("AUC of the judged model's score minus that of the other model. Null unless both exist."),
+  notes: Type.Array(Type.String(), { description: "Notes that a reader must know to interpret the figures." }),
 });
 
 export const backtest = named("Backtest", {
   id: Type.String({ pattern: "^bkt_[0-9a-f]+$", examples: ["bkt_5f0c2a9e7b1d4c3a5f0c"] }),
   status,
   environment,
-  outcome: Type.String({ examples: ["state:churned"], description: "state:, event: or segment: and its id." }),
-  within: Type.String({ examples: ["60d"], description: "An outcome counts so long after an instant." }),
-  every: Type.String({ examples: ["7d"], description: "From one instant to the next." }),
+  outcome: Type.String({
+    examples: ["state:churned"],
+    description: "`state:`, `event:` or `segment:`, followed by its id.",
+  }),
+  within: Type.String({ examples: ["60d"], description: "How long after an instant an outcome counts." }),
+  every: Type.String({ examples: ["7d"], description: "The interval between instants." }),
   from: instant,
   to: instant,
-  end: Type.String({ ...instant, description: "Up to when it is known what happened: the last event that came." }),
+  end: Type.String({ ...instant, description: "The end of the known history: the time of the last event." }),
   customers: orNull(
     Type.Integer({ minimum: 1 }),
-    "About how many customers it looks at; null for all. No more than about 100,000 are looked at in any case.",
+    "The approximate number of customers in the sample; null for all. At most about 100,000 are used in any case.",
   ),
   traits: Type.Enum(["then", "now"], {
-    description: "Whether traits hold from their acceptance on, or the present ones from the beginning.",
+    description: "`then`: traits apply from their acceptance on. `now`: the present traits apply from the beginning.",
   }),
-  model: exact({ configVersion: orNull(versionName, "Null of a snapshot that is not deployed."), hash }),
-  against: orNull(versionName, "The version that is looked at beside it."),
+  model: exact({ configVersion: orNull(versionName, "Null for a snapshot that is not deployed."), hash }),
+  against: orNull(versionName, "The version that the model is compared with."),
   ...progress,
-  report: orNull(backtestReport, "Null until it is completed."),
+  report: orNull(backtestReport, "Null until the backtest is completed."),
   ...requested,
 });
 
@@ -130,27 +138,28 @@ const said = exact({
   health: orNull(exact({ overall: Type.Number(), band: Type.String(), components: mapOf(Type.Number()) })),
 });
 
-const customerSamples = named("CustomerSamples", "What a backtest noted of a customer.", {
+const customerSamples = named("CustomerSamples", "A backtest's samples of one customer.", {
   customerId,
   said: Type.Array(
     Type.Array(
       Type.Array(Type.Union([count, said]), {
         minItems: 2,
         maxItems: 2,
-        description: "The number of an instant, counted from 0, and what is said from it on.",
+        description:
+          "The index of an instant, from 0, and what the model says about the customer from that instant on.",
       }),
     ),
-    { description: "By model: what it says from an instant on, until the next of the list." },
+    { description: "For each model: what it says about the customer, as entries that each apply until the next one." },
   ),
   outcomes: Type.Array(Type.Number(), {
-    description: "The first outcome after each instant, each once, in milliseconds since 1970.",
+    description: "The first outcomes after the instants, without duplicates, in ms since the epoch.",
   }),
 });
 
-/** What models foresaw. A backtest changes nothing. */
+/** Backtests, which measure what models would have predicted. They change nothing. */
 export const backtestRoutes = [
   adminRoute("create_backtest", "POST /projects/:project/backtests", {
-    summary: "Queue a backtest: what a model said of customers in the past, and what came after",
+    summary: "Queue a backtest, which compares what a model said about customers in the past with what happened later",
     body: { schema: newBacktest, bytesMax: 8 * MIB, submission: "backtest" },
     answers: { 202: backtest },
     refusals: { 404: ["VERSION_NOT_FOUND"], 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
@@ -182,16 +191,16 @@ export const backtestRoutes = [
     },
   }),
   adminRoute("list_backtests", "GET /projects/:project/backtests", {
-    summary: "The backtests of an environment, the newest first",
+    summary: "List the backtests of an environment, the newest first",
     query: shortListQuery,
     answers: { 200: listOf(backtest) },
   }),
   adminRoute("get_backtest", "GET /projects/:project/backtests/:backtest", {
-    summary: "A backtest, with its progress, and its report once it is completed",
+    summary: "Get a backtest, with its progress, and its report once it is completed",
     answers: { 200: backtest },
   }),
   adminRoute("list_backtest_samples", "GET /projects/:project/backtests/:backtest/samples", {
-    summary: "What a backtest noted of each customer, in order of their ids",
+    summary: "List a backtest's samples of each customer, by customer id",
     query: listQuery,
     answers: { 200: listOf(customerSamples) },
   }),
@@ -201,7 +210,7 @@ function isoOf(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Throws VALIDATION_ERROR for what is no question. */
+/** Throws VALIDATION_ERROR for an invalid question. */
 function questionOf(body: Static<typeof newBacktest>, end: number, snapshot: Snapshot): BacktestQuestion {
   try {
     return readQuestion(body, end, snapshot);

@@ -15,14 +15,15 @@ import {
 
 const warning = named("Warning", { code: Type.String(), message: Type.String(), path: Type.String() });
 
-/** What may not be activated without `force`, and was. */
+/** The warnings that `force` overrode. */
 const warnings = Type.Array(warning, {
-  description: "Data that this strands, as it was forced; empty where it strands none.",
+  description: "Data that the forced activation strands; empty if there is none.",
 });
 
 export const configCheck = named("ConfigCheck", {
   warnings: Type.Array(warning, {
-    description: "What a deploy of the snapshot is refused for unless it is forced; empty where it strands no data.",
+    description:
+      "Data that a deploy of the snapshot would strand, so that it is refused unless forced; empty if there is none.",
   }),
 });
 
@@ -30,10 +31,10 @@ const activeVersion = {
   version: versionName,
   hash,
   environment,
-  activated: Type.Boolean({ description: "Whether this made it the active one; false where it was already." }),
+  activated: Type.Boolean({ description: "Whether the request activated it; false if it was already active." }),
   hasCustomers: Type.Boolean({
     description:
-      "Whether the environment has customers; they stay as they were derived until something happens or a recompute.",
+      "Whether the environment has customers; each keeps its derived state until its next evaluation or a recompute.",
   }),
 };
 
@@ -44,24 +45,24 @@ export const activated = named("ActivatedVersion", { ...activeVersion, warnings 
 const configVersion = {
   version: versionName,
   hash,
-  author: Type.String({ description: "E-mail address of who deployed it." }),
+  author: Type.String({ description: "E-mail address of the user who deployed it." }),
   createdAt: instant,
   provenance: orNull(buildProvenance),
-  active: Type.Array(environment, { description: "Where it is active." }),
+  active: Type.Array(environment, { description: "The environments in which it is active." }),
 };
 
 export const listedVersion = named("ConfigVersion", configVersion);
 
 export const versionWithSnapshot = named("ConfigVersionWithSnapshot", {
   ...configVersion,
-  snapshot: jsonObject("The compiled model, as it was deployed."),
+  snapshot: jsonObject("The compiled model as it was deployed."),
 });
 
 export const activation = named("Activation", {
   version: versionName,
   previousVersion: orNull(versionName, "The version that was active before; null for the first."),
   kind: Type.Enum(["deploy", "promote", "rollback"]),
-  actor: Type.String({ description: "E-mail address of who did it." }),
+  actor: Type.String({ description: "E-mail address of the user who did it." }),
   at: instant,
 });
 
@@ -70,22 +71,22 @@ const value = (description: string) => Type.Unknown({ description });
 const change = named("Change", {
   kind: Type.Enum(["added", "removed", "changed"]),
   subject: Type.Enum([...CHANGE_SUBJECTS]),
-  id: Type.String({ description: "Of the subject.", examples: ["trial → activated"] }),
-  path: Type.String({ description: "Where `after` stands in the newer snapshot, or `before` in the older one." }),
+  id: Type.String({ description: "Id of the subject.", examples: ["trial → activated"] }),
+  path: Type.String({ description: "The path of `after` in the newer snapshot, or of `before` in the older one." }),
   message: Type.String({ examples: ['threshold of count of "login" within 30d: 3 → 5'] }),
-  before: value("What was there; null where nothing was."),
-  after: value("What is there now; null where nothing is."),
+  before: value("The value in the older snapshot; null if there is none."),
+  after: value("The value in the newer snapshot; null if there is none."),
 });
 
 export const versionDiff = named("ConfigDiff", {
-  from: orNull(versionName, "Null where the first version is compared with nothing."),
+  from: orNull(versionName, "Null if the first version is compared with an empty model."),
   to: versionName,
   changes: Type.Array(change),
 });
 
 const activationBody = exact(activationOptions);
 
-/** The same for the database, which calls no version 0. */
+/** The options for the database, where 0 means that no version is active. */
 function readActivationOptions({ expected, force = false }: Static<typeof activationBody>): ActivationOptions {
   if (expected === undefined) return { expected: null, force };
   return { expected: expected === null ? 0 : Number(expected.slice(1)), force };
@@ -97,9 +98,9 @@ const namedVersion = Type.Optional(
   Type.String({ pattern: "^(latest|v[1-9][0-9]{0,8})$", description: "must be a version such as v3, or latest" }),
 );
 
-/** The versions of a project, and which of them is active where. */
+/** The versions of a project, and their activation in its environments. */
 export const configRoutes = [
-  // 200 instead of 201 where it is what is active already.
+  // 200 instead of 201 if the snapshot is already active.
   adminRoute("deploy_config", "POST /projects/:project/config-versions", {
     summary: "Deploy a snapshot as the next version of the project",
     body: { schema: newVersion, bytesMax: 8 * MIB, submission: "version" },
@@ -118,7 +119,7 @@ export const configRoutes = [
     },
   }),
   adminRoute("check_config", "POST /projects/:project/config-checks", {
-    summary: "What data a snapshot would strand if it were deployed, without deploying it",
+    summary: "Check which data a snapshot would strand if it were deployed, without deploying it",
     body: { schema: checkedSnapshot, bytesMax: 8 * MIB, submission: "check" },
     answers: { 200: configCheck },
     refusals: { 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
@@ -129,17 +130,17 @@ export const configRoutes = [
     },
   }),
   adminRoute("list_config_versions", "GET /projects/:project/config-versions", {
-    summary: "The versions of a project, newest first",
+    summary: "List the versions of a project, the newest first",
     query: listQuery,
     answers: { 200: listOf(listedVersion) },
   }),
   adminRoute("get_config_version", "GET /projects/:project/config-versions/:version", {
-    summary: "A version with its snapshot; `latest` is the newest",
+    summary: "Get a version with its snapshot; `latest` is the newest",
     query: emptyObject,
     answers: { 200: versionWithSnapshot },
   }),
   adminRoute("promote_config", "POST /projects/:project/config-versions/:version/promote", {
-    summary: "Make a version that was active in test the active one of live",
+    summary: "Activate a version in live that was active in test",
     query: emptyObject,
     body: { schema: activationBody, bytesMax: KIB },
     answers: { 200: activated },
@@ -147,15 +148,15 @@ export const configRoutes = [
     passes: ({ params, body }) => [params["project"]!, params["version"]!, readActivationOptions(body)],
   }),
   adminRoute("rollback_config", "POST /projects/:project/config-versions/:version/rollback", {
-    summary: "Make a version active again that was active in the environment before",
+    summary: "Activate a version again that was active in the environment before",
     body: { schema: activationBody, bytesMax: KIB },
     answers: { 200: activated },
     refusals,
     passes: ({ at, params, body }) => [at, params["version"]!, readActivationOptions(body)],
   }),
-  // What is different in `to`, unless given the newest version, from `from`, unless given the one before it.
+  // `to` is by default the newest version, and `from` the version before `to`.
   adminRoute("diff_config_versions", "GET /projects/:project/config-diff", {
-    summary: "What is different between two versions, in the author's terms",
+    summary: "Compare two versions, in the author's terms",
     query: exact({ from: namedVersion, to: namedVersion }),
     answers: { 200: versionDiff },
     refusals: { 404: ["VERSION_NOT_FOUND"] },
@@ -165,7 +166,7 @@ export const configRoutes = [
     },
   }),
   adminRoute("list_activations", "GET /projects/:project/activations", {
-    summary: "Which version became active in an environment, the newest first",
+    summary: "List the activations of versions in an environment, the newest first",
     query: listQuery,
     answers: { 200: listOf(activation) },
   }),

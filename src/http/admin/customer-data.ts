@@ -36,11 +36,11 @@ import { deliveryAttempt } from "./deliveries.js";
 import { eventId } from "./events.js";
 
 const status = Type.Enum(["processed", "pending"]);
-const generation = countOf("Which writing of the history it is of: the first is 0, and each recompute writes another.");
-/** What a log says of each of its entries. */
+const generation = countOf("The generation of the history: it is 0 at first, and each recompute writes a new one.");
+/** Members of each entry of a log. */
 const logged = { cause, configVersion: orNull(versionName), generation };
 
-/** What the lists of an export hold, in the order of the document. */
+/** The items of the lists of an export, in the order of the document. */
 const items = {
   identifies: exact({ acceptedAt: instant, traits: jsonObject("The traits as sent."), status }),
   events: exact({
@@ -62,8 +62,8 @@ const items = {
     ruleId: Type.String(),
     result: Type.Enum(["pass", "fail", "skip", "error"]),
     triggeredBy: Type.String(),
-    conditions: jsonObject("How the rule's condition came out."),
-    action: jsonObject("What the rule does when it passes."),
+    conditions: jsonObject("The result of the rule's condition."),
+    action: jsonObject("The action of the rule when it passes."),
     error: orNull(Type.String()),
     executedAt: instant,
     ...logged,
@@ -71,13 +71,13 @@ const items = {
   signals: exact({ ...raisedSignal.properties, clearedAt: orNull(instant) }),
   emissions: emission,
   deliveries: exact({
-    id: Type.String({ description: "Of the emission.", examples: ["emi_0000000000000400"] }),
+    id: Type.String({ description: "The id of the emission.", examples: ["emi_0000000000000400"] }),
     webhookId: Type.String(),
-    url: Type.String({ description: "Its origin and /…: the webhook has the rest." }),
+    url: Type.String({ description: "The origin and /…; the webhook has the whole URL." }),
     status: Type.Enum(["pending", "delivered", "failed"]),
     nextAttemptAt: orNull(instant),
     finishedAt: orNull(instant),
-    body: orNull(jsonObject("What is sent; null where that is the emission alone.")),
+    body: orNull(jsonObject("The body of the message; null if it is made from the emission alone.")),
     attempts: Type.Array(deliveryAttempt),
   }),
   recomputes: exact({
@@ -85,12 +85,12 @@ const items = {
     kind: Type.Enum(["recompute", "dry_run", "preview", "backtest"]),
     at: instant,
     difference: orNull(
-      jsonObject("What it changes of the customer; of a backtest, what it noted of it."),
-      "Null of a recompute of this customer alone that changes nothing, has not found out yet, or is so long ago that this is not kept.",
+      jsonObject("What it changes about the customer; for a backtest, its samples of the customer."),
+      "Null for a recompute of this customer alone that changes nothing, is not finished, or whose difference is no longer kept.",
     ),
   }),
   quarantined: exact({
-    eventId: orNull(eventId, "Null for an identify."),
+    eventId: orNull(eventId, "Null for an identify operation."),
     operation: jsonObject("The operation as sent."),
     quarantinedAt: instant,
     message: Type.String({ description: "Why it is in quarantine." }),
@@ -102,16 +102,16 @@ const customerExport = named("CustomerExport", {
   customerId,
   environment,
   exportedAt: instant,
-  customer: orNull(customerState, "The present state; null where the customer's operations wait only."),
+  customer: orNull(customerState, "The present state; null if none of the customer's operations has been evaluated."),
   generation: orNull(
     generation,
-    "Of transitions, healthScores and ruleExecutions those of this generation are the history; the others were superseded by a recompute.",
+    "The present generation: transitions, healthScores and ruleExecutions of other generations were superseded by a recompute.",
   ),
   setAside,
-  evaluation: orNull(jsonObject("What evaluation remembers.")),
+  evaluation: orNull(jsonObject("The stored state of evaluation.")),
   ...Object.fromEntries(Object.entries(items).map(([list, item]) => [list, Type.Array(item)])),
   retiredKeys: Type.Array(items.retiredKeys, {
-    description: "Idempotency keys that are kept of events which were removed because of their age.",
+    description: "Idempotency keys that are kept after their events were removed because of their age.",
   }),
 });
 
@@ -121,25 +121,25 @@ const ERASED =
 const erasure = exact({
   erased: named(
     "Erasure",
-    "How many rows of each kind were erased.",
+    "Number of erased rows of each kind.",
     Object.fromEntries(ERASED.split(" ").map((kind) => [kind, count])),
   ),
 });
 
-/** A payload has 64 KiB at most, so a part stays below 4 MiB, which holds up nobody. */
+/** A payload has at most 64 KiB, so a part has at most 4 MiB, which does not delay other requests. */
 const ITEMS_OF_PART = 64;
 
-/** What a recompute changes of a customer may be a thousand runs of rules and as many emissions. */
+/** The difference of a recompute can contain a thousand rule executions and as many emissions. */
 const RECOMPUTES_OF_PART = 10;
 
-/** A snapshot that is held for long keeps the database from clearing up; whoever reads more slowly has to come again. */
+/** A snapshot that stays open keeps the database from removing old rows; slower readers must request the export again. */
 const EXPORT_MS_MAX = 10 * 60_000;
 
 /**
- * Everything that is held about a customer as one JSON document, read from one snapshot as fast as the reader takes it: neither side
- * holds more than a part of it. Where it cannot be read to its end the stream fails, so that nobody takes a part for the whole.
+ * All data of a customer as one JSON document, read from one snapshot of the database at the speed of the reader: both sides hold only a part of
+ * it in memory. If it cannot be read to its end, the stream fails, so that a part is not taken for the whole.
  *
- * Resolves once the snapshot is open. Throws what `open_export` raises, and QueueFullError where too many exports are under way.
+ * Resolves once the snapshot is open. Throws what `open_export` raises, and QueueFullError if too many exports are running.
  */
 export async function streamExport(
   { sql, exports }: Pick<CustomerWork, "sql" | "exports">,
@@ -149,17 +149,17 @@ export async function streamExport(
 ): Promise<Readable> {
   const leave = await exports.take(by.organizationId);
   const document = new PassThrough();
-  // Its failure is told to its reader, who may not be there yet, or any more.
+  // The reader handles failures; this listener is for failures while it has not subscribed yet or no longer does.
   document.on("error", () => undefined);
   return new Promise((resolve, reject) => {
-    const late = () => new ApiError(503, "SERVICE_UNAVAILABLE", { reason: "The export was not read in time." });
-    const overdue = setTimeout(() => document.destroy(late()), EXPORT_MS_MAX);
+    const overdueError = () => new ApiError(503, "SERVICE_UNAVAILABLE", { reason: "The export was not read in time." });
+    const overdue = setTimeout(() => document.destroy(overdueError()), EXPORT_MS_MAX);
     void onSnapshot(sql, async (tx) => {
       const head = await call(tx, "open_export", by, at, customerId);
       resolve(document);
       await pipeline(partsOf(tx, head), document);
     })
-      // Of no effect where it was resolved; the reader learns of it by the stream.
+      // `reject` has no effect after `resolve`; the reader then learns of the failure from the stream.
       .catch((thrown: unknown) => {
         const error = thrown instanceof Error ? thrown : new Error(String(thrown));
         reject(error);
@@ -172,7 +172,7 @@ export async function streamExport(
   });
 }
 
-/** The document's text: the members that are no lists, then list by list. */
+/** The text of the document: first the members that are not lists, then each list. */
 async function* partsOf(tx: TransactionSql, head: string): AsyncGenerator<string> {
   yield head.slice(0, head.lastIndexOf("}"));
   for (const list of Object.keys(items)) {
@@ -188,10 +188,10 @@ async function* partsOf(tx: TransactionSql, head: string): AsyncGenerator<string
   yield "}\n";
 }
 
-/** Everything that is held about one customer, to keep or to erase. */
+/** Export and erasure of all data of a customer. */
 export const customerDataRoutes = [
   adminRoute("export_customer", "GET /projects/:project/customers/:customerId/export", {
-    summary: "Everything that is held about one customer, as one document",
+    summary: "Export all data of one customer as one document",
     answers: { 200: customerExport },
     refusals: { 429: ["QUOTA_EXCEEDED"] },
     scarce: true,
@@ -199,17 +199,17 @@ export const customerDataRoutes = [
       const customerId = params["customerId"]!;
       await call(deps.sql, "export_customer", credentials, at, customerId);
       const document = await streamExport(deps.work, credentials, at, customerId);
-      // Where it fails the answer has begun, so that nothing is left but to log it; the connection is broken off.
+      // When it fails, the answer has begun, so the failure can only be logged; the connection is closed.
       document.on("error", (error) => envelopeOf(ctx, error));
-      // A name that every file system takes and no shell or header reads anything into.
+      // A name that is valid in every file system and harmless in a shell or header.
       const name = customerId.replaceAll(/[^A-Za-z0-9._-]/g, "_").slice(0, 64);
       ctx.set("Content-Disposition", `attachment; filename="customer-${name}.json"`);
       return document;
     },
   }),
-  // In one transaction. Later events of the id begin a new customer.
+  // In one transaction. Later events with the same id create a new customer.
   adminRoute("erase_customer", "DELETE /projects/:project/customers/:customerId", {
-    summary: "Erase everything that is held about one customer",
+    summary: "Erase all data of one customer",
     answers: { 200: erasure },
     scarce: true,
     answer: ({ deps, credentials, at, params }) => {

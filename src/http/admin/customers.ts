@@ -29,26 +29,22 @@ import {
 } from "./schemas.js";
 
 export const customerId = describedText("The customer's id in the caller's system.", "globex");
-const lifecycle = orNull(Type.String(), "The present lifecycle state; null where the model has no lifecycle.");
+const lifecycle = orNull(Type.String(), "The present lifecycle state; null if the model has no lifecycle.");
 
 const points = Type.Number({ minimum: 0, maximum: 100 });
 
-export const healthScore = named(
-  "HealthScore",
-  "A health score, its components that are known and the band that it lies in.",
-  {
-    overall: points,
-    components: mapOf(points),
-    band: Type.String(),
-  },
-);
+export const healthScore = named("HealthScore", "A health score with its known components and its band.", {
+  overall: points,
+  components: mapOf(points),
+  band: Type.String(),
+});
 
 const stepsData = Type.Object(
   {},
   {
     additionalProperties: exact({
       completedAt: instant,
-      triggeredBy: describedText("The id of the event that completed it; `identify` or `timer` where none did."),
+      triggeredBy: describedText("The id of the event that completed it; `identify` or `timer` if no event did."),
     }),
     description: "The completed steps by id.",
   },
@@ -57,7 +53,9 @@ const stepsData = Type.Object(
 export const journeyRun = named("JourneyProgress", {
   journeyId: Type.String(),
   status: Type.Enum(["active", "complete", "expired"]),
-  currentStep: Type.String({ description: "The first step not completed; the last one of all when complete." }),
+  currentStep: Type.String({
+    description: "The first step that is not completed; the last step if the run is complete.",
+  }),
   stepsData,
   startedAt: instant,
   completedAt: orNull(instant),
@@ -73,7 +71,7 @@ export const raisedSignal = named("RaisedSignal", {
 
 export const setAside = orNull(
   named("SetAside", { at: instant, error: orNull(Type.String()) }),
-  "When and why evaluation of the customer was given up; null where it goes on.",
+  "When and why the customer was set aside, because its evaluation failed; null if it was not.",
 );
 
 export const customerState = named("CustomerState", {
@@ -81,8 +79,8 @@ export const customerState = named("CustomerState", {
   environment,
   createdAt: instant,
   lastEventAt: orNull(instant),
-  evaluatedThrough: orNull(instant, "The latest instant that the customer was evaluated at."),
-  configVersion: orNull(versionName, "The version that the state was last evaluated under."),
+  evaluatedThrough: orNull(instant, "The instant up to which the customer is evaluated."),
+  configVersion: orNull(versionName, "The version with which the state was last evaluated."),
   traits: jsonObject("The present traits."),
   lifecycle,
   lifecycleEnteredAt: orNull(instant),
@@ -90,7 +88,7 @@ export const customerState = named("CustomerState", {
   health: orNull(healthScore),
   journeys: Type.Array(journeyRun),
   signals: Type.Array(raisedSignal),
-  nextDueAt: orNull(instant, "The earliest instant at which something changes without a new operation."),
+  nextDueAt: orNull(instant, "The earliest instant at which the state changes without a new operation."),
   ...travelAnswer,
 });
 
@@ -110,7 +108,7 @@ export const listedCustomer = named("Customer", {
 
 export const backlog = named("Backlog", {
   pending: countOf("Operations that wait for evaluation."),
-  ahead: countOf("Those of them that occur later than now."),
+  ahead: countOf("Those of them whose time is in the future."),
   setAside,
 });
 
@@ -118,18 +116,18 @@ const released = exact({ released: count });
 
 export const cause = exact({
   type: Type.Enum(["event", "identify", "timer", "job"]),
-  id: orNull(Type.String(), "Of the event or the job."),
+  id: orNull(Type.String(), "The id of the event or job."),
 });
 
-export const source = describedText("What emitted it: lifecycle, segment, …", "lifecycle");
+export const source = describedText("The part of the model that emitted it: lifecycle, segment, …", "lifecycle");
 
 export const eventType = Type.String({ examples: ["customer.activated"] });
 
-/** What every list of emissions says of each. */
+/** The members of an emission in every list. */
 export const emitted = {
   eventType,
   source,
-  metadata: jsonObject("Depends on the type."),
+  metadata: jsonObject("Details, which depend on the type."),
   timestamp: instant,
   cause,
   configVersion: orNull(versionName),
@@ -145,7 +143,7 @@ export const emission = named("Emission", {
 const recordQuery = exact({ ...listQuery.properties, superseded: supersededToo });
 
 export const transition = named("LifecycleTransition", {
-  from: orNull(Type.String(), "The state left; null for the first."),
+  from: orNull(Type.String(), "The state that was left; null for the first transition."),
   to: Type.String(),
   at: instant,
   cause,
@@ -153,9 +151,9 @@ export const transition = named("LifecycleTransition", {
   superseded,
 });
 
-/** Of a score that may have ended. */
+/** A health score, or its end. */
 export const endedScore = {
-  overall: orNull(points, "Null where none of the components is known any more, so that there is no score."),
+  overall: orNull(points, "Null if no component is known any more, so that the score ended."),
   band: orNull(Type.String()),
 };
 
@@ -168,9 +166,9 @@ export const scoreChange = named("HealthScoreChange", {
   superseded,
 });
 
-/** A replay emits nothing, so what it comes to has no id. */
-const timelineAt = listOf(named("ReplayedEmission", "What a replay under a version comes to.", emitted), {
-  omitted: countOf("How many there were before these."),
+/** The timeline at an instant. A replay stores no emissions, so they have no ids. */
+const timelineAt = listOf(named("ReplayedEmission", "An emission that a replay under a version results in.", emitted), {
+  omitted: countOf("Number of earlier emissions that are left out."),
   configVersion: orNull(versionName),
   ...travelAnswer,
 });
@@ -179,32 +177,32 @@ const noCursor = (cursor: string) =>
   invalidField(
     "cursor",
     cursor,
-    "The timeline of an instant has no pages.",
-    "Name an earlier instant as `at` for what came before.",
+    "The timeline at an instant has no pages.",
+    "Use an earlier `at` to see earlier emissions.",
   );
 
-/** Of a list that has an order. */
+/** A flag that reverses the order of a list. */
 const reverse = Type.Optional(Type.Literal("true"));
 
 const release = { schema: emptyObject, bytesMax: KIB };
 
-/** Give customers that were set aside back to evaluation. */
+/** Release customers that were set aside. */
 export const releaseRoutes = [
   adminRoute("release_customers", "POST /projects/:project/customers/:customerId/release", {
     operationId: "releaseCustomer",
-    summary: "Give one customer that was set aside back to evaluation",
+    summary: "Release one customer that was set aside, so that it is evaluated again",
     body: release,
     answers: { 200: released },
   }),
   adminRoute("release_customers", "POST /projects/:project/customers/release", {
-    summary: "Give all customers that were set aside back to evaluation",
+    summary: "Release all customers that were set aside, so that they are evaluated again",
     body: release,
     answers: { 200: released },
     passes: ({ at }) => [at, null],
   }),
 ];
 
-/** The JSON text of an object, as it was given, so that long numbers keep all their digits. Throws VALIDATION_ERROR. */
+/** The JSON text of an object, unchanged, so that long numbers keep all their digits. Throws VALIDATION_ERROR. */
 function traitsFilter(text: string | undefined): string | undefined {
   if (text === undefined) return text;
   const value = jsonOrUndefined(text);
@@ -225,11 +223,11 @@ export function jsonOrUndefined(text: string): unknown {
   }
 }
 
-/** What is known of customers. */
+/** Customers, their state and their history. */
 export const customerRoutes = [
   adminRoute("search_customers", "GET /projects/:project/customers", {
     operationId: "listCustomers",
-    summary: "Customers, filtered and sorted",
+    summary: "List customers, filtered and sorted",
     query: exact({
       ...listQuery.properties,
       lifecycle: nameFilter,
@@ -242,14 +240,14 @@ export const customerRoutes = [
           minLength: 1,
           maxLength: 4096,
           description:
-            'Traits with their values: `{"plan": "pro"}`. A list is found by what it contains, and a number or truth value also as text.',
+            'Traits and their values: `{"plan": "pro"}`. A value matches a list that contains it; a number or truth value also matches a text that spells it.',
         }),
       ),
       inactive: nameFilter,
       setAside: Type.Optional(Type.Literal("true")),
       sort: Type.Optional(
         Type.Enum(["customerId", "lastEvent", "health"], {
-          description: "The lowest first. With `inactive` it is lastEvent, else customerId, unless given.",
+          description: "In ascending order. Defaults to lastEvent with `inactive`, otherwise to customerId.",
         }),
       ),
       reverse,
@@ -262,7 +260,7 @@ export const customerRoutes = [
     },
   }),
   adminRoute("get_customer", "GET /projects/:project/customers/:customerId", {
-    summary: "The state of one customer, now or at an instant",
+    summary: "Get the state of one customer, now or at an instant",
     query: exact({ ...environmentQuery.properties, ...travelQuery }),
     refusals: travelRefusals,
     answers: { 200: customerState },
@@ -274,12 +272,12 @@ export const customerRoutes = [
   }),
   adminRoute("list_emissions", "GET /projects/:project/customers/:customerId/timeline", {
     operationId: "customerTimeline",
-    summary: "What evaluation emitted about one customer, oldest first unless reversed",
+    summary: "List the emissions about one customer, oldest first unless reversed",
     query: exact({ ...listQuery.properties, reverse, ...travelQuery }),
     refusals: travelRefusals,
     answers: { 200: Type.Union([listOf(emission), timelineAt]) },
     scarce: isTravel,
-    // That of an instant is cut, and says so beside the list.
+    // The timeline at an instant may be incomplete, which only the JSON shows (`omitted`).
     isTable: (query) => !query.has("at") && !query.has("version"),
     answer: (request) => {
       const { at, params, query } = request;
@@ -290,37 +288,37 @@ export const customerRoutes = [
     },
   }),
   adminRoute("list_transitions", "GET /projects/:project/customers/:customerId/transitions", {
-    summary: "The lifecycle transitions of one customer, the last written first",
+    summary: "List the lifecycle transitions of one customer, the last written first",
     query: recordQuery,
     answers: { 200: listOf(transition) },
     passes: ({ at, params, query }) => [at, params["customerId"]!, query.superseded === "true", query],
   }),
   adminRoute("list_health_scores", "GET /projects/:project/customers/:customerId/health-scores", {
-    summary: "The changes of one customer's health score, the last written first",
+    summary: "List the changes of one customer's health score, the last written first",
     query: recordQuery,
     answers: { 200: listOf(scoreChange) },
     passes: ({ at, params, query }) => [at, params["customerId"]!, query.superseded === "true", query],
   }),
   adminRoute("customer_backlog", "GET /projects/:project/customers/:customerId/backlog", {
-    summary: "What waits for the evaluation of one customer",
+    summary: "Count the operations of one customer that wait for evaluation",
     answers: { 200: backlog },
   }),
 ];
 
-export const dueCustomer = named("DueCustomer", "A customer that time alone changes next.", {
+export const dueCustomer = named("DueCustomer", "A customer that changes next by time alone.", {
   customerId,
   lifecycle,
   nextDueAt: Type.String({
     ...instant,
     description:
-      "When its next timer may fire: when it is due, or, while timers wait because late events come in, the end of the wait, if that is later.",
+      "When its next timer can fire: when it is due, or when the present wait of timers for late events ends, if that is later.",
   }),
 });
 
-/** Customers by when time changes them. */
+/** Customers by their next timer. */
 export const dueRoutes = [
   adminRoute("list_due_customers", "GET /projects/:project/due-customers", {
-    summary: "Customers whose state changes by time alone, the earliest first",
+    summary: "List customers whose state changes by time alone, the earliest first",
     query: listQuery,
     answers: { 200: listOf(dueCustomer) },
   }),
@@ -333,9 +331,9 @@ const steps = Type.Array(
   named("JourneyStepTiming", {
     stepId: Type.String(),
     completedAt: orNull(instant),
-    triggeredBy: orNull(Type.String(), "The id of the event that completed it; `identify` or `timer` where none did."),
+    triggeredBy: orNull(Type.String(), "The id of the event that completed it; `identify` or `timer` if no event did."),
     secondsFromStart: orNull(seconds),
-    secondsFromPrevious: orNull(seconds, "Since the step completed before, or the start."),
+    secondsFromPrevious: orNull(seconds, "Since the previously completed step, or the start."),
   }),
 );
 
@@ -354,8 +352,8 @@ export const journeyDetail = named("Journey", {
   customerId: Type.String(),
   journeyId: Type.String(),
   status: Type.Enum(["not_started", "active", "complete", "expired"]),
-  currentStep: orNull(Type.String(), "The first step not completed; the last one of all when complete."),
-  currentStepSince: orNull(instant, "When the run came to that step; null unless it is active."),
+  currentStep: orNull(Type.String(), "The first step that is not completed; the last step if the run is complete."),
+  currentStepSince: orNull(instant, "When the run reached that step; null unless it is active."),
   secondsOnCurrentStep: orNull(seconds),
   run: orNull(number),
   startedAt: orNull(instant),
@@ -363,20 +361,20 @@ export const journeyDetail = named("Journey", {
   expiredAt: orNull(instant),
   stepsData,
   steps,
-  earlierRuns: Type.Array(earlierRun, { description: "Newest first, at most 100." }),
+  earlierRuns: Type.Array(earlierRun, { description: "The newest first, at most 100." }),
 });
 
 /** A customer's progress in one journey. */
 export const journeyRoutes = [
   adminRoute("get_journey", "GET /projects/:project/customers/:customerId/journeys/:journeyId", {
-    summary: "A customer's progress in one journey, with the time that its steps took",
+    summary: "Get a customer's progress in one journey, with the durations of its steps",
     answers: { 200: journeyDetail },
   }),
 ];
 
 const counts = (description: string) => mapOf(count, description);
 
-export const statistics = named("SegmentStatistics", "Of all members; on the first page.", {
+export const statistics = named("SegmentStatistics", "Statistics of all members; on the first page only.", {
   lifecycle: counts("Members by lifecycle state."),
   health: exact({
     scored: countOf("Members with a health score."),
@@ -391,11 +389,11 @@ export const segmentMember = named("SegmentMember", { customerId: Type.String(),
 
 export const segmentMembers = listOf(segmentMember, {
   segment: Type.String(),
-  members: countOf("How many customers are in it now."),
+  members: countOf("Number of present members."),
   definition: Type.Optional(
     orNull(
-      jsonObject("As in the snapshot of the active version; without `when`, rules fill it."),
-      "On the first page; null where the active version does not define it.",
+      jsonObject("As in the snapshot of the active version; a segment without `when` is filled by rules."),
+      "On the first page only; null if the active version does not define the segment.",
     ),
   ),
   statistics: Type.Optional(statistics),
@@ -404,12 +402,12 @@ export const segmentMembers = listOf(segmentMember, {
 /** A segment and its members. */
 export const segmentRoutes = [
   adminRoute("get_segment", "GET /projects/:project/segments/:segment", {
-    summary: "A segment and a page of its members",
+    summary: "Get a segment and a page of its members",
     query: listQuery,
     answers: { 200: segmentMembers },
   }),
   adminRoute("list_members_at", "GET /projects/:project/segments/:segment/members", {
-    summary: "Who was a member of a segment at an instant, as the record says now",
+    summary: "List the members of a segment at an instant, by the present records",
     query: exact({ ...listQuery.properties, ...pastQuery }),
     answers: { 200: listOf(segmentMember) },
     // It reads the memberships of all customers for each page.

@@ -20,28 +20,31 @@ import {
 } from "./schemas.js";
 
 export const deliveryAttempt = named("DeliveryAttempt", {
-  attempt: Type.Integer({ minimum: 1, description: "Counts on when the delivery is sent again." }),
+  attempt: Type.Integer({ minimum: 1, description: "Counts from 1, and continues when the delivery is sent again." }),
   at: instant,
   latencyMs: count,
-  statusCode: orNull(Type.Integer(), "Null where there was no answer."),
+  statusCode: orNull(Type.Integer(), "Null if there was no answer."),
   error: orNull(Type.String(), "Why there was no answer."),
   response: orNull(Type.String(), "The first KiB of the answer."),
 });
 
-export const emissionId = describedText("Of the emission, and of the delivered message.", "emi_0000000000000400");
+export const emissionId = describedText(
+  "The id of the emission, and of the delivered message.",
+  "emi_0000000000000400",
+);
 const sequence = Type.Integer({ description: "Order among the emissions of the environment." });
 const deliveryStatus = Type.Enum(["pending", "delivered", "failed"]);
 const progress = {
   status: deliveryStatus,
   attempts: count,
   nextAttemptAt: orNull(instant, "Null when finished."),
-  finishedAt: orNull(instant, "When it was delivered or given up."),
+  finishedAt: orNull(instant, "When it was delivered or failed for good."),
 };
 
-/** How far an emission came at a webhook. */
+/** The delivery of an emission to one webhook. */
 export const emissionDelivery = exact({
   webhookId: Type.String(),
-  url: describedText("Its origin and /…: the webhook has the rest.", "https://crm.example/…"),
+  url: describedText("The origin and /…; the webhook has the whole URL.", "https://crm.example/…"),
   ...progress,
 });
 
@@ -57,32 +60,32 @@ const deliveryProperties = {
   createdAt: instant,
   sequence,
   ...progress,
-  lastAttempt: orNull(deliveryAttempt, "Null before the first one, and when it is too old for the log."),
+  lastAttempt: orNull(deliveryAttempt, "Null before the first attempt, and if it is no longer in the log."),
 };
 
 export const delivery = named("Delivery", deliveryProperties);
 
-const toldCustomer = exact(
+const includedCustomer = exact(
   {
     name: Type.Optional(Type.String()),
     owner: Type.Optional(Type.String()),
     renewal: Type.Optional(Type.String({ examples: ["2026-12-01"] })),
     url: Type.Optional(Type.String({ description: "The customer's page in the console." })),
-    traits: Type.Optional(jsonObject("Those that were chosen and that the customer has.")),
+    traits: Type.Optional(jsonObject("Those of the chosen traits that the customer has.")),
     facts: Type.Optional(
       exact(
         { triggeredBy, conditions },
-        { description: "What made a rule run, as its log has it; absent where no rule made the emission." },
+        { description: "Why the rule ran, as in its log; absent if the emission is not from a rule." },
       ),
     ),
   },
   {
     description:
-      "What the webhook asked for by `include` when the delivery was written; absent where it asked for nothing.",
+      "The data that the webhook's `include` selected when the delivery was written; absent if it was empty.",
   },
 );
 
-const deliveryBody = named("DeliveryBody", "What is sent.", {
+const deliveryBody = named("DeliveryBody", "The body of the message.", {
   id: emissionId,
   type: eventType,
   timestamp: instant,
@@ -90,29 +93,29 @@ const deliveryBody = named("DeliveryBody", "What is sent.", {
     customerId,
     environment,
     source,
-    metadata: jsonObject("Depends on the type."),
+    metadata: jsonObject("Details, which depend on the type."),
     configVersion: orNull(versionName),
     cause,
     sequence,
-    customer: Type.Optional(toldCustomer),
+    customer: Type.Optional(includedCustomer),
   }),
 });
 
-const madeBy = orNull(
+const emittingExecution = orNull(
   ruleExecution,
-  "The run of a rule that made it, in the present history or a superseded one; null where no rule did, or it is not known of an old one.",
+  "The rule execution that emitted it, of the present history or a superseded one; null if it is not from a rule, or too old for this to be known.",
 );
 
 export const deliveryDetail = named("DeliveryDetail", {
   ...deliveryProperties,
-  body: Type.Union([deliveryBody, jsonObject("A message for a chat, where the webhook's format says so.")]),
-  ruleExecution: madeBy,
-  attemptLog: Type.Array(deliveryAttempt, { description: "The newest first, a hundred at most." }),
+  body: Type.Union([deliveryBody, jsonObject("A chat message, if the webhook's format is one for chats.")]),
+  ruleExecution: emittingExecution,
+  attemptLog: Type.Array(deliveryAttempt, { description: "The newest first, at most 100." }),
 });
 
 export const resent = named("ResentDeliveries", {
-  queued: Type.Integer({ minimum: 0, maximum: 10_000, description: "Deliveries that are due now." }),
-  nextCursor: orNull(Type.String(), "Pass it as `cursor` to go on; null at the end of the span."),
+  queued: Type.Integer({ minimum: 0, maximum: 10_000, description: "Number of deliveries that are now due." }),
+  nextCursor: orNull(Type.String(), "Pass it as `cursor` to continue; null at the end of the span."),
 });
 
 export const emissionDetail = named("EmissionDetail", {
@@ -121,13 +124,13 @@ export const emissionDetail = named("EmissionDetail", {
   type: formerly(eventType, "eventType"),
   customerId,
   source,
-  metadata: jsonObject("Depends on the type."),
+  metadata: jsonObject("Details, which depend on the type."),
   timestamp: instant,
   createdAt: instant,
   configVersion: orNull(versionName),
   cause,
   sequence,
-  ruleExecution: madeBy,
+  ruleExecution: emittingExecution,
   deliveries: Type.Array(emissionDelivery),
 });
 
@@ -145,10 +148,10 @@ const resending = exact({
   cursor: listQuery.properties.cursor,
 });
 
-/** Deliveries, and the emissions that they are of. */
+/** Deliveries, and the emissions that they deliver. */
 export const deliveryRoutes = [
   adminRoute("list_deliveries", "GET /projects/:project/webhooks/:webhook/deliveries", {
-    summary: "The deliveries to a webhook, newest first",
+    summary: "List the deliveries to a webhook, the newest first",
     query: exact({
       ...listQuery.properties,
       status: Type.Optional(deliveryStatus),
@@ -164,10 +167,10 @@ export const deliveryRoutes = [
     },
   }),
   adminRoute("get_delivery", "GET /projects/:project/webhooks/:webhook/deliveries/:delivery", {
-    summary: "A delivery, with its body and its attempts",
+    summary: "Get a delivery, with its body and its attempts",
     answers: { 200: deliveryDetail },
   }),
-  // As a first time where the emission has no delivery there.
+  // If the emission has no delivery to the webhook, this is the first.
   adminRoute("resend_delivery", "POST /projects/:project/webhooks/:webhook/deliveries/:delivery/resend", {
     summary: "Send one emission to a webhook again",
     body: { schema: emptyObject, bytesMax: KIB },
@@ -175,7 +178,7 @@ export const deliveryRoutes = [
     refusals: { 409: ["WEBHOOK_DISABLED"] },
   }),
   adminRoute("resend_deliveries", "POST /projects/:project/webhooks/:webhook/resend", {
-    summary: "Send again to a webhook what was emitted in a span of time",
+    summary: "Send the emissions of a span of time to a webhook again",
     body: { schema: resending, bytesMax: 16 * KIB },
     answers: { 202: resent },
     refusals: { 409: ["WEBHOOK_DISABLED"] },
@@ -186,33 +189,33 @@ export const deliveryRoutes = [
     ],
   }),
   adminRoute("get_emission", "GET /projects/:project/emissions/:emission", {
-    summary: "An emission, with how far it came at each webhook",
+    summary: "Get an emission, with its delivery to each webhook",
     answers: { 200: emissionDetail },
   }),
 ];
 
-/** From one instant to another, or without an end. Throws VALIDATION_ERROR. */
+/** A span between two instants, or without an end. Throws VALIDATION_ERROR. */
 function spanOf(since: string, until: string | undefined): { since: Date; until: Date | null } {
   const begin = instantOf(since, "since");
   if (until === undefined) return { since: begin, until: null };
   const end = instantOf(until, "until");
   if (begin < end) return { since: begin, until: end };
-  const fix = "Name a span: since its beginning, until its end, which is not included.";
+  const fix = "Send the beginning of the span as `since` and its end, which is not included, as `until`.";
   throw invalidField("until", until, "`until` is not later than `since`.", fix);
 }
 
 export const listedEmission = named("ListedEmission", {
-  id: describedText("Of the emission, and of its deliveries.", "emi_0000000000000400"),
+  id: describedText("The id of the emission, and of its deliveries.", "emi_0000000000000400"),
   customerId,
   ...emitted,
   createdAt: instant,
 });
 
-/** What evaluation emitted, across customers. */
+/** The emissions about all customers. */
 export const emissionRoutes = [
   adminRoute("search_emissions", "GET /projects/:project/emissions", {
     operationId: "listEmissions",
-    summary: "What evaluation emitted about all customers, the last first; since when it was emitted",
+    summary: "List the emissions about all customers, the last first; `since` is the time of emission",
     query: exact({
       ...listQuery.properties,
       customer: nameFilter,

@@ -4,12 +4,12 @@ import { count, countOf, exact, instant, jsonObject, listOf, named, orNull, vers
 import { listQuery, versionAsked } from "./parameters.js";
 
 export const finding = named("Finding", "A common problem.", {
-  code: Type.String({ description: "What was found; stable." }),
+  code: Type.String({ description: "The kind of problem. Stable." }),
   severity: Type.Enum(["problem", "warning", "info"]),
   message: Type.String(),
   fix: Type.String({ description: "What to do about it." }),
-  count: countOf("How much of it there is; of more than 10,000, that many."),
-  details: jsonObject("What helps to find it; depends on the code."),
+  count: countOf("Number of occurrences, counted up to 10,000."),
+  details: jsonObject("Data that helps to find the problem; depends on the code."),
 });
 
 export const violation = named("SchemaViolation", {
@@ -24,18 +24,18 @@ export const violation = named("SchemaViolation", {
   lastCustomerId: orNull(Type.String()),
 });
 
-/** What is wrong with configuration or data. */
+/** Problems of configuration or data. */
 export const diagnosticsRoutes = [
   // By version (the newest first), event, code and path.
   adminRoute("list_schema_violations", "GET /projects/:project/schema-violations", {
-    summary: "How accepted operations violated a schema that was not strict",
+    summary: "List how accepted operations violated a schema that was not strict",
     query: exact({ ...listQuery.properties, version: Type.Optional(versionAsked) }),
     answers: { 200: listOf(violation) },
     passes: ({ at, query }) => [at, query.version === undefined ? null : Number(query.version.slice(1)), query],
   }),
-  // Empty where all is well.
+  // Empty if there are no problems.
   adminRoute("get_diagnostics", "GET /projects/:project/diagnostics", {
-    summary: "Common problems of configuration and data, most severe first",
+    summary: "List common problems of configuration and data, the most severe first",
     answers: { 200: exact({ data: Type.Array(finding) }) },
   }),
 ];

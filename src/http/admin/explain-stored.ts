@@ -4,74 +4,74 @@ import { explain, explainHealth, type HistoryRequest } from "../../engine/index.
 import { Models } from "../../evaluation/models.js";
 import { withHistory, type HistoryAnswer } from "../../evaluation/history.js";
 
-/** What is to be explained. */
+/** The input of an explanation. */
 export interface ExplainJob {
   part: ExplainedPart;
   stored: StoredForExplanation;
 }
 
-/** What an explanation asks of whoever has the database. */
+/** The questions of an explanation to the main thread, which has the database. */
 export interface ExplainQuestions {
   snapshot(version: number): Promise<unknown>;
-  /** Answered as bytes, because decoding and parsing them takes long. */
+  /** Returns bytes, because decoding and parsing them takes long and is done in the thread. */
   history(of: { request: HistoryRequest; pageSize: number }): Promise<HistoryBytes>;
 }
 
-/** Asks whoever runs a job; never settles where that fails, because the job is over then. */
+/** Asks the main thread a question. If it fails, the promise never settles, because the job has then ended. */
 export type AskStored = (question: string, input: unknown) => Promise<unknown>;
 
 type HistoryBytes = Awaited<ReturnType<typeof explanationHistory>>;
 
 interface Explained {
-  /** Null where the state cannot be explained; `unavailable` says why then, in a word and in a sentence. */
+  /** Null if the state cannot be explained; `unavailable` then has the reason as a code and a sentence. */
   answer: object | null;
   unavailable: { code: "not_evaluated" | "evaluation_failed"; message: string } | null;
-  /** False where finding out when conditions flip by time alone would have taken too much history: `flipsAt` is null then. */
+  /** False if determining when conditions flip by time alone would have required too much history; `flipsAt` is then null. */
   flipsKnown: boolean;
 }
 
-/** Of the thread, which is what explains. */
+/** The compiled models of this thread. */
 const models = new Models();
 
-/** Explains a customer's state as it is stored, under the version that it was computed under: the document that is answered, as JSON. */
+/** Explains a customer's stored state with the version with which it was computed. Returns the answer as JSON. */
 export async function explainStored({ part, stored }: ExplainJob, ask: AskStored): Promise<string> {
   const { answer, unavailable, flipsKnown } = await explainedState({ part, stored }, ask);
   const { customerId, asOf, configVersion, activeVersion, pending, setAside } = stored;
   const about = { customerId, asOf, configVersion, activeVersion, pending, setAside };
   if (part === "customer") {
-    const nothing = { lifecycle: null, journeys: [], segments: [], health: null, signals: [] };
-    return JSON.stringify({ ...about, unavailable, flipsKnown, ...(answer ?? nothing) });
+    const unexplained = { lifecycle: null, journeys: [], segments: [], health: null, signals: [] };
+    return JSON.stringify({ ...about, unavailable, flipsKnown, ...(answer ?? unexplained) });
   }
-  const withoutHealth = {
+  const noHealth = {
     code: "no_health",
     message:
       configVersion === null
         ? "The customer was evaluated before a configuration was deployed."
-        : `The version ${configVersion}, under which the customer's state was computed, has no health score.`,
+        : `The version ${configVersion}, with which the customer's state was computed, has no health score.`,
   };
-  const why = unavailable ?? (answer === null ? withoutHealth : null);
-  return JSON.stringify({ ...about, unavailable: why, flipsKnown, score: stored.score, factors: answer });
+  const reason = unavailable ?? (answer === null ? noHealth : null);
+  return JSON.stringify({ ...about, unavailable: reason, flipsKnown, score: stored.score, factors: answer });
 }
 
 async function explainedState({ part, stored }: ExplainJob, ask: AskStored): Promise<Explained> {
   if (stored.state === null) {
     const message =
       stored.setAside === null
-        ? "The customer was not evaluated yet."
+        ? "The customer has not been evaluated yet."
         : "The customer's first evaluation failed, and it was set aside; it has no state.";
     return { answer: null, unavailable: { code: "not_evaluated", message }, flipsKnown: true };
   }
   const model = await models.get(stored, (version) => ask("snapshot", version));
   const state = loadedState(stored);
   const explainPart = part === "health" ? explainHealth : explain;
-  // What waits may change anything, and some of it may have been stored before now.
+  // Pending operations can change anything, and may have been stored before now, so the state is then explained as of its evaluation.
   const at = stored.pending === 0 && stored.setAside === null ? Date.now() : undefined;
   try {
-    const found = await withHistory((history) => explainPart(model, state, { history, at }), historyFrom(ask));
-    const answer = found === null ? explainPart(model, state, { flips: false, at }) : found.answer;
-    return { answer, unavailable: null, flipsKnown: found !== null };
+    const withFlips = await withHistory((history) => explainPart(model, state, { history, at }), historyFrom(ask));
+    const answer = withFlips === null ? explainPart(model, state, { flips: false, at }) : withFlips.answer;
+    return { answer, unavailable: null, flipsKnown: withFlips !== null };
   } catch (error) {
-    // What made its evaluation fail can make its explanation fail.
+    // The error that made the evaluation of a set-aside customer fail can make its explanation fail, too.
     if (stored.setAside === null) throw error;
     const message =
       "The customer was set aside because its evaluation failed, and its stored state cannot be explained either.";
@@ -79,7 +79,7 @@ async function explainedState({ part, stored }: ExplainJob, ask: AskStored): Pro
   }
 }
 
-/** Asks for history, which comes as bytes. */
+/** A source of history that asks the main thread for it. */
 export function historyFrom(ask: AskStored) {
   return async (request: HistoryRequest, pageSize: number): Promise<HistoryAnswer> => {
     const { events, complete } = (await ask("history", { request, pageSize })) as HistoryBytes;

@@ -9,30 +9,30 @@ import { environmentQuery } from "./parameters.js";
 import { isTravel, travel, travelAnswer, travelQuery, travelRefusals } from "./time-travel.js";
 import { cause, customerId, healthScore, setAside } from "./customers.js";
 
-/** What is said of the state that is explained. */
+/** Members that describe the explained state. */
 const about = {
   customerId,
   asOf: orNull(
     instant,
-    "As of when what is measured is told: now; where operations wait, and of the health, through when the state is evaluated. Null before the first evaluation.",
+    "The instant that measures refer to: now; for health, and while operations wait, the instant up to which the state is evaluated. Null before the first evaluation.",
   ),
-  configVersion: orNull(versionName, "The version that the state was computed under, and is explained under."),
+  configVersion: orNull(versionName, "The version with which the state was computed and is explained."),
   activeVersion: orNull(versionName, "The version that is active now."),
-  pending: countOf("Operations that wait for their evaluation, up to 10,000."),
+  pending: countOf("Operations that wait for evaluation, counted up to 10,000."),
   setAside,
   unavailable: orNull(
     exact({ code: Type.Enum(["not_evaluated", "no_health", "evaluation_failed"]), message: Type.String() }),
-    "Why there is no explanation; null where there is one.",
+    "Why there is no explanation; null if there is one.",
   ),
   flipsKnown: Type.Boolean({
     description:
-      "False where too much history would have had to be read to tell when conditions flip: flipsAt is null then.",
+      "False if determining when conditions flip would require reading too much history; `flipsAt` is then null.",
   }),
 };
 
 const presentScore = named(
   "PresentHealthScore",
-  "The present score, with when, why and under which version it came about.",
+  "The present score, with the time, cause and version of its last change.",
   {
     ...healthScore.properties,
     scoredAt: orNull(instant),
@@ -41,8 +41,8 @@ const presentScore = named(
   },
 );
 
-/** A condition or a measure: kind, text, expected, actual, met, missing, flipsAt and conditions, as far as it has them. */
-const tree = jsonObject("An explanation of conditions: a tree, as the conditions are one.");
+/** A condition or a measure, with those of kind, text, expected, actual, met, missing, flipsAt and conditions that apply to it. */
+const tree = jsonObject("A tree that explains the conditions one by one.");
 
 export const healthExplanation = named("HealthExplanation", {
   ...about,
@@ -55,7 +55,7 @@ export const healthExplanation = named("HealthExplanation", {
         exact({
           component: Type.String(),
           weight: Type.Number(),
-          score: orNull(Type.Number(), "Null where what it measures is absent and the model leaves the component out."),
+          score: orNull(Type.Number(), "Null if the measured value is absent and the model leaves the component out."),
           measure: tree,
         }),
       ),
@@ -73,18 +73,18 @@ export const customerExplanation = named("CustomerExplanation", {
   signals: Type.Array(tree),
 });
 
-/** Why a customer stands where it does. */
+/** Explanations of a customer's state. */
 export const explanationRoutes = [
-  // Each component with what it measures, what that is now, and when it changes.
+  // Each component with its measure, the present value, and when it changes.
   adminRoute("explain_health", "GET /projects/:project/customers/:customerId/health", {
-    summary: "The factors behind the health score of one customer",
+    summary: "Explain the health score of one customer by its factors",
     answers: { 200: healthExplanation },
     scarce: true,
     answer: (request) => explanation(request, "health"),
   }),
-  // Every part of the model with the conditions that are consulted in its present state.
+  // Every part of the model with the conditions that are evaluated in its present state.
   adminRoute("explain_customer", "GET /projects/:project/customers/:customerId/explanation", {
-    summary: "Why one customer stands where it does, or stood at an instant, condition by condition",
+    summary: "Explain the state of one customer, now or at an instant, condition by condition",
     query: exact({ ...environmentQuery.properties, ...travelQuery }),
     refusals: travelRefusals,
     answers: { 200: customerExplanation },
@@ -95,7 +95,7 @@ export const explanationRoutes = [
 
 type ExplanationCall = Pick<AdminCall<typeof environmentQuery, never>, "deps" | "credentials" | "at" | "params">;
 
-/** Reads on one snapshot of the database what a thread explains. */
+/** Reads the data in one snapshot of the database, and computes the explanation in the thread. */
 function explanation({ deps: { work }, credentials: by, at, params }: ExplanationCall, part: ExplainedPart) {
   const customerId = params["customerId"]!;
   const explain = () =>

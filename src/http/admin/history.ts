@@ -6,13 +6,13 @@ import { adminRoute } from "./route.js";
 import { exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
 import { pastInstantOf, pastQuery } from "./time-travel.js";
 
-const kept = "Null where it has more than 2 KiB.";
+const shortOnly = "Null if it is larger than 2 KiB.";
 
 const entry = <const Kind extends string, Details extends TProperties>(title: string, kind: Kind, details: Details) =>
   named(title, {
     at: instant,
     kind: Type.Literal(kind),
-    cause: orNull(cause, "What brought it about; null for what was sent."),
+    cause: orNull(cause, "The cause of the entry; null for events and traits, which were sent."),
     configVersion: orNull(versionName),
     details: exact(details),
   });
@@ -21,12 +21,14 @@ export const historyEntry = Type.Union([
   entry("HistoryEvent", "event", {
     eventId: Type.String(),
     event: Type.String(),
-    properties: orNull(jsonObject("As they were sent."), kept),
+    properties: orNull(jsonObject("The properties as sent."), shortOnly),
     acceptedAt: instant,
   }),
-  entry("HistoryTraits", "traits", { traits: orNull(jsonObject("What was sent; null removes one."), kept) }),
+  entry("HistoryTraits", "traits", {
+    traits: orNull(jsonObject("The traits as sent; null removes a trait."), shortOnly),
+  }),
   entry("HistoryTransition", "transition", {
-    from: orNull(Type.String(), "The state left; null for the first."),
+    from: orNull(Type.String(), "The state that was left; null for the first transition."),
     to: Type.String(),
   }),
   entry("HistoryScore", "score", endedScore),
@@ -34,7 +36,7 @@ export const historyEntry = Type.Union([
     ruleId: Type.String(),
     result: Type.Enum(["pass", "error"]),
     triggeredBy: Type.String(),
-    action: jsonObject("As in the snapshot."),
+    action: jsonObject("The action as in the snapshot."),
     error: orNull(Type.String()),
     emissionId: orNull(emissionId),
   }),
@@ -42,7 +44,7 @@ export const historyEntry = Type.Union([
     emissionId,
     eventType,
     source,
-    metadata: orNull(jsonObject("Depends on the type."), kept),
+    metadata: orNull(jsonObject("Details, which depend on the type."), shortOnly),
     deliveries: Type.Array(emissionDelivery),
   }),
 ]);
@@ -51,15 +53,15 @@ const KINDS = "event|traits|transition|score|rule|emission";
 const kinds = Type.Optional(
   Type.String({
     pattern: `^(${KINDS})(,(${KINDS}))*$`,
-    description: `must be kinds with commas between them, out of ${KINDS.replaceAll("|", ", ")}`,
+    description: `must be one or more of ${KINDS.replaceAll("|", ", ")}, separated by commas`,
     examples: ["event,transition"],
   }),
 );
 
-/** All that happened to one customer, in one list. */
+/** The history of one customer in a single list. */
 export const historyRoutes = [
   adminRoute("list_history", "GET /projects/:project/customers/:customerId/history", {
-    summary: "What happened to one customer, newest first: events, traits, transitions, scores, rules, emissions",
+    summary: "List the history of one customer, newest first: events, traits, transitions, scores, rules, emissions",
     query: exact({ ...listQuery.properties, ...pastQuery, kinds }),
     answers: { 200: listOf(historyEntry) },
     passes: ({ at, params, query }) => [

@@ -8,27 +8,27 @@ import { count, countOf, exact, instant, listOf, named, orNull } from "./schemas
 const seconds = Type.Number();
 export const quartiles = named("Quartiles", { lower: seconds, median: seconds, upper: seconds });
 
-const since = orNull(instant, "Of the runs that are counted, the earliest start that was asked for; null for all.");
+const since = orNull(instant, "The earliest start of the counted runs, as requested; null for all runs.");
 
-export const journeyFunnel = named("JourneyFunnel", "A journey over all customers.", {
+export const journeyFunnel = named("JourneyFunnel", "The progress of all customers in a journey.", {
   journeyId: Type.String(),
   since,
   runs: countOf("Runs that started; a customer may have several."),
-  customers: countOf("Customers whose they are."),
+  customers: countOf("Customers of these runs."),
   active: count,
   complete: count,
   expired: count,
-  secondsToComplete: orNull(quartiles, "From the start to the completion; null where no run is complete."),
+  secondsToComplete: orNull(quartiles, "From the start to the completion; null if no run is complete."),
   steps: Type.Array(
     named("JourneyFunnelStep", {
       stepId: Type.String(),
       declared: Type.Boolean({ description: "Whether the active version has the step." }),
       completed: countOf("Runs that have completed it."),
-      active: countOf("Runs that stand at it."),
-      expired: countOf("Runs that stood at it when their time was over."),
+      active: countOf("Active runs whose current step it is."),
+      expired: countOf("Runs that expired at this step."),
       secondsFromPrevious: orNull(
         quartiles,
-        "Since the step completed before it, or the start; null where none has completed it.",
+        "Since the previously completed step, or the start; null if no run has completed it.",
       ),
     }),
     { description: "In the author's order." },
@@ -47,13 +47,13 @@ export const journeyCounts = named("JourneyCounts", {
     named("JourneyStepCounts", {
       stepId: Type.String(),
       declared,
-      active: countOf("Runs that stand at it."),
-      expired: countOf("Runs that stood at it when their time was over."),
+      active: countOf("Active runs whose current step it is."),
+      expired: countOf("Runs that expired at this step."),
     }),
   ),
 });
 
-const journeys = named("Journeys", "All journeys over all customers, by counts alone.", {
+const journeys = named("Journeys", "The numbers of runs of all journeys.", {
   since,
   journeys: Type.Array(journeyCounts, { description: "In the author's order, as are the steps of each." }),
 });
@@ -61,12 +61,12 @@ const journeys = named("Journeys", "All journeys over all customers, by counts a
 export const journeyTimes = named("JourneyTimes", "How long a journey takes.", {
   journeyId: Type.String(),
   since,
-  runs: countOf("Runs that were looked at."),
-  secondsToComplete: orNull(quartiles, "From the start to the completion; null where no run is complete."),
+  runs: countOf("Number of measured runs."),
+  secondsToComplete: orNull(quartiles, "From the start to the completion; null if no run is complete."),
   steps: Type.Array(
     named("JourneyStepTimes", {
       stepId: Type.String(),
-      completed: countOf("Runs of those that have completed it."),
+      completed: countOf("Those of the runs that have completed it."),
       secondsFromPrevious: quartiles,
     }),
   ),
@@ -78,30 +78,37 @@ export const listedRun = named("ListedJourneyRun", {
   customerId,
   run: Type.Integer({ minimum: 1, description: "Counts from 1 for each customer and journey." }),
   status,
-  currentStep: Type.String({ description: "The first step not completed; the last one of all when complete." }),
+  currentStep: Type.String({
+    description: "The first step that is not completed; the last step if the run is complete.",
+  }),
   startedAt: instant,
   completedAt: orNull(instant),
   expiredAt: orNull(instant),
 });
 
-/** The share of customers that a query names. Throws VALIDATION_ERROR. */
+/** The share of customers in a query. Throws VALIDATION_ERROR. */
 function shareOf(share: string | undefined): number {
   if (share === undefined) return 1;
   const value = Number(share);
   if (/^[01](\.\d{1,9})?$/.test(share) && value > 0 && value <= 1) return value;
-  throw invalidField("share", share, "`share` is no part of the whole.", "Write a number above 0 and up to 1: 0.05.");
+  throw invalidField(
+    "share",
+    share,
+    "`share` is not a share.",
+    "Write a number above 0 and up to 1, for example 0.05.",
+  );
 }
 
-/** Journeys, over all customers. */
+/** The progress of all customers in journeys. */
 export const journeyFunnelRoutes = [
   adminRoute("get_journeys", "GET /projects/:project/journeys", {
-    summary: "All journeys over all customers: runs under way, complete and expired, and at which steps",
+    summary: "Count the active, complete and expired runs of all journeys, by step",
     query: exact({ ...environmentQuery.properties, since: nameFilter }),
     answers: { 200: journeys },
     passes: ({ at, query }) => [at, sinceFilter(query.since)],
   }),
   adminRoute("get_journey_funnel", "GET /projects/:project/journeys/:journeyId", {
-    summary: "A journey over all customers: its steps, who dropped off, and how long they took",
+    summary: "Get the funnel of a journey: completions, drop-offs and durations of its steps",
     query: exact({ ...environmentQuery.properties, since: nameFilter }),
     answers: { 200: journeyFunnel },
     // It reads all runs.
@@ -109,14 +116,14 @@ export const journeyFunnelRoutes = [
     passes: ({ at, params, query }) => [at, params["journeyId"]!, sinceFilter(query.since)],
   }),
   adminRoute("get_journey_times", "GET /projects/:project/journeys/:journeyId/times", {
-    summary: "How long the steps of a journey take, by the runs of all customers or of a share of them",
+    summary: "Measure how long the steps of a journey take, for all customers or a share of them",
     query: exact({
       ...environmentQuery.properties,
       since: nameFilter,
       share: Type.Optional(
         Type.String({
           maxLength: 11,
-          description: "Of the customers that are looked at, above 0 and up to 1; all unless given.",
+          description: "The share of customers to measure, above 0 and up to 1; all by default.",
         }),
       ),
     }),
@@ -125,7 +132,7 @@ export const journeyFunnelRoutes = [
   }),
   adminRoute("search_journey_runs", "GET /projects/:project/journeys/:journeyId/runs", {
     operationId: "listJourneyRuns",
-    summary: "Runs of a journey by customer, filtered",
+    summary: "List the runs of a journey by customer, filtered",
     query: exact({
       ...listQuery.properties,
       status: Type.Optional(status),

@@ -4,22 +4,22 @@ import { adminRoute } from "./route.js";
 import { exact, instant, listOf, named, orNull, describedText } from "./schemas.js";
 import { displayName, emptyObject, graceOf, KIB, listQuery } from "./parameters.js";
 
-const id = describedText("Of the key.", "key_5d0c2b6e4f1a4c7f9b3e");
+const id = describedText("Id of the key.", "key_5d0c2b6e4f1a4c7f9b3e");
 
 export const key = named("ApiKey", {
   id,
   name: Type.String(),
   hint: Type.String({ description: "The first characters of the key, enough to recognize it." }),
   status: Type.Enum(["active", "expiring", "revoked"], {
-    description: "A key that was rotated is expiring until its grace period is over.",
+    description: "A key that was rotated is expiring until its grace period ends.",
   }),
   createdAt: instant,
-  createdBy: Type.String({ description: "E-mail address of who made it." }),
+  createdBy: Type.String({ description: "E-mail address of the user who created it." }),
   lastUsedAt: orNull(instant, "Null before its first use."),
-  revokedAt: orNull(instant, "From when it is refused; may lie ahead."),
+  revokedAt: orNull(instant, "When it stops working; can be in the future."),
 });
 
-const secret = describedText("The key itself. It is shown here and nowhere else, ever.", "svc_test_…");
+const secret = describedText("The key itself. It cannot be retrieved again.", "svc_test_…");
 
 export const changedKey = named("ChangedApiKey", { key });
 
@@ -28,7 +28,7 @@ export const createdKey = named("CreatedApiKey", { key, secret });
 export const rotatedKey = named("RotatedApiKey", {
   key,
   secret,
-  replaced: exact({ id, revokedAt: instant }, { description: "The key that it takes the place of." }),
+  replaced: exact({ id, revokedAt: instant }, { description: "The key that it replaces." }),
 });
 
 const newKey = exact({ name: displayName });
@@ -37,12 +37,12 @@ const rotation = exact({ grace: Type.Optional(Type.String({ default: "24h", exam
 /** The keys of an environment. */
 export const keyRoutes = [
   adminRoute("list_keys", "GET /projects/:project/keys", {
-    summary: "The keys of an environment, the newest first",
+    summary: "List the keys of an environment, the newest first",
     query: listQuery,
     answers: { 200: listOf(key) },
   }),
   adminRoute("create_key", "POST /projects/:project/keys", {
-    summary: "Add a key to an environment",
+    summary: "Create a key for an environment",
     body: { schema: newKey, bytesMax: 16 * KIB },
     answers: { 201: createdKey },
     answer: async ({ call, at, query, body }) => {
@@ -52,7 +52,7 @@ export const keyRoutes = [
     },
   }),
   adminRoute("rotate_key", "POST /projects/:project/keys/:keyId/rotate", {
-    summary: "Replace a key by a new one; the old one works until the grace is over",
+    summary: "Replace a key by a new one; the old one works until the grace period ends",
     body: { schema: rotation, bytesMax: KIB },
     answers: { 201: rotatedKey },
     refusals: { 409: ["KEY_REVOKED"] },
@@ -65,7 +65,7 @@ export const keyRoutes = [
     },
   }),
   adminRoute("revoke_key", "POST /projects/:project/keys/:keyId/revoke", {
-    summary: "End a key at once",
+    summary: "Revoke a key, which stops working at once",
     body: { schema: emptyObject, bytesMax: KIB },
     answers: { 200: changedKey },
     answer: async ({ call, at, params }) => ({

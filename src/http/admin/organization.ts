@@ -17,7 +17,7 @@ const timeZone = Type.String({
   examples: ["Europe/Berlin"],
 });
 
-export const organization = named("Organization", "An organization, and what the token may do in it", {
+export const organization = named("Organization", "An organization, and the token's role in it.", {
   id: Type.String(),
   slug: Type.String(),
   role,
@@ -30,7 +30,7 @@ export const actor = named("Actor", {
   organization: exact({ id: Type.String(), slug: Type.String(), role }),
 });
 
-export const member = named("Member", "A user of the organization", {
+export const member = named("Member", "A user of the organization.", {
   userId: Type.String(),
   email: emailAddress,
   role,
@@ -40,7 +40,7 @@ export const member = named("Member", "A user of the organization", {
 const tokenMembers = {
   id: Type.String(),
   label: Type.String(),
-  /** The most it may do; null: all that its user may. */
+  /** The highest role of the token; null for that of its user. */
   role: orNull(role),
   user: exact({ id: Type.String(), email: Type.String() }),
   createdAt: instant,
@@ -48,7 +48,7 @@ const tokenMembers = {
   lastUsedAt: orNull(instant),
   revokedAt: orNull(instant),
 };
-export const token = named("AccessToken", "A headless token without the token", tokenMembers);
+export const token = named("AccessToken", "A headless token, without its secret text.", tokenMembers);
 export const createdToken = named("CreatedAccessToken", { ...tokenMembers, accessToken: Type.String() });
 const newToken = exact({
   label: displayName,
@@ -58,11 +58,11 @@ const newToken = exact({
 
 const filter = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
 const text = orNull(Type.String());
-export const auditEntry = named("AuditEntry", "A change", {
+export const auditEntry = named("AuditEntry", "A recorded change.", {
   at: instant,
   action: Type.String(),
   actor: Type.String({
-    description: "E-mail address of who did it; operator, or svc for what the service does by itself",
+    description: "E-mail address of the user who did it, `operator`, or `svc` for the service itself.",
   }),
   actorUserId: text,
   tokenId: text,
@@ -70,122 +70,122 @@ export const auditEntry = named("AuditEntry", "A change", {
   project: text,
   environment: text,
   target: text,
-  details: Type.Object({}, { additionalProperties: true, description: "What more there is to say, by action" }),
+  details: Type.Object({}, { additionalProperties: true, description: "Details, which depend on the action." }),
 });
 
-export const usage = named("Usage", "What the organization has used of its plan.", {
+export const usage = named("Usage", "The organization's use of its plan.", {
   plan: Type.String({ examples: ["standard"] }),
   month: Type.String({ description: "The calendar month (UTC) that `monthlyEvents` counts.", examples: ["2026-03"] }),
   resetsAt: instant,
   used: exact({
-    monthlyEvents: countOf("Events that were stored, over all projects; repetitions are not counted."),
+    monthlyEvents: countOf("Stored events of all projects; repetitions are not counted."),
     projects: count,
-    members: countOf("With open invitations."),
-    tokens: countOf("Access tokens that work."),
+    members: countOf("Members and open invitations."),
+    tokens: countOf("Valid access tokens."),
   }),
   limits: exact({
     cloudExecution: Type.Boolean({ description: "Whether events are accepted at all." }),
-    ai: Type.Boolean({ description: "Whether a language model may be asked." }),
-    ratePerSecond: countOf("Operations per second and API key."),
-    rateBurst: countOf("Operations of an API key at once."),
-    monthlyEvents: orNull(count, "Events that are stored in a month; null without a limit."),
-    retentionDays: orNull(count, "Days for which events are kept; null for ever."),
-    supersededDays: orNull(count, "Days for which histories are kept that a recompute replaced; null for ever."),
-    stateBytes: countOf("Bytes that a model may remember for one customer."),
+    ai: Type.Boolean({ description: "Whether the language model may be used." }),
+    ratePerSecond: countOf("Operations per second of an API key."),
+    rateBurst: countOf("Operations that an API key may send at once."),
+    monthlyEvents: orNull(count, "Events stored per month; null without a limit."),
+    retentionDays: orNull(count, "Days for which events are kept; null means forever."),
+    supersededDays: orNull(count, "Days for which histories that a recompute replaced are kept; null means forever."),
+    stateBytes: countOf("Bytes of state that a model may keep for one customer."),
     projects: count,
     members: count,
     tokens: count,
     versions: countOf("Configuration versions of a project."),
-    versionBytes: countOf("Bytes that these take together."),
-    keys: countOf("API keys of an environment that work."),
+    versionBytes: countOf("Total size of these versions in bytes."),
+    keys: countOf("Valid API keys of an environment."),
     webhooks: countOf("Webhooks of an environment."),
     recomputes: countOf("Recomputes and dry runs of an environment that are not finished."),
     previews: countOf("Previews and backtests of an environment that are not finished."),
-    changes: countOf("Changes that a member makes in a minute."),
+    changes: countOf("Changes per minute of a member."),
   }),
 });
 
-/** Who acts, and for whom; the members of the organization. */
+/** The signed-in user, the organization and its members. */
 export const organizationRoutes = [
-  adminRoute("whoami", "GET /whoami", { summary: "Who acts, and for whom", answers: { 200: actor } }),
-  // Those of its user, or the one of a headless token.
+  adminRoute("whoami", "GET /whoami", { summary: "Get the token's user and organization", answers: { 200: actor } }),
+  // All organizations of the token's user, or the one of a headless token.
   adminRoute("list_organizations", "GET /organizations", {
     organization: false,
-    summary: "The organizations that the token is good for, by slug",
+    summary: "List the organizations that the token is valid for, by slug",
     query: pageQuery,
     answers: { 200: listOf(organization) },
     answer: ({ deps, credentials, query }) => call(deps.sql, "list_organizations", credentials.tokenHash, query),
   }),
   adminRoute("update_organization", "PATCH /organization", {
-    summary: "Give the organization another time zone",
+    summary: "Change the time zone of the organization",
     body: { schema: exact({ timeZone }), bytesMax: KIB },
     answers: { 200: changedOrganization },
-    // Pages tell instants by Node.js' own table of zones; the database looks into its own.
+    // Pages show instants by Node.js' table of time zones; the database checks its own table.
     passes: ({ body }) => [knownTimeZone(body.timeZone)],
   }),
   adminRoute("list_members", "GET /organization/members", {
-    summary: "The members of the organization by address",
+    summary: "List the members of the organization by e-mail address",
     query: pageQuery,
     answers: { 200: listOf(member) },
   }),
   adminRoute("update_member", "PATCH /organization/members/:userId", {
-    summary: "Give a member another role",
+    summary: "Change the role of a member",
     body: { schema: exact({ role }), bytesMax: KIB },
     answers: { 200: member },
     refusals: { 409: ["LAST_OWNER"] },
     passes: ({ params, body }) => [params["userId"]!, body.role],
   }),
-  // The last owner stays. Answers the member as it was.
+  // The last owner cannot be removed. Returns the former member.
   adminRoute("remove_member", "DELETE /organization/members/:userId", {
-    summary: "End a membership, and revoke the headless tokens that the user had for the organization",
+    summary: "End a membership, and revoke the user's headless tokens for the organization",
     answers: { 200: member },
     refusals: { 409: ["LAST_OWNER"] },
   }),
 ];
 
-/** The headless tokens of the organization, also those that stopped, what was changed in it, and what it has used. */
+/** The headless tokens of the organization, including invalid ones, its audit log and its usage. */
 export const tokenRoutes = [
   adminRoute("list_tokens", "GET /organization/tokens", {
-    summary: "The headless tokens of the organization, newest first",
+    summary: "List the headless tokens of the organization, the newest first",
     query: pageQuery,
     answers: { 200: listOf(token) },
   }),
-  // It acts as whoever makes it. It is in this answer and nowhere else, ever.
+  // The token acts as the user who creates it. Only this answer contains it.
   adminRoute("create_token", "POST /organization/tokens", {
-    summary: "Make a headless token that acts as you in this organization, with your role or a lesser one",
+    summary: "Create a headless token that acts as you in this organization, with your role or a lesser one",
     body: { schema: newToken, bytesMax: 4 * KIB },
     answers: { 201: createdToken },
     answer: async ({ call, body: { label, role, expiresInDays = TOKEN_EXPIRES_IN_DAYS_MAX } }) => {
       const accessToken = newCredential("token");
       const document = await call("create_token", label, role, expiresInDays, accessToken.hash);
-      const made = JSON.parse(document) as Static<typeof token>;
-      return { ...made, accessToken: accessToken.text };
+      const created = JSON.parse(document) as Static<typeof token>;
+      return { ...created, accessToken: accessToken.text };
     },
   }),
-  // Done again, it changes nothing.
+  // Idempotent.
   adminRoute("revoke_token", "DELETE /organization/tokens/:tokenId", {
-    summary: "Revoke a headless token; it stops at once",
+    summary: "Revoke a headless token, which stops working at once",
     answers: { 200: token },
   }),
   // `action=member.removed`, `actor=ada@example.com`, `since=7d` or a date.
   adminRoute("list_audit_log", "GET /organization/audit-log", {
-    summary: "What was changed in the organization, newest first",
+    summary: "List the changes that were made in the organization, the newest first",
     query: exact({ ...pageQuery.properties, action: filter, actor: filter, since: filter }),
     answers: { 200: listOf(auditEntry) },
     passes: ({ query }) => [query.action, query.actor, sinceFilter(query.since), query],
   }),
   adminRoute("get_usage", "GET /organization/usage", {
-    summary: "What the organization has used of its plan, and the plan's limits",
+    summary: "Get the organization's use of its plan, and the plan's limits",
     answers: { 200: usage },
   }),
 ];
 
 /**
- * Mails a link where mail is set up, and tells what became of the mail. The mail has a secret of its own: whoever asked for the link sees
- * the other one, so that only the use of this one verifies the address.
+ * Mails a link if mail is set up, and returns whether the mail server accepted it. The mail contains a secret of its own, which the user who created
+ * the link does not see, so that only its use verifies the address.
  *
- * @param secret of the link that was made
- * @param mailOf the mail with the secret that it is to hold
+ * @param secret the secret of the created link
+ * @param mailOf makes the mail with its own secret
  */
 async function sendLink(
   deps: AdminDeps,
@@ -196,13 +196,13 @@ async function sendLink(
   if (deps.mailer === null) return { mailed: false, mailFailed: false };
   const mailed = newCredential("link");
   await call(deps.sql, "mail_link", secret.hash, mailed.hash);
-  const isTaken = await deps.mailer.send(mailOf(mailed), requestId);
-  return { mailed: isTaken, mailFailed: !isTaken };
+  const isAccepted = await deps.mailer.send(mailOf(mailed), requestId);
+  return { mailed: isAccepted, mailFailed: !isAccepted };
 }
 
 const mail = {
-  mailed: Type.Boolean({ description: "Whether the mail server took the link; false also where no mail is set up." }),
-  mailFailed: Type.Boolean({ description: "Whether mail is set up, and the mail server did not take the link." }),
+  mailed: Type.Boolean({ description: "Whether the mail server accepted the link; also false if no mail is set up." }),
+  mailFailed: Type.Boolean({ description: "Whether mail is set up, but the mail server did not accept the link." }),
 };
 
 export const passwordReset = named("PasswordReset", { link: Type.String(), expiresAt: instant, ...mail });
@@ -214,14 +214,14 @@ const members = {
   createdAt: instant,
   expiresAt: instant,
 };
-export const invitation = named("Invitation", "An invitation without its link", members);
+export const invitation = named("Invitation", "An invitation, without its link.", members);
 export const createdInvitation = named("CreatedInvitation", { ...members, link: Type.String(), ...mail });
 
-/** Links by which people come in, and members set passwords. */
+/** Links by which people join the organization, and members set passwords. */
 export const invitationRoutes = [
-  // The link is in this answer, and another one in the mail where mail is set up, and nowhere else, ever.
+  // Only this answer contains the link; a mail, if it is set up, contains another one.
   adminRoute("create_password_reset", "POST /organization/members/:userId/password-reset", {
-    summary: "Make a link by which a member sets a password, good for 24 hours; stops the one before",
+    summary: "Create a link by which a member sets a password, valid for 24 hours; it replaces an earlier one",
     body: { schema: emptyObject, bytesMax: KIB },
     answers: { 201: passwordReset },
     answer: async ({ deps, credentials, call, params }) => {
@@ -235,31 +235,31 @@ export const invitationRoutes = [
     },
   }),
   adminRoute("list_invitations", "GET /organization/invitations", {
-    summary: "The open invitations of the organization by address",
+    summary: "List the open invitations of the organization by e-mail address",
     query: pageQuery,
     answers: { 200: listOf(invitation) },
   }),
-  // The link is in this answer, and another to the same invitation in the mail where mail is set up, and nowhere else, ever.
+  // Only this answer contains the link; a mail, if it is set up, contains another one to the same invitation.
   adminRoute("create_invitation", "POST /organization/invitations", {
-    summary: "Invite an address by a link that is good for 7 days; replaces its open invitation",
+    summary: "Invite an e-mail address by a link that is valid for 7 days; it replaces an open invitation",
     body: { schema: exact({ email: emailAddress, role }), bytesMax: 4 * KIB },
     answers: { 201: createdInvitation },
     refusals: { 409: ["ALREADY_MEMBER"] },
     answer: async ({ deps, credentials, call, body }) => {
       const secret = newCredential("link");
       const document = await call("create_invitation", body.email, body.role, secret.hash);
-      const made = JSON.parse(document) as { invitation: Static<typeof invitation>; organization: string };
-      const { email: to, role, createdBy: by, expiresAt } = made.invitation;
+      const created = JSON.parse(document) as { invitation: Static<typeof invitation>; organization: string };
+      const { email: to, role, createdBy: by, expiresAt } = created.invitation;
       const sent = await sendLink(deps, credentials.requestId, secret, (mailed) => {
         const link = invitationLink(deps.publicUrl(), mailed);
-        return invitationMail({ to, organization: made.organization, role, by, link, expiresAt });
+        return invitationMail({ to, organization: created.organization, role, by, link, expiresAt });
       });
-      return { ...made.invitation, link: invitationLink(deps.publicUrl(), secret), ...sent };
+      return { ...created.invitation, link: invitationLink(deps.publicUrl(), secret), ...sent };
     },
   }),
-  // Answers the invitation as it was.
+  // Returns the revoked invitation.
   adminRoute("revoke_invitation", "DELETE /organization/invitations/:invitationId", {
-    summary: "Revoke an open invitation; its link stops at once",
+    summary: "Revoke an open invitation, whose link stops working at once",
     answers: { 200: invitation },
   }),
 ];

@@ -5,22 +5,25 @@ import { invalidField } from "../errors.js";
 import { instantOf } from "../request/instants.js";
 import { exact } from "./schemas.js";
 
-/** The longest hold an event name and a path of 256 characters each, which were escaped as JSON. */
+/** The longest cursors contain an event name and a path of 256 characters each, escaped as JSON. */
 const CURSOR_LENGTH_MAX = 8192;
 
 const environment = Type.Enum(["test", "live"], { default: "test" });
-/** What the database cannot keep in a text. */
-const storable = { pattern: "^(?=.*\\S)[^\\u0000]*$", description: "must not be blank or hold the character U+0000" };
+/** Text that the database can store. */
+const storable = {
+  pattern: "^(?=.*\\S)[^\\u0000]*$",
+  description: "must not be blank or contain the character U+0000",
+};
 const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: CURSOR_LENGTH_MAX, ...storable }));
 const limit = Type.Integer({ minimum: 1, maximum: 200, default: 50 });
 
-/** A query without parameters, or a body without members: there is nothing to say but that it be done. */
+/** A query without parameters, or a body without members. */
 export const emptyObject = exact({});
 
-/** A version that is asked for. */
+/** The name of a version in a request. */
 export const versionAsked = Type.String({ pattern: "^v[1-9][0-9]{0,8}$", description: "must be a version such as v3" });
 
-/** `?env=`, test unless given. */
+/** `?env=`, test by default. */
 export const environmentQuery = exact({ env: environment });
 
 /** `?limit=&cursor=`, for lists that concern no environment. */
@@ -29,16 +32,16 @@ export const pageQuery = exact({ limit, cursor });
 /** `?env=&limit=&cursor=`, for lists. */
 export const listQuery = exact({ env: environment, limit, cursor });
 
-/** The same for lists of large items, of which fewer are answered unless more are asked for. */
+/** The same for lists of large items, with a smaller default limit. */
 export const shortListQuery = exact({ ...listQuery.properties, limit: Type.Integer({ ...limit, default: 20 }) });
 
 /** `?superseded=true`, for records of customers that a recompute replaces. */
 export const supersededToo = Type.Enum(["true", "false"], {
   default: "false",
-  description: "Also what recomputes replaced, as far as it is kept.",
+  description: "Whether to include records that recomputes replaced, as long as they are kept.",
 });
 
-/** A name or an id of the caller's system. */
+/** A name, or an id of the caller's system. */
 export const nameText = Type.String({ minLength: 1, maxLength: 256, ...storable });
 
 /** A filter by a name or an id. */
@@ -47,27 +50,28 @@ export const nameFilter = Type.Optional(nameText);
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
 
-/** A name that people choose and see: no control character, line break or change of direction, which could forge what stands around it. */
+/** A name that people choose and see: no control characters, line breaks or changes of direction, which could forge the text around it. */
 export const displayName = Type.String({
   minLength: 1,
   maxLength: 256,
   pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$",
-  description: "must not be blank or hold control characters, line breaks or marks that change the direction of text",
+  description:
+    "must not be blank or contain control characters, line breaks or marks that change the direction of text",
 });
 
-/** Neither what separates, quotes or comments addresses in a mail's header, nor what cannot be seen. */
+/** Excludes characters that separate, quote or comment addresses in a mail header, and invisible ones. */
 const ADDRESS_PART =
   '[^\\s@"(),:;<>\\[\\]\\\\\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff]+';
 
 const ADDRESS = { minLength: 3, maxLength: 254, pattern: `^${ADDRESS_PART}@${ADDRESS_PART}$` };
 
-/** Where mail goes: one address and nothing else. */
+/** A single e-mail address, without a display name. */
 export const emailAddress = Type.String({
   ...ADDRESS,
   description: "must be one e-mail address, for example ada@example.com",
 });
 
-/** Whether a text is one, by the same rule. */
+/** Whether a text is a valid `emailAddress`. */
 export function isEmailAddress(text: string): boolean {
   const { minLength, maxLength, pattern } = ADDRESS;
   return text.length >= minLength && text.length <= maxLength && new RegExp(pattern, "u").test(text);
@@ -80,14 +84,14 @@ export function secondsOf(duration: string, field: string): number {
   throw invalidField(field, duration, `\`${field}\` is not a duration, or longer than 3650d.`, fix);
 }
 
-/** How long what is replaced stays good, in seconds: 0 to `longest`; `at0` says what 0m does. Throws VALIDATION_ERROR. */
+/** How long a replaced secret or key stays valid, in seconds: 0 to `longest`; `at0` says what 0m does. Throws VALIDATION_ERROR. */
 export function graceOf(grace: string, longest: Duration, at0: string): number {
   const seconds = /^0[mhdw]$/.test(grace) ? 0 : secondsOf(grace, "grace");
   if (seconds <= parseDuration(longest) / 1000) return seconds;
   throw invalidField("grace", grace, "`grace` is too long.", `Write ${longest} or less; ${at0}`);
 }
 
-/** As `instantOf`, of a filter that may be missing. */
+/** As `instantOf`, for an optional filter. */
 export function sinceFilter(since: string | undefined): Date | undefined {
   return since === undefined ? undefined : instantOf(since, "since");
 }

@@ -10,7 +10,7 @@ export const createdProject = named("CreatedProject", {
   project: exact({ slug: Type.String(), name: Type.String(), createdAt: instant }),
   keys: exact(
     { test: Type.String({ examples: ["svc_test_…"] }), live: Type.String({ examples: ["svc_live_…"] }) },
-    { description: "The ingestion keys. They are shown here and nowhere else, ever." },
+    { description: "The ingestion keys. They cannot be retrieved again." },
   ),
 });
 
@@ -35,31 +35,36 @@ export const overview = named("Overview", {
   events: exact({
     accepted: count,
     pending: countOf("Operations that wait for evaluation."),
-    ahead: countOf("Those of them that occur later than now."),
+    ahead: countOf("Those of them whose time is in the future."),
   }),
   lifecycle: Type.Array(exact({ state: Type.String(), customers: count, everEntered: count })),
   segments: Type.Array(exact({ segment: Type.String(), members: count })),
   webhooks: exact({ delivered: count, pending: count, failed: count }, { description: "Deliveries by status." }),
-  emissions: mapOf(count, "How many of each type."),
+  emissions: mapOf(count, "Number of emissions by type."),
 });
 
-export const population = named("Population", "Where customers stood at an instant.", {
-  environment,
-  at: instant,
-  recomputedAt: orNull(
-    instant,
-    "When a recompute of all ended after `at`: segments and health are then only of those whose record begins by then, because it keeps the last membership and the present score. Null where none did.",
-  ),
-  customers: countOf("Those who were there by then."),
-  lifecycle: Type.Array(exact({ state: Type.String(), customers: count })),
-  segments: Type.Array(exact({ segment: Type.String(), members: count })),
-  health: exact({
-    scored: countOf("Customers with a health score."),
-    average: orNull(Type.Number()),
-    quartiles: orNull(quartiles),
-    bands: mapOf(count, "Customers by health band."),
-  }),
-});
+export const population = named(
+  "Population",
+  "The customers of an environment at an instant: states, segments and health.",
+  {
+    environment,
+    at: instant,
+    recomputedAt: orNull(
+      instant,
+      "When the last recompute of all customers ended, if it was after `at`; otherwise null. A recompute keeps only the last membership of a segment " +
+        "and the present score, so segments and health then count only customers whose record begins at or before `at`.",
+    ),
+    customers: countOf("Customers that existed at `at`."),
+    lifecycle: Type.Array(exact({ state: Type.String(), customers: count })),
+    segments: Type.Array(exact({ segment: Type.String(), members: count })),
+    health: exact({
+      scored: countOf("Customers with a health score."),
+      average: orNull(Type.Number()),
+      quartiles: orNull(quartiles),
+      bands: mapOf(count, "Customers by health band."),
+    }),
+  },
+);
 
 const newProject = exact({
   name: displayName,
@@ -69,10 +74,10 @@ const newProject = exact({
   }),
 });
 
-/** Projects, and an environment in numbers. */
+/** Projects, and figures of an environment. */
 export const projectRoutes = [
   adminRoute("list_projects", "GET /projects", {
-    summary: "The projects of the organization",
+    summary: "List the projects of the organization",
     query: pageQuery,
     answers: { 200: listOf(project) },
   }),
@@ -89,15 +94,15 @@ export const projectRoutes = [
     },
   }),
   adminRoute("get_project", "GET /projects/:project", {
-    summary: "A project with what is active in its environments",
+    summary: "Get a project with the active versions of its environments",
     answers: { 200: project },
   }),
   adminRoute("get_overview", "GET /projects/:project/overview", {
-    summary: "An environment in numbers",
+    summary: "Get the figures of an environment: customers, events, segments, deliveries",
     answers: { 200: overview },
   }),
   adminRoute("get_population", "GET /projects/:project/population", {
-    summary: "Where the customers of an environment stood at an instant, as the record says now",
+    summary: "Count the customers of an environment by state, segment and health at an instant, by the present records",
     query: exact({ ...environmentQuery.properties, ...pastQuery }),
     answers: { 200: population },
     // It reads the logs of all customers.

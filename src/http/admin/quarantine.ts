@@ -17,7 +17,7 @@ import {
   versionName,
 } from "./schemas.js";
 
-/** Operations that one step names at most. */
+/** The most operations that one request names. */
 const IDS_MAX = 500;
 
 const violation = {
@@ -28,10 +28,13 @@ const violation = {
 
 export const quarantined = named("QuarantinedOperation", "An operation that was accepted and violates the schema.", {
   quarantineId: Type.String({ examples: ["qop_0000000000000400"] }),
-  eventId: orNull(eventId, "The id that the event will have, which ingestion answered; null for an identify."),
-  customerId: orNull(customerId, "Null where a call of the tracking API names none."),
-  event: orNull(Type.String(), "Null for an identify, and where a call names none."),
-  operation: jsonObject("As sent, numbers beyond double precision included."),
+  eventId: orNull(
+    eventId,
+    "The id that the event will have, which ingestion returned; null for an identify operation.",
+  ),
+  customerId: orNull(customerId, "Null for a call of the tracking API without a customer."),
+  event: orNull(Type.String(), "Null for an identify operation, and for a call without an event name."),
+  operation: jsonObject("The operation as sent, including numbers beyond double precision."),
   idempotencyKey: orNull(Type.String()),
   quarantinedAt: instant,
   configVersion: orNull(versionName),
@@ -51,38 +54,38 @@ const filter = {
 
 const nextCursor = orNull(
   Type.String(),
-  "Send the request again with it as `cursor`, for the next step; null after the last one.",
+  "Send the request again with it as `cursor` to continue; null when everything is done.",
 );
 
-/** Operations that violate the schema and are kept apart. */
+/** Operations in quarantine, which violate the schema. */
 export const quarantineRoutes = [
   adminRoute("list_quarantined", "GET /projects/:project/quarantine", {
-    summary: "What is in quarantine, the last accepted first",
+    summary: "List the operations in quarantine, the last accepted first",
     query: exact({ ...listQuery.properties, id: nameFilter, event: nameFilter, code: nameFilter }),
     answers: {
       200: listOf(quarantined, {
-        operations: countOf("All that are in quarantine."),
-        limit: countOf("How many may be."),
-        since: orNull(instant, "When the oldest came; null where there is none."),
+        operations: countOf("Number of all operations in quarantine."),
+        limit: countOf("The largest number allowed."),
+        since: orNull(instant, "When the oldest was accepted; null if there is none."),
       }),
     },
     passes: ({ at, query }) => [at, { ...query, quarantineId: query.id }, query],
   }),
-  // Those that are named, or all that pass the filters; a step takes a few hundred.
+  // Releases the named operations, or all that match the filters, a few hundred per request.
   adminRoute("release_quarantined", "POST /projects/:project/quarantine/release", {
-    summary: "Release from quarantine what is valid under the active version",
+    summary: "Release operations from quarantine that are valid under the active version",
     body: filter,
     answers: {
       200: exact({
         released: count,
-        kept: countOf("Those that violate the active version's schema, too; they stay."),
-        expired: countOf("Those that are too old to be stored; they will be removed."),
+        kept: countOf("Operations that stay, because they violate the schema of the active version, too."),
+        expired: countOf("Operations that are too old to be stored; they will be removed."),
         nextCursor,
       }),
     },
     answer: async ({ at, body, call }) => {
       const { model, calls } = await call("list_quarantined_calls", at, body, body.cursor);
-      // Mapped anew: what was no event then may be one under the active version.
+      // Calls are mapped again, because the active version may declare events that were unknown before.
       const elements = calls.flatMap((kept) => {
         const element = model && elementOf(mapCall(model, kept.call, kept.at), kept.call);
         return element === null ? [] : [[kept.id, element] as const];

@@ -22,39 +22,39 @@ import { hash, newPreview, storable } from "./submitted-snapshot.js";
 const RECOMPUTE_STATUSES = ["queued", "running", "retrying", "completed", "dead_letter"] as const;
 
 export const status = Type.Enum([...RECOMPUTE_STATUSES], {
-  description: "dead_letter: given up after it failed too often without getting further.",
+  description: "`dead_letter`: given up after too many failures without progress.",
 });
 
-const result = named("RecomputeResult", "What came of it so far; it grows while it runs.", {
+const result = named("RecomputeResult", "The result so far; the counts grow while it runs.", {
   lifecycleChanged: countOf("Customers whose final lifecycle state changes."),
   healthChanged: countOf("Customers whose final health changes."),
   segmentsEntered: countOf("Memberships that begin."),
   segmentsExited: countOf("Memberships that end."),
-  customersChanged: countOf("Customers with a difference, a run of a rule or an emission."),
-  rules: countOf("Runs of rules that the log gains."),
+  customersChanged: countOf("Customers with a difference, a new rule execution or an emission."),
+  rules: countOf("Rule executions that are added to the log."),
   rulesRemoved: countOf(
-    "Runs that the log loses. One that only moves in time is lost at one instant and gained at another.",
+    "Rule executions that are removed from the log. One that only moves in time counts as removed and added.",
   ),
-  emissions: countOf("Corrections and expirations that are emitted."),
+  emissions: countOf("Emitted corrections and expirations."),
 });
 
-/** How far a job has come. */
+/** The progress of a job. */
 export const progress = {
-  attempt: countOf("How often a worker took it."),
-  nextAttemptAt: orNull(instant, "While retrying: when it is tried again."),
-  error: orNull(Type.String(), "Why it failed last, and what to do."),
+  attempt: countOf("Number of attempts so far."),
+  nextAttemptAt: orNull(instant, "While retrying: when the next attempt begins."),
+  error: orNull(Type.String(), "Why the last attempt failed, and what to do."),
   progress: exact({
     customersTotal: orNull(
       count,
-      "How many customers there were when it began, and how many were done once it is completed; null before.",
+      "Number of customers when it started, or of processed customers once it is completed; null before it starts.",
     ),
     customersDone: count,
   }),
 };
 
-/** Who asked for a job, and when it was done. */
+/** Who requested a job, and when it was requested and run. */
 export const requested = {
-  requestedBy: Type.String({ description: "E-mail address of who asked for it." }),
+  requestedBy: Type.String({ description: "E-mail address of the user who requested it." }),
   requestedAt: instant,
   startedAt: orNull(instant),
   finishedAt: orNull(instant, "When it was completed or given up."),
@@ -64,7 +64,7 @@ const job = {
   pins: exact({
     configVersion: orNull(
       versionName,
-      "The version that is replayed; of a preview, whose replay its own is compared with. Null before the first deploy.",
+      "The version that is replayed; for a preview, the version that it is compared with. Null before the first deploy.",
     ),
     evaluatedAt: instant,
     customersCreatedThrough: instant,
@@ -77,9 +77,9 @@ const job = {
 export const recompute = named("Recompute", {
   id: Type.String({ pattern: "^rec_[0-9a-f]+$", examples: ["rec_5f0c2a9e7b1d4c3a5f0c"] }),
   status,
-  dry_run: Type.Boolean({ description: "Whether it only tells what it would change." }),
+  dry_run: Type.Boolean({ description: "Whether it only reports what it would change." }),
   environment,
-  customerId: orNull(Type.String(), "The one customer that it is of; null for all."),
+  customerId: orNull(Type.String(), "The customer that is recomputed; null for all."),
   ...job,
 });
 
@@ -88,34 +88,34 @@ export const preview = named("Preview", {
   status,
   dry_run: Type.Literal(true),
   environment,
-  sample: orNull(Type.Integer({ minimum: 1 }), "About how many customers it looks at; null for all."),
+  sample: orNull(Type.Integer({ minimum: 1 }), "The approximate number of customers in the sample; null for all."),
   hash,
   ...job,
 });
 
-const state = orNull(Type.String(), "Null where there is none.");
+const state = orNull(Type.String(), "Null if there is none.");
 const score = orNull(
   exact({
     overall: Type.Number(),
-    band: Type.Optional(Type.String({ description: "Not in what was compared by a release before bands were." })),
+    band: Type.Optional(Type.String({ description: "Absent in differences from releases that had no bands." })),
     components: mapOf(Type.Number()),
   }),
-  "Null where there is none.",
+  "Null if there is none.",
 );
 
-/** A pair of what was and what is, or would be. */
+/** A pair of the values before and after a change, or a change that would happen. */
 const beforeAndAfter = <Schema extends TSchema>(schema: Schema) => exact({ before: schema, after: schema });
 
-export const difference = named("CustomerDifference", "A customer before and after.", {
+export const difference = named("CustomerDifference", "A customer before and after the replay.", {
   customerId,
   lifecycle: beforeAndAfter(state),
   health: beforeAndAfter(score),
-  segments: beforeAndAfter(Type.Array(Type.String(), { description: "All that the customer is in." })),
+  segments: beforeAndAfter(Type.Array(Type.String(), { description: "All segments that the customer is in." })),
   journeys: beforeAndAfter(Type.Array(journeyRun)),
   signals: Type.Optional(
     beforeAndAfter(
       Type.Array(Type.String(), {
-        description: "All that are raised. Not in what was compared by a release before signals were.",
+        description: "All raised signals. Absent in differences from releases that had no signals.",
       }),
     ),
   ),
@@ -124,24 +124,26 @@ export const difference = named("CustomerDifference", "A customer before and aft
       ruleId: Type.String(),
       result: Type.Enum(["pass", "fail", "skip", "error"]),
       triggeredBy: Type.String({ examples: ["event:login"] }),
-      conditions: jsonObject("How the condition came out, part by part."),
-      action: jsonObject("What the rule does when it passes."),
+      conditions: jsonObject("The result of the condition, part by part."),
+      action: jsonObject("The action of the rule when it passes."),
       executedAt: instant,
     }),
-    { maxItems: 1000, description: "Runs that the log gains." },
+    { maxItems: 1000, description: "Rule executions that are added to the log." },
   ),
-  rulesOmitted: Type.Optional(Type.Integer({ minimum: 1, description: "How many more there are." })),
-  rulesRemoved: Type.Optional(Type.Integer({ minimum: 1, description: "How many runs the log loses." })),
+  rulesOmitted: Type.Optional(Type.Integer({ minimum: 1, description: "Number of further ones." })),
+  rulesRemoved: Type.Optional(
+    Type.Integer({ minimum: 1, description: "Number of rule executions removed from the log." }),
+  ),
   emissions: Type.Array(
     exact({
       eventType: Type.String({ examples: ["customer.activated"] }),
       source: Type.String({ examples: ["lifecycle"] }),
-      metadata: jsonObject("Depends on the type."),
+      metadata: jsonObject("Details, which depend on the type."),
       timestamp: instant,
     }),
     { maxItems: 1000, description: "Corrections and expirations." },
   ),
-  emissionsOmitted: Type.Optional(Type.Integer({ minimum: 1, description: "How many more there are." })),
+  emissionsOmitted: Type.Optional(Type.Integer({ minimum: 1, description: "Number of further ones." })),
 });
 
 const differenceList = listOf(difference);
@@ -170,9 +172,9 @@ const customersQuery = exact({
   order: Type.Enum(["weight", "customerId"], { default: "weight" }),
 });
 
-/** Recomputes and dry runs, and previews of snapshots that are not deployed, which deploy nothing. */
+/** Recomputes, dry runs, and previews of snapshots that are not deployed. */
 export const recomputeRoutes = [
-  // It is done when those before it are.
+  // It runs after those that were queued before it.
   adminRoute("create_recompute", "POST /projects/:project/recomputes", {
     summary: "Queue a recompute of one customer or of all, or a dry run of it",
     body: { schema: newRecompute, bytesMax: 16 * KIB },
@@ -185,9 +187,9 @@ export const recomputeRoutes = [
       return document;
     },
   }),
-  // Previews are not among them.
+  // Without previews.
   adminRoute("list_recomputes", "GET /projects/:project/recomputes", {
-    summary: "The recomputes and dry runs of an environment, the newest first",
+    summary: "List the recomputes and dry runs of an environment, the newest first",
     query: exact({
       ...shortListQuery.properties,
       status: Type.Optional(Type.Enum([...RECOMPUTE_STATUSES])),
@@ -196,17 +198,17 @@ export const recomputeRoutes = [
     passes: ({ at, query }) => [at, query.status, query],
   }),
   adminRoute("get_recompute", "GET /projects/:project/recomputes/:recompute", {
-    summary: "A recompute, with its progress and what came of it so far",
+    summary: "Get a recompute, with its progress and its result so far",
     answers: { 200: recompute },
   }),
   adminRoute("list_recompute_customers", "GET /projects/:project/recomputes/:recompute/customers", {
-    summary: "The customers that a recompute changes, the most telling first",
+    summary: "List the customers that a recompute changes, by default the largest changes first",
     query: customersQuery,
     answers: { 200: differenceList },
     passes: ({ at, params, query }) => [at, params["recompute"]!, query.order === "customerId", query],
   }),
   adminRoute("retry_recompute", "POST /projects/:project/recomputes/:recompute/retry", {
-    summary: "Go on with a recompute that was given up",
+    summary: "Resume a recompute that was given up",
     body: { schema: emptyObject, bytesMax: KIB },
     answers: { 202: recompute },
     refusals: { 409: ["RECOMPUTE_NOT_DEAD"] },
@@ -225,18 +227,18 @@ export const recomputeRoutes = [
     },
   }),
   adminRoute("get_preview", "GET /projects/:project/previews/:preview", {
-    summary: "A preview, with its progress and what came of it so far",
+    summary: "Get a preview, with its progress and its result so far",
     answers: { 200: preview },
   }),
   adminRoute("list_preview_customers", "GET /projects/:project/previews/:preview/customers", {
-    summary: "The customers that the snapshot of a preview would change, the most telling first",
+    summary: "List the customers that the snapshot of a preview would change, by default the largest changes first",
     query: customersQuery,
     answers: { 200: differenceList },
     passes: ({ at, params, query }) => [at, params["preview"]!, query.order === "customerId", query],
   }),
 ];
 
-/** Where what was queued can be looked at. @param document the job. */
+/** The path of a queued job. @param document the job. */
 export function placeOfJob(
   { project, environment }: EnvironmentRef,
   list: "recomputes" | "previews" | "backtests",
@@ -246,7 +248,7 @@ export function placeOfJob(
   return `/projects/${encodeURIComponent(project)}/${list}/${id}?env=${environment}`;
 }
 
-/** The one scope that was chosen. Throws VALIDATION_ERROR where there is none, or more than one. */
+/** The chosen scope. Throws VALIDATION_ERROR unless exactly one was chosen. */
 function scopeOf({ customerId, all, from }: Static<typeof newRecompute>) {
   const [first, second] = Object.entries({ customerId, all, from }).flatMap(([name, value]) => (value ? name : []));
   if (first !== undefined && second === undefined) return { customerId, from };

@@ -21,61 +21,60 @@ import type { AiQuestions, CustomerWork, WebhookTests } from "./work.js";
 import { emptyObject, environmentQuery } from "./parameters.js";
 import { readSubmission, refuseBadLiterals, type SubmissionKind } from "./submitted-snapshot.js";
 
-/** What the administrative routes need. */
 export interface AdminDeps {
   sql: Sql;
-  /** Of `sealingKey`: encrypts webhook secrets. */
+  /** The result of `sealingKey`; encrypts webhook secrets. */
   sealingKey: Buffer;
   /** SVC_WEBHOOK_ALLOW_PRIVATE. */
   allowPrivateWebhooks: boolean;
-  /** Where people reach the service, without a slash at the end. */
+  /** The public address of the service, without a slash at the end. */
   publicUrl: () => string;
-  /** Null where no mail is set up. */
+  /** Null if no mail is set up. */
   mailer: Mailer | null;
-  /** What takes longer than a look-up. */
+  /** Connections and places for work that takes longer than a look-up. */
   work: CustomerWork;
   webhookTests: WebhookTests;
-  /** Null where no language model is set up. */
+  /** Null if no language model is set up. */
   ai: AiQuestions | null;
 }
 
-/** What each of them is bound to. */
+/** The dependencies that each route is bound to. */
 export interface BoundDeps extends AdminDeps {
-  /** Of the calls to `sql`: one for each of its connections, so that what waits is bounded in number and in time. */
+  /** One place for each connection of `sql`, so that waiting calls are bounded in number and time. */
   calls: Semaphore;
 }
 
-/** A request that has a token, an organization, and a query and body of the declared shape. */
+/** A request with a token, an organization, and a query and body of the declared shape. */
 export interface AdminCall<Query extends TSchema, Body extends TSchema> {
   deps: BoundDeps;
   credentials: AdminCredentials;
   /** Calls a function of the database with the credentials. */
   call: <Name extends AdminFunction>(name: Name, ...args: FurtherArguments<Name>) => Promise<AnswerOf<Name>>;
-  /** The environment that a path below `/projects/:project` and `?env=` name; of a query without `env`, none. */
+  /** The environment that the path (`/projects/:project`) and `?env=` name; undefined if the query has no `env`. */
   at: Static<Query> extends { env: EnvironmentRef["environment"] } ? EnvironmentRef : undefined;
   params: Readonly<Record<string, string>>;
   query: Static<Query>;
   body: Static<Body>;
-  /** Of the request, for answers that need more than this. */
+  /** The context of the request, for answers that need more than this. */
   ctx: Context;
 }
 
-/** What is answered: JSON text as the database made it, also in UTF-8, a value to render, or a stream of what the route's `type` says. */
+/** An answer: JSON text from the database, as string or UTF-8, a value to render as JSON, or a stream with the route's media type. */
 export type AdminAnswer = string | Buffer | object | Readable;
 
-/** What is asked of an operation, by a request to its endpoint or by a page. */
+/** A request for an operation, from its endpoint or from a page. */
 export interface OperationRequest {
   ctx: Context;
   credentials: AdminCredentials;
-  /** Of the path, decoded. */
+  /** The decoded parameters of the path. */
   params: Readonly<Record<string, string>>;
-  /** As text. */
+  /** The unparsed parameters of the query. */
   query: ReadonlyMap<string, string>;
-  /** That of the request is read unless given. */
+  /** By default the body of the request is read. */
   body?: unknown;
 }
 
-/** An endpoint whose operation pages may ask, too. */
+/** An endpoint whose operation pages can call, too. */
 export interface OperationRoute extends Route {
   ask(request: OperationRequest): Promise<AdminAnswer>;
 }
@@ -83,18 +82,18 @@ export interface OperationRoute extends Route {
 interface BodyShape<Body extends TSchema> {
   schema: Body;
   bytesMax: number;
-  /** How deep it may nest, where its schema takes whatever there is. */
+  /** The deepest nesting, if the schema accepts any value. */
   depthMax?: number;
-  /** Read as `readSubmission` does, because a snapshot takes long. */
+  /** Read the body with `readSubmission`, because reading a snapshot takes long. */
   submission?: SubmissionKind;
 }
 
-/** What takes the credentials first. */
+/** The database functions whose first argument is the credentials. */
 type AdminFunction = {
   [Name in FunctionName]: ArgumentsOf<Name> extends readonly [AdminCredentials, ...infer _] ? Name : never;
 }[FunctionName];
 
-/** What such a function takes besides. */
+/** The further arguments of such a function. */
 type FurtherArguments<Name> = Name extends AdminFunction
   ? ArgumentsOf<Name> extends readonly [unknown, ...infer Further]
     ? Further
@@ -104,7 +103,7 @@ type FurtherArguments<Name> = Name extends AdminFunction
 /** Method and path, for example `GET /projects/:project/keys`. */
 type RouteText = `${Declaration["method"]} /${string}`;
 
-/** What is below a project concerns one of its environments. */
+/** The default query: routes below a project take an environment. */
 type UsualQuery<Text extends RouteText> = Text extends `${string} /projects/:project/${string}`
   ? typeof environmentQuery
   : typeof emptyObject;
@@ -113,26 +112,26 @@ interface AdminRoute<Query extends TObject, Body extends TSchema, Operation exte
   Declaration,
   "operation" | "method" | "path"
 > {
-  /** `?env=` below a project, and nothing elsewhere, unless given. */
+  /** By default `?env=` below a project, and no parameters elsewhere. */
   query?: Query;
   body?: BodyShape<Body>;
   /**
-   * What it takes is scarce, so that nobody waits for it who may not have it: authorized first, as is whatever has a body. It has places of
-   * its own, and waits for them in none of the others'. Of some requests only where it is a function.
+   * Whether requests need a scarce resource. Like requests with a body they are authorized first, so that unauthorized ones do not wait for it,
+   * and they run without a place of `calls`, because the resource has places of its own. A function decides for each request.
    */
   scarce?: true | ((query: Static<Query>) => boolean);
-  /** Whether a list that is asked for so can be comma-separated values; else it is JSON. Always unless given. */
+  /** Whether a list with this query is available as comma-separated values; by default every list is. */
   isTable?: (query: ReadonlyMap<string, string>) => boolean;
-  /** Answered with the first of the statuses of `answers`, unless it sets another one. */
+  /** Makes the answer. Its status is the first of `answers`, unless this function sets another one. */
   answer?: (call: AdminCall<Query, Body>) => Promise<AdminAnswer>;
   /**
-   * Instead: the function of the operation's name is called with these arguments, and its document answered. Unless given, they are the
-   * environment, what the path names, and the page of a list.
+   * Instead of `answer`: the arguments for the database function with the operation's name, whose document is the answer. By default they are the
+   * environment, the parameters of the path, and the page of a list.
    */
   passes?: (call: AdminCall<Query, Body>) => FurtherArguments<Operation>;
 }
 
-/** Makes a route of an endpoint: credentials, query and body are read and checked, then `answer` is called and its answer rendered. */
+/** Makes the route of an endpoint, which reads and checks credentials, query and body, calls `answer` and renders the result. */
 export function adminRoute<
   const Operation extends string,
   const Text extends RouteText,
@@ -146,13 +145,13 @@ export function adminRoute<
   const columns = csvColumns(route.answers[200]);
   return (deps) => {
     const ask = async ({ ctx, credentials, params, query: texts, body: given }: OperationRequest) => {
-      // Not the organization, which anybody may name.
-      const who = credentials.tokenHash.toString("base64");
+      // Not the organization, because any request can name it.
+      const owner = credentials.tokenHash.toString("base64");
       const query = readQuery(texts, queryShape);
       const environment = "env" in query ? (query.env as string) : null;
       const isScarce = typeof route.scarce === "function" ? route.scarce(query) : route.scarce === true;
       if (route.body || isScarce) {
-        await deps.calls.run(() => call(deps.sql, "authorize_request", credentials, operation, environment), who);
+        await deps.calls.run(() => call(deps.sql, "authorize_request", credentials, operation, environment), owner);
       }
       const read = (body: BodyShape<Body>, shape: RequestShape<Body>) => {
         if (given === undefined) return readBody(ctx, body, shape, credentials);
@@ -165,7 +164,7 @@ export function adminRoute<
       const at = environment === null ? undefined : { project: params["project"], environment };
       const request = { deps, credentials, call: bound, at, params, query, body, ctx };
       const answer = () => answerOf(operation, route, request as unknown as AdminCall<Query, Body>);
-      return isScarce ? answer() : deps.calls.run(answer, who);
+      return isScarce ? answer() : deps.calls.run(answer, owner);
     };
     return {
       method,
@@ -175,14 +174,14 @@ export function adminRoute<
       handle: async (ctx) => {
         const credentials = readCredentials(ctx, route.organization !== false);
         ctx.status = Number(Object.keys(route.answers)[0]);
-        const asked = { ctx, credentials, params: readPathText(ctx, path), query: readQueryText(ctx) };
-        const isTable = columns !== null && (route.isTable?.(asked.query) ?? true);
+        const request = { ctx, credentials, params: readPathText(ctx, path), query: readQueryText(ctx) };
+        const isTable = columns !== null && (route.isTable?.(request.query) ?? true);
         if (isTable && ctx.accepts("json", CSV) === CSV) {
           const read = async (query: ReadonlyMap<string, string>) =>
-            ((await ask({ ...asked, query })) as string | Buffer).toString();
-          return answerCsv(ctx, listCsv(columns, asked.query, read));
+            ((await ask({ ...request, query })) as string | Buffer).toString();
+          return answerCsv(ctx, listCsv(columns, request.query, read));
         }
-        const document = await ask(asked);
+        const document = await ask(request);
         ctx.type = route.type ?? "application/json";
         const isReady = typeof document === "string" || Buffer.isBuffer(document) || document instanceof Readable;
         ctx.body = isReady ? document : JSON.stringify(document);
@@ -214,7 +213,7 @@ function hasNoBody({ headers }: IncomingMessage): boolean {
 
 function readCredentials(ctx: Context, needsOrganization: boolean): AdminCredentials {
   const token = bearerToken(ctx);
-  // A browser's session is for pages, which take changes only from forms of their own.
+  // A browser's session is valid for pages only, which accept changes only from their own forms.
   if (token === null || isSessionText(token))
     throw new ApiError(401, "INVALID_SESSION", { fix: "Send the header Authorization: Bearer <token>." });
   const credentials = { tokenHash: hashCredential(token), requestId: ctx.state["requestId"] as string };
@@ -225,7 +224,7 @@ function readCredentials(ctx: Context, needsOrganization: boolean): AdminCredent
   return { ...credentials, organizationId };
 }
 
-/** The members of a query as text, in the order in which they came. Throws VALIDATION_ERROR for one that is there twice or is no text. */
+/** The parameters of the query as text, in their order. Throws VALIDATION_ERROR for one that is repeated or not valid text. */
 function readQueryText(ctx: Context): ReadonlyMap<string, string> {
   const members = new Map<string, string>();
   for (const piece of ctx.querystring.split("&")) {
@@ -240,7 +239,7 @@ function readQueryText(ctx: Context): ReadonlyMap<string, string> {
   return members;
 }
 
-/** The parameters of a request's path, which a route of this `path` takes. Throws VALIDATION_ERROR for one that is no text. */
+/** The parameters of a request's path, by the pattern `path`. Throws VALIDATION_ERROR for one that is not valid text. */
 function readPathText(ctx: Context, path: string): Readonly<Record<string, string>> {
   const raw = ctx.path.split("/");
   const parameters = path.split("/").flatMap((part, index) => {
@@ -271,7 +270,7 @@ function notText(name: string, reason: string): ApiError {
   return new ApiError(400, "VALIDATION_ERROR", { message: `\`${field}\` is not valid text.`, field, reason });
 }
 
-/** Numbers arrive as text; defaults are filled in. */
+/** Converts numbers, fills in defaults, and checks the query. */
 function readQuery<Query extends TObject>(
   texts: ReadonlyMap<string, string>,
   query: RequestShape<Query>,
@@ -287,7 +286,7 @@ function readQuery<Query extends TObject>(
   return query.check(values);
 }
 
-/** What a few milliseconds are enough for. */
+/** Up to this size, a snapshot is read in the event loop, within a few milliseconds. */
 const SUBMISSION_AT_ONCE_BYTES_MAX = 32 * 1024;
 
 async function readBody<Body extends TSchema>(
@@ -296,7 +295,7 @@ async function readBody<Body extends TSchema>(
   body: RequestShape<Body>,
   { organizationId }: AdminCredentials,
 ): Promise<Static<Body>> {
-  // Where nothing has to be said, nothing may be sent.
+  // The body can be left out if no member is required.
   if (!needsMembers(schema) && hasNoBody(ctx.req)) return body.check({});
   if (submission !== undefined) {
     const sent = await readJsonBody(ctx, bytesMax, SUBMISSION_AT_ONCE_BYTES_MAX);
@@ -304,14 +303,14 @@ async function readBody<Body extends TSchema>(
   }
   const text = await readJsonText(ctx, bytesMax);
   if (countJson(text, { ...PARSER_LIMITS, depthMax }).exceeded?.limit === "depthMax") {
-    throw new ApiError(400, "VALIDATION_ERROR", { reason: `The body nests deeper than ${depthMax} levels.` });
+    throw new ApiError(400, "VALIDATION_ERROR", { reason: `The body is nested deeper than ${depthMax} levels.` });
   }
   const value = parseJson(text);
   refuseBadLiterals(text);
   return body.check(value);
 }
 
-/** A snapshot is read at once where it is small, else in the thread of large bodies. */
+/** Reads a small submission in the event loop, and others in the thread for large bodies. */
 async function readSubmitted<Body extends TSchema>(
   ctx: Context,
   kind: SubmissionKind,
@@ -321,7 +320,7 @@ async function readSubmitted<Body extends TSchema>(
   const read =
     typeof sent === "string" && sent.length <= SUBMISSION_AT_ONCE_BYTES_MAX
       ? readSubmission({ kind, pieces: [new TextEncoder().encode(sent)] })
-      : // The organization is one that the token may act in.
+      : // The request is already authorized, so the organization is verified.
         await largeBodies(ctx).run(organizationId, "readSubmission", sent, (pieces) => ({ kind, pieces }));
   return read as Static<Body>;
 }

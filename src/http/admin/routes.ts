@@ -22,12 +22,12 @@ import { traitRoutes } from "./traits.js";
 import { transitionRoutes, trendRoutes } from "./trends.js";
 import { webhookRoutes } from "./webhooks.js";
 
-/** How many connections administration has for itself: none of it, however long it hangs, takes one of ingestion's. */
+/** The number of connections for administration. They are separate, so that administrative calls that hang take none from ingestion. */
 export const ADMINISTRATION_CONNECTIONS = 8;
 
 const WAITING_MAX = 1_000;
 
-/** The administrative API. Who may do what is decided in the database (iam.operations). */
+/** The administrative API. The database (iam.operations) decides who may do what. */
 export function adminRoutes(deps: AdminDeps): OperationRoute[] {
   const calls = new Semaphore({
     places: ADMINISTRATION_CONNECTIONS,

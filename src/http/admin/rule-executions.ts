@@ -7,7 +7,7 @@ import { environmentQuery, listQuery, nameFilter, sinceFilter, supersededToo } f
 const RESULTS = ["pass", "fail", "skip", "error"] as const;
 
 export const triggeredBy = Type.String({ examples: ["event:login", "segment.entered:paying"] });
-export const conditions = jsonObject("How the condition came out, part by part.");
+export const conditions = jsonObject("The result of the condition, part by part.");
 
 export const ruleExecution = named("RuleExecution", {
   customerId: Type.String(),
@@ -17,10 +17,10 @@ export const ruleExecution = named("RuleExecution", {
   executedAt: instant,
   cause: exact({ type: Type.Enum(["event", "identify", "timer", "job"]), id: orNull(Type.String()) }),
   configVersion: orNull(versionName),
-  error: orNull(Type.String(), "Why it could not be run, where the result is error."),
-  emissionId: orNull(Type.String({ examples: ["emi_0000000000000400"] }), "What it emitted, where that is known."),
-  conditions: Type.Optional(jsonObject("How the condition came out, part by part; with `detail=true`.")),
-  action: Type.Optional(jsonObject("What the rule does when it passes; with `detail=true`.")),
+  error: orNull(Type.String(), "Why it could not be run, if the result is `error`."),
+  emissionId: orNull(Type.String({ examples: ["emi_0000000000000400"] }), "The id of its emission, if it is known."),
+  conditions: Type.Optional(jsonObject("The result of the condition, part by part; with `detail=true`.")),
+  action: Type.Optional(jsonObject("The action of the rule when it passes; with `detail=true`.")),
   superseded: Type.Optional(superseded),
 });
 
@@ -34,18 +34,19 @@ export const ruleCounts = named("RuleCounts", "How often rules ran.", {
       skip: count,
       error: count,
       more: Type.Array(Type.Enum([...RESULTS]), {
-        description: "The results of which there were more: of each only the newest runs are counted, at most 1,000.",
+        description:
+          "Results whose count is incomplete: for each result only the newest executions are counted, at most 1,000.",
       }),
     }),
-    { description: "Those of the active version, in the author's order." },
+    { description: "The rules of the active version, in the author's order." },
   ),
 });
 
-/** The log of the rules. */
+/** The log of rule executions. */
 export const ruleExecutionRoutes = [
   adminRoute("search_rule_executions", "GET /projects/:project/rule-executions", {
     operationId: "listRuleExecutions",
-    summary: "The log of the rules, newest first",
+    summary: "List rule executions, the newest first",
     query: exact({
       ...listQuery.properties,
       customer: nameFilter,
@@ -64,7 +65,7 @@ export const ruleExecutionRoutes = [
   }),
   adminRoute("count_rule_executions", "GET /projects/:project/rule-executions/counts", {
     operationId: "countRuleExecutions",
-    summary: "How often each rule ran since an instant, by result",
+    summary: "Count the executions of each rule since an instant, by result",
     query: exact({
       ...environmentQuery.properties,
       since: nameFilter,

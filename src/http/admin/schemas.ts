@@ -1,14 +1,14 @@
 import Type, { type Static, type TObjectOptions, type TProperties, type TSchema, type TUnsafe } from "typebox";
 import { ROLES } from "../../db/api/access.js";
 
-/** What many requests and answers have in common. Schemas are exact: no member that is not named, and none missing. */
+/** Schemas that many requests and answers share. Objects are exact: other members are not allowed, and all must be present. */
 
-/** A member by a former name, which stays for those who know it. */
+/** A member under a former name, which stays for existing clients. */
 export function formerly<Schema extends TSchema>(schema: Schema, name: string): Schema {
-  return { ...schema, deprecated: true, description: `A former name of \`${name}\`.` };
+  return { ...schema, deprecated: true, description: `The former name of \`${name}\`.` };
 }
 
-/** An instant as `svc.iso` writes it. */
+/** An instant in the format of `svc.iso`. */
 export const instant = Type.String({
   format: "date-time",
   pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$",
@@ -18,28 +18,32 @@ export const instant = Type.String({
 
 export const environment = Type.Enum(["test", "live"], { description: "An environment." });
 
-export const role = Type.Enum([...ROLES], { description: "What a member may do." });
+export const role = Type.Enum([...ROLES], {
+  description: "The role of a member, which determines what the member may do.",
+});
 
-/** A version's name. */
+/** The name of a version. */
 export const versionName = Type.String({
   pattern: "^v[1-9]\\d*$",
   description: "A configuration version.",
   examples: ["v3"],
 });
 
-/** Of a record of a customer. */
-export const superseded = Type.Boolean({ description: "Whether a recompute has replaced the history that it is of." });
+/** A flag of a record of a customer. */
+export const superseded = Type.Boolean({
+  description: "Whether a recompute has replaced the history that this belongs to.",
+});
 
 export const count = Type.Integer({ minimum: 0 });
 
-/** A count of which more is to be said. */
+/** A count with a description. */
 export const countOf = (description: string) => Type.Integer({ minimum: 0, description });
 
-/** A text of which more is to be said than that it is one. */
+/** A text with a description and examples. */
 export const describedText = (description: string, ...examples: string[]) =>
   Type.String({ description, ...(examples.length === 0 ? {} : { examples }) });
 
-/** An object that has such values by names that no schema knows. TypeBox tells nothing of them in its type. */
+/** An object with arbitrary names and values of one schema. TypeBox does not infer their type. */
 export const mapOf = <Value extends TSchema>(value: Value, description?: string) =>
   Type.Object({}, { additionalProperties: value, ...(description && { description }) }) as unknown as TUnsafe<
     Record<string, Static<Value>>
@@ -51,11 +55,11 @@ export const jsonObject = (description: string) => mapOf(Type.Unknown(), descrip
 export const orNull = <Schema extends TSchema>(schema: Schema, description?: string) =>
   Type.Union([schema, Type.Null()], description ? { description } : {});
 
-/** An object with these members, all of them there, and no other. */
+/** An object with exactly these members. */
 export const exact = <Properties extends TProperties>(properties: Properties, options: TObjectOptions = {}) =>
   Type.Object(properties, { ...options, additionalProperties: false });
 
-/** As `exact`; the title, a capital letter first, names the schema in the OpenAPI document. A description may stand after it. */
+/** As `exact`. The title names the schema in the OpenAPI document and begins with a capital letter; a description may follow it. */
 export function named<Properties extends TProperties>(
   title: string,
   ...rest: [properties: Properties] | [description: string, properties: Properties]
@@ -64,7 +68,7 @@ export function named<Properties extends TProperties>(
   return exact(properties, { title, ...(description === undefined ? {} : { description }) });
 }
 
-/** A page of a list. One of rare filters or of large items may be short, even empty, and nextCursor go on all the same. */
+/** A page of a list. With rare matches or large items it can be short or even empty although nextCursor leads to more. */
 export const listOf = <Item extends TSchema, More extends TProperties>(item: Item, more = {} as More) =>
   exact({
     ...more,

@@ -6,11 +6,11 @@ import { exact, listOf, named } from "./schemas.js";
 
 export const listedSignal = named("Signal", { customerId, ...raisedSignal.properties });
 
-/** The signals that are raised, across customers. */
+/** The raised signals of all customers. */
 export const signalRoutes = [
   adminRoute("search_signals", "GET /projects/:project/signals", {
     operationId: "listSignals",
-    summary: "The signals that are raised, the last raised first",
+    summary: "List the raised signals of all customers, the last raised first",
     query: exact({
       ...listQuery.properties,
       signal: nameFilter,

@@ -14,7 +14,7 @@ import { shape } from "../request/shapes.js";
 import { versionAsked } from "./parameters.js";
 import { exact, named } from "./schemas.js";
 
-/** Throws VALIDATION_ERROR for a literal of a valid JSON text that the database could not keep. */
+/** Throws VALIDATION_ERROR if a valid JSON text has a literal that the database cannot store. */
 export function refuseBadLiterals(text: string): void {
   const bad = findBadLiteral(text);
   if (bad === null) return;
@@ -22,20 +22,20 @@ export function refuseBadLiterals(text: string): void {
   throw new ApiError(400, "VALIDATION_ERROR", { field, value: bad.literal, reason: bad.reason });
 }
 
-/** A snapshot as it is stored. */
+/** A snapshot in the form in which it is stored. */
 interface StorableSnapshot {
   /** Canonical JSON. */
   snapshot: string;
-  /** Of exactly that text. */
+  /** The hash of exactly that text. */
   hash: string;
 }
 
-/** A snapshot that was sent, read: what is stored of it, or what is wrong with it. */
+/** The result of reading a submitted snapshot: its storable form, or its problems. */
 type ReadSnapshot = (StorableSnapshot & { budget: StateBudget }) | { problems: readonly Problem[] };
 
 const text = Type.Optional(Type.String({ maxLength: 1024 }));
 
-export const buildProvenance = named("Provenance", "Where a version was built, as far as it is known.", {
+export const buildProvenance = named("Provenance", "Where a version was built, as far as known.", {
   repository: text,
   commit: text,
   ref: text,
@@ -43,11 +43,11 @@ export const buildProvenance = named("Provenance", "Where a version was built, a
   run: text,
 });
 
-/** Members of the body of whatever makes a version the active one. */
+/** Body members of requests that activate a version. */
 export const activationOptions = {
   expected: Type.Optional(
     Type.Union([versionAsked, Type.Null()], {
-      description: "must be the version that is to be active at present, such as v3, or null for none",
+      description: "must be the version that is expected to be active now, such as v3, or null for none",
     }),
   ),
   force: Type.Optional(Type.Boolean()),
@@ -63,7 +63,7 @@ export const newVersion = exact({
 
 export const checkedSnapshot = exact({ snapshot: Type.Unknown() });
 
-/** More customers than anybody has. */
+/** More than any number of customers. */
 const SAMPLE_MAX = 1_000_000_000;
 
 export const newPreview = exact({
@@ -71,19 +71,19 @@ export const newPreview = exact({
   sample: Type.Optional(Type.Integer({ minimum: 1, maximum: SAMPLE_MAX })),
 });
 
-const words = (description: string, ...examples: string[]) =>
+const shortText = (description: string, ...examples: string[]) =>
   Type.String({ minLength: 1, maxLength: 300, description, examples });
 
-/** The words of `readQuestion`, and whom and what to look at. */
+/** The parameters of `readQuestion`, and the model and customers to use. */
 export const newBacktest = exact({
   snapshot: Type.Optional(Type.Unknown()),
   version: Type.Optional(versionAsked),
   against: Type.Optional(versionAsked),
-  outcome: words("must be state:<id>, event:<name> or segment:<id>", "state:churned"),
-  within: words("must be a duration", "60d"),
-  every: Type.Optional(words("must be a duration", "7d")),
-  from: Type.Optional(words("must be an instant or a date", "2026-03-01")),
-  to: Type.Optional(words("must be an instant or a date", "2026-03-01")),
+  outcome: shortText("must be state:<id>, event:<name> or segment:<id>", "state:churned"),
+  within: shortText("must be a duration", "60d"),
+  every: Type.Optional(shortText("must be a duration", "7d")),
+  from: Type.Optional(shortText("must be an instant or a date", "2026-03-01")),
+  to: Type.Optional(shortText("must be an instant or a date", "2026-03-01")),
   customers: Type.Optional(Type.Integer({ minimum: 1, maximum: SAMPLE_MAX })),
   traits: Type.Optional(Type.Enum(["then", "now"])),
 });
@@ -95,19 +95,19 @@ const SHAPES = {
   backtest: shape(newBacktest),
 };
 
-/** What a snapshot is submitted as. */
+/** The purpose of a submission. */
 export type SubmissionKind = keyof typeof SHAPES;
 
 const SUBMISSION_LIMITS: JsonLimits = {
   ...PARSER_LIMITS,
   membersMax: 100,
-  // Each value takes a byte at least.
+  // Each value takes at least one byte.
   part: { depth: 2, valuesMax: LIMITS.bytes, charactersMax: Infinity },
 };
 
 /**
- * Reads a body that may have the member `snapshot`, in whose place is then what was read of it. Throws what is wrong with the body; what is wrong with
- * the snapshot is in the answer, because it is said when all else is right.
+ * Reads a body, and replaces its member `snapshot`, if present, by the result of reading it. Throws an ApiError if the body is not valid; problems of
+ * the snapshot are returned, because they are reported only if everything else is valid.
  */
 export function readSubmission({ kind, pieces }: { kind: SubmissionKind; pieces: readonly Uint8Array[] }): object {
   const text = decodeText(pieces);
@@ -121,10 +121,10 @@ export function readSubmission({ kind, pieces }: { kind: SubmissionKind; pieces:
 }
 
 /**
- * What is to be stored of a snapshot that `readSubmission` read. Throws CONFIG_INVALID with all that is wrong with it, and STATE_TOO_LARGE where
- * the organization's plan allows a model to remember less.
+ * The storable form of a snapshot that `readSubmission` read. Throws CONFIG_INVALID with all its problems, and STATE_TOO_LARGE if its state can
+ * exceed the limit of the organization's plan.
  *
- * @param at.operation what the snapshot is sent for, which the sender must be allowed to do
+ * @param at.operation the operation that the snapshot is sent for, for which the sender must be authorized
  */
 export async function storable(
   sql: Sql,
@@ -145,14 +145,14 @@ function readSnapshot(value: unknown): ReadSnapshot {
   if (!parsed.ok) return { problems: parsed.problems };
   const snapshot = canonicalJson(parsed.snapshot);
   const { bytes, parts } = stateBudget(parsed.snapshot);
-  // An error names the dearest conditions.
+  // An error lists the most expensive conditions.
   return { snapshot, hash: digest(snapshot).toString("hex"), budget: { bytes, parts: parts.slice(0, 5) } };
 }
 
 function invalidSnapshot(problems: readonly Problem[]): ApiError {
   return new ApiError(422, "CONFIG_INVALID", {
     message: "The snapshot is not a valid configuration.",
-    fix: "Correct the model and compile it again; problems lists every one.",
+    fix: "Correct the model and compile it again; `problems` lists every problem.",
     problems: problems.map(({ code, message, path }) => ({ code, message, path })),
   });
 }
@@ -163,8 +163,8 @@ function tooLarge({ bytes, parts }: StateBudget, bytesMax: number): ApiError {
       `The model may remember up to ${bytesInWords(bytes)} for one customer, ` +
       `and the plan allows ${bytesInWords(bytesMax)}.`,
     fix:
-      "Compare with smaller numbers of occurrences or of different values, or with fewer events and properties; " +
-      "problems names what takes the most.",
+      "Use smaller numbers of occurrences or of distinct values in conditions, or fewer events and properties; " +
+      "`problems` lists what takes the most.",
     problems: parts.map(({ path, conditions, bytes: own }) => ({
       code: "STATE_TOO_LARGE",
       message: `remembers up to ${bytesInWords(own)}${conditions === 1 ? "" : `, which ${conditions} conditions share`}`,

@@ -15,28 +15,28 @@ export const pastQuery = {
     Type.String({
       minLength: 1,
       maxLength: 64,
-      description: "An instant, a date (00:00 UTC), or how long ago: `7d`. Now unless given.",
+      description: "An instant, a date (00:00 UTC), or how long ago, for example `7d`; by default now.",
     }),
   ),
 };
 
-/** `?at=&version=`: where a customer stood at an instant, by a replay under a version. */
+/** `?at=&version=`: a customer at an instant, by a replay under a version. */
 export const travelQuery = { ...pastQuery, version: nameFilter };
 
 export const travelRefusals = { 404: ["VERSION_NOT_FOUND"] };
 
-/** What the answer says besides, where it is of an instant. */
+/** Additional members of an answer about an instant. */
 export const travelAnswer = {
-  at: Type.Optional({ ...instant, description: "Of time travel: the instant." }),
+  at: Type.Optional({ ...instant, description: "The requested instant, with time travel." }),
   exactFrom: Type.Optional(
     orNull(
       instant,
-      "Of time travel: from when on all events are there, where retention may have removed some before; else null.",
+      "With time travel: since when all events are stored, if retention may have removed earlier ones; otherwise null.",
     ),
   ),
 };
 
-/** Whether a request asks for an instant or for a version. */
+/** Whether a request names an instant or a version. */
 export const isTravel = ({ at, version }: Travel): boolean => at !== undefined || version !== undefined;
 
 interface Travel {
@@ -48,7 +48,7 @@ type TravelCall = Pick<AdminCall<typeof environmentQuery, never>, "deps" | "cred
   query: Travel;
 };
 
-/** Reads on one snapshot of the database what a thread replays. */
+/** Reads the data in one snapshot of the database, and replays it in the thread. */
 export function travel(
   { deps: { work }, credentials: by, at, params, query }: TravelCall,
   part: TravelJob["part"],
@@ -59,11 +59,11 @@ export function travel(
   const replay = () =>
     onSnapshot(work.sql, async (tx) => {
       const stored = await call(tx, "begin_time_travel", by, at, customerId, query.version);
-      const whole = "customer";
+      const wholeCustomer = "customer";
       const answers: TravelQuestions & Record<string, (input: never) => Promise<unknown>> = {
-        snapshot: (version) => call(tx, "explanation_snapshot", by, at, version, whole),
+        snapshot: (version) => call(tx, "explanation_snapshot", by, at, version, wholeCustomer),
         history: ({ request, pageSize }) =>
-          explanationHistory(tx, { by, at, customerId, part: whole }, request, pageSize),
+          explanationHistory(tx, { by, at, customerId, part: wholeCustomer }, request, pageSize),
         events: ({ after, propertyEvents }) =>
           callBytes(tx, "time_travel_events", by, at, customerId, after, [...propertyEvents]),
       };
@@ -73,10 +73,10 @@ export function travel(
   return work.explanations.run(replay, by.organizationId);
 }
 
-/** The instant that `at` names; now unless given. Throws VALIDATION_ERROR, also of one that lies ahead: nobody knows that. */
+/** The instant that `at` names, by default now. Throws VALIDATION_ERROR if it is not valid or in the future. */
 export function pastInstantOf(at: string | undefined): Date {
   if (at === undefined) return new Date();
   const until = instantOf(at, "at");
   if (until.getTime() <= Date.now()) return until;
-  throw invalidField("at", at, "`at` lies ahead.", "Name an instant that has passed.");
+  throw invalidField("at", at, "`at` is in the future.", "Use an instant that has passed.");
 }

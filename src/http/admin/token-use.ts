@@ -4,15 +4,15 @@ import { call } from "../../db/api/call.js";
 import { bearerToken, hashCredential } from "../request/credentials.js";
 import type { Route } from "../route.js";
 
-/** As svc_api.touch_token. */
+/** The same interval as in svc_api.touch_token. */
 const EVERY_MS = 5 * 60_000;
-/** About 2 MiB; with more tokens in use than that, some are told to the database more often, where it makes no difference. */
+/** About 2 MiB; with more tokens in use, some are reported more often, which the database ignores. */
 const REMEMBERED_MAX = 10_000;
 
-/** Tells the database which access tokens were used, after their requests were answered and so seldom that it costs nothing. */
+/** Reports to the database which access tokens were used, after the answer and so rarely that it costs almost nothing. */
 export class TokenUse {
-  /** When each token was last told, the longest ago first. */
-  readonly #told = new Map<string, number>();
+  /** When the use of each token was last reported, the oldest first. */
+  readonly #reportedAt = new Map<string, number>();
 
   constructor(
     private readonly sql: Sql,
@@ -20,7 +20,7 @@ export class TokenUse {
     private readonly rememberedMax = REMEMBERED_MAX,
   ) {}
 
-  /** The route, whose successful requests count as uses of their tokens. */
+  /** Wraps a route so that successful requests count as uses of their tokens. */
   count(route: Route): Route {
     return {
       ...route,
@@ -35,13 +35,13 @@ export class TokenUse {
   #note(tokenHash: Buffer): void {
     const name = tokenHash.toString("base64");
     const now = performance.now();
-    const last = this.#told.get(name);
+    const last = this.#reportedAt.get(name);
     if (last !== undefined && now - last < EVERY_MS) return;
-    this.#told.delete(name);
-    this.#told.set(name, now);
-    if (this.#told.size > this.rememberedMax) this.#told.delete(this.#told.keys().next().value!);
+    this.#reportedAt.delete(name);
+    this.#reportedAt.set(name, now);
+    if (this.#reportedAt.size > this.rememberedMax) this.#reportedAt.delete(this.#reportedAt.keys().next().value!);
     call(this.sql, "touch_token", tokenHash).catch((err: unknown) => {
-      this.#told.delete(name);
+      this.#reportedAt.delete(name);
       this.log.warn({ err }, "the use of an access token could not be recorded");
     });
   }

@@ -7,19 +7,19 @@ import { exact, mapOf } from "./schemas.js";
 
 const texts = (description: string) => Type.String({ minLength: 2, maxLength: 12_000, default: "[]", description });
 
-/** The list that a parameter writes as JSON, of at most so many texts. Throws VALIDATION_ERROR. */
-function textsOf(field: string, text: string, most: number): string[] {
+/** The array of at most `itemsMax` texts that a parameter contains as JSON. Throws VALIDATION_ERROR. */
+function textsOf(field: string, text: string, itemsMax: number): string[] {
   const value = jsonOrUndefined(text);
-  const isList = Array.isArray(value) && value.length <= most && value.every((item) => typeof item === "string");
+  const isList = Array.isArray(value) && value.length <= itemsMax && value.every((item) => typeof item === "string");
   if (isList) return value;
-  const message = `\`${field}\` is not a JSON array of at most ${most} texts.`;
+  const message = `\`${field}\` is not a JSON array of at most ${itemsMax} texts.`;
   throw invalidField(field, text, message, 'Write for example ["globex"], URL-encoded.');
 }
 
-/** Traits for lists of customers. */
+/** Traits that lists of customers show. */
 export const traitRoutes = [
   adminRoute("list_traits", "GET /projects/:project/traits", {
-    summary: "Some traits of some customers, as text",
+    summary: "Get the given traits of the given customers, as text",
     query: exact({
       ...environmentQuery.properties,
       customers: texts("Ids of customers: a JSON array of at most 200."),

@@ -10,28 +10,28 @@ import { type Travelled, travelTo } from "../../evaluation/time-travel.js";
 import { ApiError } from "../errors.js";
 import { type AskStored, type ExplainQuestions, historyFrom } from "./explain-stored.js";
 
-/** What is asked of a customer at an instant. */
+/** The input of time travel: the requested part of a customer at an instant. */
 export interface TravelJob {
   part: "state" | "explanation" | "timeline";
   stored: StoredForTimeTravel;
   environment: string;
-  /** In milliseconds. */
+  /** In ms since the epoch. */
   at: number;
-  /** Of a timeline. */
+  /** For a timeline: the most emissions, and whether the order is reversed. */
   limit: number;
   reverse: boolean;
 }
 
-/** What time travel asks of whoever has the database. */
+/** The questions of time travel to the main thread, which has the database. */
 export interface TravelQuestions extends ExplainQuestions {
   /** A page as JSON in UTF-8. */
   events(of: { after: PageEnd; propertyEvents: readonly string[] }): Promise<Uint8Array>;
 }
 
-/** Of the thread, which is what replays. */
+/** The compiled models of this thread. */
 const models = new Models();
 
-/** A customer as the replay of its history up to an instant has it: the document that is answered, as JSON. Throws 404 where there was none by then. */
+/** Replays a customer's history up to an instant. Returns the answer as JSON. Throws 404 if the customer did not exist at that instant. */
 export async function travelStored(job: TravelJob, ask: AskStored): Promise<string> {
   const { stored, at } = job;
   const model = await models.get(stored, (version) => ask("snapshot", version));
@@ -43,8 +43,8 @@ export async function travelStored(job: TravelJob, ask: AskStored): Promise<stri
   const travelled = await travelTo({ model, input: loadedState(stored), at, parts, past, emissionsMax });
   const instant = new Date(at).toISOString();
   if (travelled === null) {
-    const message = `The customer had not begun by ${instant}: nothing that is kept of it is as old.`;
-    throw new ApiError(404, "CUSTOMER_NOT_FOUND", { message, field: "at", fix: "Name a later instant." });
+    const message = `The customer did not exist at ${instant}: none of its stored history is as old.`;
+    throw new ApiError(404, "CUSTOMER_NOT_FOUND", { message, field: "at", fix: "Use a later instant." });
   }
   const { state } = travelled;
   const { configVersion, activeVersion, exactFrom } = stored;
@@ -55,9 +55,9 @@ export async function travelStored(job: TravelJob, ask: AskStored): Promise<stri
     case "timeline":
       return JSON.stringify({ ...timelineOf(travelled, job), ...about, configVersion });
     case "explanation": {
-      // Nothing was due since its clock, so it stands there as it does at the instant; what is measured goes on.
+      // No timer was due between its last evaluation and the instant, so its state is the same at both; only measures change.
       const then = { ...state, evaluatedThrough: at };
-      const found = await withHistory(
+      const withFlips = await withHistory(
         (source) =>
           explain(model, then, {
             history: (request) => {
@@ -67,24 +67,24 @@ export async function travelStored(job: TravelJob, ask: AskStored): Promise<stri
           }),
         history,
       );
-      const why = found === null ? explain(model, then, { flips: false }) : found.answer;
+      const explanation = withFlips === null ? explain(model, then, { flips: false }) : withFlips.answer;
       const { customerId } = stored;
-      const flipsKnown = found !== null;
-      const nothing = { pending: 0, setAside: null, unavailable: null };
+      const flipsKnown = withFlips !== null;
+      const nothingPending = { pending: 0, setAside: null, unavailable: null };
       return JSON.stringify({
         customerId,
         configVersion,
         activeVersion,
-        ...nothing,
+        ...nothingPending,
         flipsKnown,
         ...about,
-        ...why,
+        ...explanation,
       });
     }
   }
 }
 
-/** The traits as they are kept: numbers with all their digits. */
+/** The document as JSON with the stored text of the traits, so that numbers keep all their digits. */
 function withTraits(document: object, { traitsText }: StoredForTimeTravel): string {
   const members = Object.entries(document).map(
     ([name, value]) => `${JSON.stringify(name)}:${name === "traits" ? traitsText : JSON.stringify(value)}`,

@@ -10,27 +10,30 @@ const what = Type.Enum(["lifecycle", "flows", "segments", "health", "signals", "
   default: "lifecycle",
   description:
     "`lifecycle` (customers in each state), `flows` (transitions), `segments`, `health`, `signals`, `active` (customers with an " +
-    "event), `operations` (that were accepted) or `deliveries`.",
+    "event), `operations` (accepted ones) or `deliveries`.",
 });
 const every = Type.Enum(["day", "week", "month"], { default: "day" });
 const day = Type.String({ format: "date", examples: ["2026-03-01"] });
 const label = Type.Optional(Type.String());
 
-export const trends = named("Trends", "How an environment developed.", {
+export const trends = named("Trends", "The development of an environment over time.", {
   environment,
   what,
   every,
-  timeZone: Type.String({ description: "That of the organization, in which days begin.", examples: ["UTC"] }),
-  complete: Type.Boolean({
-    description: "False while what came before is still to be counted: some minutes after an upgrade.",
+  timeZone: Type.String({
+    description: "The time zone of the organization, which determines when days begin.",
+    examples: ["UTC"],
   }),
-  periods: Type.Array(day, { description: "The first day of each; weeks begin on Monday." }),
+  complete: Type.Boolean({
+    description: "False while earlier data is still being counted, for some minutes after an upgrade.",
+  }),
+  periods: Type.Array(day, { description: "The first day of each period; weeks begin on Monday." }),
   series: Type.Array(
     exact({
       metric: Type.String({
         description:
-          "`customers`, `members`, `scored`, `average`, `lowerQuartile`, `median` and `upperQuartile` are of the end of each period, " +
-          "the others of what happened in it.",
+          "`customers`, `members`, `scored`, `average`, `lowerQuartile`, `median` and `upperQuartile` are values at the end of each period, " +
+          "the others count what happened in it.",
       }),
       state: label,
       from: Type.Optional(orNull(Type.String(), "The state that was left; null for the first of a customer.")),
@@ -46,16 +49,16 @@ export const trends = named("Trends", "How an environment developed.", {
 
 const dayQuery = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 64, description }));
 
-/** How an environment developed. */
+/** The development of an environment over time. */
 export const trendRoutes = [
   adminRoute("get_trends", "GET /projects/:project/trends", {
-    summary: "How an environment developed, by days, weeks or months",
+    summary: "Get the development of an environment by day, week or month",
     query: exact({
       ...environmentQuery.properties,
       what,
       every,
-      from: dayQuery("The first day, as 2026-03-01; 30 days, 12 weeks or 12 months ago unless given."),
-      to: dayQuery("The last day; today unless given."),
+      from: dayQuery("The first day, for example 2026-03-01; by default 30 days, 12 weeks or 12 months ago."),
+      to: dayQuery("The last day; by default today."),
     }),
     answers: { 200: trends },
     passes: ({ at, query: { what, every, from, to } }) => [
@@ -72,29 +75,32 @@ const { superseded: _, ...present } = transition.properties;
 
 export const listedTransition = named("CustomerTransition", { customerId, ...present });
 
-export const transitionTimes = named("TransitionTimes", "How long customers stay in states.", {
-  transitions: countOf("Transitions that were looked at."),
+export const transitionTimes = named("TransitionTimes", "How long customers stay in lifecycle states.", {
+  transitions: countOf("Number of measured transitions."),
   states: Type.Array(
     named("StateTimes", {
       state: Type.String(),
-      left: countOf("How often it was left by those transitions."),
+      left: countOf("Number of these transitions that left the state."),
       seconds: quartiles,
     }),
   ),
 });
 
-/** Transitions of all customers: the list behind what trends count as `flows`. */
+/** Transitions of all customers, which trends count as `flows`. */
 export const transitionRoutes = [
   adminRoute("search_transitions", "GET /projects/:project/transitions", {
-    summary: "Lifecycle transitions of all customers, the last written first, filtered",
+    summary: "List lifecycle transitions of all customers, the last written first, filtered",
     query: exact({
       ...listQuery.properties,
       entered: nameFilter,
       left: Type.Optional(
-        Type.String({ maxLength: 256, description: "The state left; empty for the first of a customer." }),
+        Type.String({
+          maxLength: 256,
+          description: "The state that was left; empty for the first transition of a customer.",
+        }),
       ),
-      from: dayQuery("The first day on which they happened, as 2026-03-01, in the time zone of the organization."),
-      to: dayQuery("The last such day."),
+      from: dayQuery("The first day of the transitions, for example 2026-03-01, in the time zone of the organization."),
+      to: dayQuery("The last day of the transitions."),
     }),
     answers: { 200: listOf(listedTransition) },
     passes: ({ at, query: { left, entered, from, to, ...page } }) => [
@@ -104,7 +110,7 @@ export const transitionRoutes = [
     ],
   }),
   adminRoute("get_transition_times", "GET /projects/:project/transitions/times", {
-    summary: "How long customers had been in the states that they left, by the last 2,000 transitions",
+    summary: "Measure how long customers stayed in the states that they left, by the last 2,000 transitions",
     answers: { 200: transitionTimes },
   }),
 ];

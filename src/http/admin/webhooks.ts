@@ -15,33 +15,36 @@ const FORMATS = ["json", "slack", "teams"] as const;
 
 const webhookProperties = {
   id: Type.String({ pattern: "^whk_[0-9a-f]+$", examples: ["whk_5f0c2a9e7b1d4c3a5f0c"] }),
-  url: Type.String({ description: "Its origin and /… for members who may not change it." }),
+  url: Type.String({ description: "Only the origin and /… for members who may not change it." }),
   eventTypes: Type.Array(Type.String({ examples: ["customer.*"] }), {
     description: "Types to deliver; a trailing * matches any ending.",
   }),
   maxEventAge: orNull(
     Type.String({ examples: ["7d"] }),
-    "What happened longer before it was emitted is not delivered; null without a limit.",
+    "Emissions whose cause was older than this when they were emitted are not delivered; null without a limit.",
   ),
-  maxConcurrency: Type.Integer({ minimum: 1, description: "Deliveries under way at once at most." }),
-  maxPerSecond: orNull(Type.Integer({ minimum: 1 }), "Deliveries begun per second at most; null without a limit."),
+  maxConcurrency: Type.Integer({ minimum: 1, description: "The most concurrent deliveries." }),
+  maxPerSecond: orNull(
+    Type.Integer({ minimum: 1 }),
+    "The most deliveries that start per second; null without a limit.",
+  ),
   include: Type.Array(Type.String({ examples: ["traits.plan"] }), {
-    description: "What of the customer deliveries tell besides; empty for nothing.",
+    description: "Data of the customer that deliveries include; empty for none.",
   }),
-  format: Type.Enum([...FORMATS], { description: "How a delivery is written." }),
+  format: Type.Enum([...FORMATS], { description: "The format of the body of a delivery." }),
   createdAt: instant,
   previousSecretExpiresAt: orNull(
     instant,
-    "Until when the secret before the last rotation signs, too; null where one signs.",
+    "Until when deliveries are also signed with the secret before the last rotation; null if they are not.",
   ),
   failingSince: orNull(instant, "Since when all attempts have failed; null while they succeed."),
-  disabledAt: orNull(instant, "From when nothing is delivered; null where it is enabled."),
+  disabledAt: orNull(instant, "Since when nothing is delivered; null if the webhook is enabled."),
   disabledReason: orNull(Type.String()),
 };
 
 export const webhook = named("Webhook", webhookProperties);
 
-const secret = describedText("Signs the deliveries. It is shown here and nowhere else, ever.", "whsec_…");
+const secret = describedText("The secret that signs the deliveries. It cannot be retrieved again.", "whsec_…");
 
 export const createdWebhook = named("CreatedWebhook", { ...webhookProperties, secret });
 
@@ -50,51 +53,51 @@ export const rotatedWebhook = named("RotatedWebhook", { webhook, secret });
 export const webhookDetail = named("WebhookDetail", {
   ...webhookProperties,
   pending: Type.Integer({ minimum: 0, maximum: 10_000, description: "Deliveries that wait, counted up to 10,000." }),
-  oldestPendingAt: orNull(instant, "When the oldest emission of those was written."),
+  oldestPendingAt: orNull(instant, "When the oldest emission among them was written."),
   lastDay: exact(
     {
       attempts: count,
-      accepted: countOf("Those that were answered 2xx."),
-      medianLatencyMs: orNull(count, "Null where there was none."),
-      p95LatencyMs: orNull(count, "95 of 100 took no longer; null where there was none."),
+      accepted: countOf("Attempts that were answered 2xx."),
+      medianLatencyMs: orNull(count, "Null without attempts."),
+      p95LatencyMs: orNull(count, "The 95th percentile; null without attempts."),
     },
-    { description: "The attempts of the last 24 hours, out of the 1,000 for the newest emissions." },
+    { description: "Attempts in the last 24 hours, among the 1,000 for the newest emissions." },
   ),
 });
 
 export const webhookTest = named("WebhookTest", {
-  id: describedText("Of the message.", "test_5f0c2a9e7b1d4c3a5f0c"),
+  id: describedText("The id of the message.", "test_5f0c2a9e7b1d4c3a5f0c"),
   delivered: Type.Boolean({ description: "Whether the receiver answered 2xx." }),
-  statusCode: orNull(Type.Integer(), "Null where there was no answer."),
+  statusCode: orNull(Type.Integer(), "Null if there was no answer."),
   latencyMs: count,
   error: orNull(Type.String(), "Why there was no answer."),
   response: orNull(Type.String(), "The first KiB of the answer."),
   request: exact({
     headers: mapOf(
       Type.String(),
-      "The signature's and ours; none where the secret does not open, so that nothing could be signed.",
+      "The headers of the signature and of the service; empty if the secret could not be decrypted, so that nothing was signed.",
     ),
-    body: Type.String({ description: "JSON, byte for byte as it was signed." }),
+    body: Type.String({ description: "The JSON text exactly as it was signed." }),
   }),
 });
 
 const MAX_CONCURRENCY = 10;
-/** What to do where an address is refused for what it reaches. */
-const PUBLIC =
-  "Give an address that the internet reaches; for receivers on your own machine, start the service with SVC_WEBHOOK_ALLOW_PRIVATE=1.";
+/** The fix for an address that is refused because it is private. */
+const USE_PUBLIC =
+  "Use an address that is reachable from the internet; for receivers on your own machine, start the service with SVC_WEBHOOK_ALLOW_PRIVATE=1.";
 const TEST_TYPE = "webhook.test";
 
-/** What a webhook is set to, member by member. */
+/** The settings of a webhook. */
 const url = Type.String({
   minLength: 1,
   pattern: "^[^\\s\\u0000-\\u001f\\u007f]*$",
-  description: "must not hold spaces, line breaks or control characters",
+  description: "must not contain spaces, line breaks or control characters",
 });
 const eventType = Type.String({
   minLength: 1,
   maxLength: 256,
   pattern: "^[^*]*\\*?$",
-  description: "must be an event type, or the beginning of some and a * at the end, for example customer.*",
+  description: "must be an event type, or the beginning of event types and a *, for example customer.*",
 });
 const eventTypes = Type.Array(eventType, { minItems: 1, maxItems: 100, uniqueItems: true });
 const maxEventAge = Type.Unsafe<string | null>({
@@ -105,12 +108,12 @@ const maxEventAge = Type.Unsafe<string | null>({
 });
 const maxConcurrency = Type.Integer({ minimum: 1, maximum: 100 });
 const maxPerSecond = Type.Unsafe<number | null>({ type: ["integer", "null"], minimum: 1, maximum: 1000 });
-const told = Type.String({
+const included = Type.String({
   maxLength: "traits.".length + LIMITS.nameLength,
   pattern: "^(name|owner|renewal|url|facts|traits\\.[^\\u0000-\\u001f\\u007f-\\u009f]+)$",
   description: "must be name, owner, renewal, url, facts, or traits. and the name of a trait, for example traits.plan",
 });
-const include = Type.Array(told, { maxItems: 32, uniqueItems: true });
+const include = Type.Array(included, { maxItems: 32, uniqueItems: true });
 const format = Type.Enum([...FORMATS]);
 
 const newWebhook = exact({
@@ -119,7 +122,7 @@ const newWebhook = exact({
   maxEventAge: Type.Optional(maxEventAge),
   maxConcurrency: Type.Optional(Type.Integer({ ...maxConcurrency, default: MAX_CONCURRENCY })),
   maxPerSecond: Type.Optional(maxPerSecond),
-  include: Type.Optional(Type.Array(told, { ...include, default: [] })),
+  include: Type.Optional(Type.Array(included, { ...include, default: [] })),
   format: Type.Optional(Type.Enum([...FORMATS], { default: "json" })),
 });
 const changes = Type.Partial(
@@ -151,7 +154,7 @@ const test = exact({
 /** The webhooks of an environment, without their secrets. */
 export const webhookRoutes = [
   adminRoute("create_webhook", "POST /projects/:project/webhooks", {
-    summary: "Add an endpoint that receives emissions from now on",
+    summary: "Create a webhook: an endpoint that receives emissions from now on",
     body: { schema: newWebhook, bytesMax: 64 * KIB },
     answers: { 201: createdWebhook },
     answer: async ({ deps, call, at, body }) => {
@@ -166,15 +169,15 @@ export const webhookRoutes = [
     },
   }),
   adminRoute("list_webhooks", "GET /projects/:project/webhooks", {
-    summary: "The webhooks of an environment",
+    summary: "List the webhooks of an environment",
     query: listQuery,
     answers: { 200: listOf(webhook) },
   }),
   adminRoute("get_webhook", "GET /projects/:project/webhooks/:webhook", {
-    summary: "A webhook, with what waits to be delivered there and how the last attempts ended",
+    summary: "Get a webhook, with its pending deliveries and the results of the last attempts",
     answers: { 200: webhookDetail },
   }),
-  // Members that are not there stay. Disabled, it receives nothing, and what is pending waits.
+  // Absent members stay unchanged. A disabled webhook receives nothing, and pending deliveries wait.
   adminRoute("update_webhook", "PATCH /projects/:project/webhooks/:webhook", {
     summary: "Change, disable or enable a webhook",
     body: { schema: changes, bytesMax: 64 * KIB },
@@ -189,11 +192,11 @@ export const webhookRoutes = [
     answers: { 200: webhook },
   }),
   adminRoute("rotate_webhook_secret", "POST /projects/:project/webhooks/:webhook/rotate-secret", {
-    summary: "Replace the signing secret; the old one signs too until the grace is over",
+    summary: "Replace the signing secret; the old one also signs until the grace period ends",
     body: { schema: rotation, bytesMax: KIB },
     answers: { 201: rotatedWebhook },
     answer: async ({ deps, call, at, params, body }) => {
-      const grace = graceOf(body.grace ?? "24h", "24h", "with 0m the old secret signs no more.");
+      const grace = graceOf(body.grace ?? "24h", "24h", "with 0m the old secret stops signing at once.");
       const secret = newSecret();
       const sealed = sealSecret(secret, deps.sealingKey);
       const document = await call("rotate_webhook_secret", at, params["webhook"]!, grace, sealed);
@@ -201,7 +204,7 @@ export const webhookRoutes = [
     },
   }),
   adminRoute("test_webhook", "POST /projects/:project/webhooks/:webhook/test", {
-    summary: "Send a test message to a webhook, once, and tell what it answered",
+    summary: "Send a test message to a webhook once, and return its answer",
     body: { schema: test, bytesMax: KIB },
     answers: { 200: webhookTest },
     scarce: true,
@@ -224,7 +227,7 @@ export const webhookRoutes = [
   }),
 ];
 
-/** As the body of a delivery, of an emission that never was. */
+/** A body like that of a delivery, for an emission that does not exist. */
 function testBody(id: string, type: string, environment: string, at: Date): string {
   return JSON.stringify({
     id,
@@ -242,14 +245,14 @@ function testBody(id: string, type: string, environment: string, at: Date): stri
   });
 }
 
-/** What a schema cannot say. Throws VALIDATION_ERROR. */
+/** Checks what a schema cannot express. Throws VALIDATION_ERROR. */
 function checkSettings(
   { url, maxEventAge }: Readonly<{ url?: string; maxEventAge?: string | null }>,
   { allowPrivateWebhooks }: AdminDeps,
 ): void {
   const problem = url === undefined ? null : checkUrl(url, { allowPrivate: allowPrivateWebhooks });
   if (problem !== null) {
-    const fix = checkUrl(url!, { allowPrivate: true }) === null ? PUBLIC : undefined;
+    const fix = checkUrl(url!, { allowPrivate: true }) === null ? USE_PUBLIC : undefined;
     throw new ApiError(400, "VALIDATION_ERROR", { message: problem, field: "url", fix });
   }
   if (typeof maxEventAge === "string" && !isDuration(maxEventAge)) {

@@ -49,7 +49,11 @@ const TAGS: readonly (readonly [name: string, description: string, paths?: RegEx
     "Replays of customers' histories: recomputes, dry runs, previews of models that are not deployed, and backtests.",
     /\/(recomputes|previews|backtests)\b/,
   ],
-  ["Customers", "Customers, their traits and what is derived about them.", /\/(customers|due-customers|traits|transitions)\b/],
+  [
+    "Customers",
+    "Customers, their traits and what is derived about them.",
+    /\/(customers|due-customers|traits|transitions)\b/,
+  ],
   ["Events", "Accepted events as a list and as a stream, and the quarantine.", /\/(events|quarantine)\b/],
   ["Rules", "The log of rule executions.", /\/rule-executions(?:\/counts)?$/],
   ["Segments", "Segments and their members.", /\/segments\b/],

@@ -55,7 +55,10 @@ interface EndpointText {
 /** The parameter of every request. */
 export const REQUEST_ID: Reference = { $ref: "#/components/parameters/RequestId" };
 
-const CSV_TEXT = { type: "string", description: "The whole list, or its first `limit` items: a header line, then a line for each item." };
+const CSV_TEXT = {
+  type: "string",
+  description: "The whole list, or its first `limit` items: a header line, then a line for each item.",
+};
 
 const NAME = /^[A-Z][A-Za-z]*$/;
 /** Keywords that hold values, not schemas. */

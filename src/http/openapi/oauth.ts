@@ -88,7 +88,8 @@ const ENDPOINTS = [
     path: "/oauth/revoke",
     operationId: "revokeAccessToken",
     summary: "Revoke an access token (RFC 7009)",
-    description: "The token must be from a sign-in by this client. An unknown token gets the same answer as a revoked one.",
+    description:
+      "The token must be from a sign-in by this client. An unknown token gets the same answer as a revoked one.",
     form: exact({ token: Type.String(), token_type_hint: Type.Optional(Type.String()), client_id: clientId }),
   },
   {
@@ -99,7 +100,9 @@ const ENDPOINTS = [
       "The link is valid once, for five minutes, and until another is created. The token must be from a sign-in by this client.",
     form: exact({ token: Type.String(), client_id: clientId }),
     answer: browserLink,
-    refusals: { 400: "The token is not from a sign-in by this client: `invalid_grant`; or `invalid_request`, `invalid_client`." },
+    refusals: {
+      400: "The token is not from a sign-in by this client: `invalid_grant`; or `invalid_request`, `invalid_client`.",
+    },
   },
 ];
 

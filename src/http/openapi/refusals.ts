@@ -22,16 +22,16 @@ export const errorEnvelope = named("Error", "The answer to every refused request
     value: Type.Optional(Type.Unknown({ description: "The value of the field, if it is short." })),
     reason: Type.Optional(Type.String({ description: "Why the request is refused." })),
     fix: Type.Optional(Type.String({ description: "What to do about it." })),
-    docs: Type.Optional(Type.String({ format: "uri", description: "The section of the documentation about the code." })),
+    docs: Type.Optional(
+      Type.String({ format: "uri", description: "The section of the documentation about the code." }),
+    ),
     diagnostics: Type.Optional(
       Type.Array(diagnostic, {
         description:
           "All violations of a strict schema, or all idempotency keys that were already used with a different payload.",
       }),
     ),
-    problems: Type.Optional(
-      Type.Array(diagnostic, { description: "All problems of any other kind." }),
-    ),
+    problems: Type.Optional(Type.Array(diagnostic, { description: "All problems of any other kind." })),
     warnings: Type.Optional(Type.Array(diagnostic, { description: "Warnings that `force` overrides." })),
     checks: Type.Optional(
       Type.Array(failedCheck, { description: "Answers of probes only: why the process is not ready." }),

@@ -65,7 +65,10 @@ export class HeldBody {
 
   /** Determined when a body arrives, because most requests have none. */
   get #client(): Client {
-    return (this.#cachedClient ??= { credential: `by ${clientOf(this.ctx)}`, network: `from ${clientNetwork(this.ctx)}` });
+    return (this.#cachedClient ??= {
+      credential: `by ${clientOf(this.ctx)}`,
+      network: `from ${clientNetwork(this.ctx)}`,
+    });
   }
 
   /** Counts bytes that arrived. Throws SERVICE_UNAVAILABLE if they do not fit. */

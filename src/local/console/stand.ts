@@ -80,7 +80,7 @@ export function pageOf<Item>(items: readonly Item[], { limit = "50", cursor = "0
 export function pastInstant(text: string, field: string, now: number): number {
   const instant = instantOf(text, field, now).getTime();
   if (instant <= now) return instant;
-  throw invalidField(field, text, `\`${field}\` lies ahead.`, "Name an instant that has passed.");
+  throw invalidField(field, text, `\`${field}\` is in the future.`, "Use an instant that has passed.");
 }
 
 /** The quartiles of at least one value, to three decimals, like svc.quartiles. */

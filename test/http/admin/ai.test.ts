@@ -115,7 +115,7 @@ it("asks the model that is named, and tells the one that is not there from a fai
   await messages(await open({ ...QUESTION, model: "gpt-5:large" }));
   expect(provider.asked[0]!.body.model).toBe("gpt-5:large");
   provider.behave(refuses(404, "model_not_found"));
-  const message = "The language model's provider knows no such model.";
+  const message = "The provider of the language model does not have this model.";
   const named = await api.post(PATH, { ...QUESTION, model: "nope" });
   expect(named).toMatchObject(refused(400, "VALIDATION_ERROR", { message, field: "model", value: "nope" }));
   expect((await open()).status).toBe(502);
@@ -180,7 +180,7 @@ it("lets an organization ask four questions at once, and gives the places back",
   });
   const first = Array.from({ length: 4 }, () => open());
   await expect.poll(() => provider.asked.length, { timeout: 10_000 }).toBe(4);
-  const reason = "Too many questions of this organization to the language model are under way.";
+  const reason = "Too many questions of this organization to the language model are in progress.";
   expect(await api.post(PATH, QUESTION)).toMatchObject(refused(503, "SERVICE_UNAVAILABLE", { reason }));
   goOn();
   for (const response of await Promise.all(first)) await isAnswered(response, "Yes.");

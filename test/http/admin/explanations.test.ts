@@ -88,7 +88,7 @@ it("explains a state that an earlier version computed under that version, and sa
   const without = (configVersion: string | null, message: string) => {
     return { configVersion, activeVersion: "v2", unavailable: { code: "no_health", message } };
   };
-  const none = "The version v2, under which the customer's state was computed, has no health score.";
+  const none = "The version v2, with which the customer's state was computed, has no health score.";
   expect(await read("cleo", "health")).toMatchObject({ ...without("v2", none), score: null, factors: null });
   const before = without(null, "The customer was evaluated before a configuration was deployed.");
   expect(await read("before", "health")).toMatchObject(before);
@@ -132,7 +132,7 @@ it("is clear about a customer that was set aside, with a state or without", asyn
   await sql`insert into svc.customers (environment_id, customer_id, created_at) values (${environment}, 'new', now())`;
   expect(await read("new", "explanation")).toMatchObject({
     setAside: null,
-    unavailable: { code: "not_evaluated", message: "The customer was not evaluated yet." },
+    unavailable: { code: "not_evaluated", message: "The customer has not been evaluated yet." },
   });
 });
 

@@ -109,7 +109,7 @@ it("is where each customer stood, in states, segments and health", async () => {
 it("says what is wrong with the instant or the segment", async () => {
   const ahead = new Date(Date.now() + DAY).toISOString();
   expect(await fixture.admin("GET", `/projects/app/population?at=${ahead}`)).toMatchObject(
-    invalid("at", "`at` lies ahead."),
+    invalid("at", "`at` is in the future."),
   );
   expect(await fixture.admin("GET", "/projects/app/segments/bsy/members?at=7d")).toMatchObject(
     refused(404, "SEGMENT_NOT_FOUND"),

@@ -108,7 +108,7 @@ it("the timeline of an instant is what a replay comes to by then: the last of it
 
 it.each([
   ["before anything of it", `?at=${day(-0.001)}`, 404, "CUSTOMER_NOT_FOUND", { field: "at" }],
-  ["an instant ahead", "?at=2999-01-01", 400, "VALIDATION_ERROR", { field: "at", message: "`at` lies ahead." }],
+  ["an instant ahead", "?at=2999-01-01", 400, "VALIDATION_ERROR", { field: "at", message: "`at` is in the future." }],
   ["no instant", "?at=soon", 400, "VALIDATION_ERROR", { field: "at" }],
   ["a version that there is not", "?version=v9", 404, "VERSION_NOT_FOUND", {}],
   ["another customer", `x?at=${day(1)}`, 404, "CUSTOMER_NOT_FOUND", {}],

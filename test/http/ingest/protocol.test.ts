@@ -53,7 +53,11 @@ describe.each(PATHS)("POST %s", (path) => {
     ["a missing comma", '{"a":[1 2]}', 'Expected "," or "]", but found "2" at line 1, column 9.'],
     ["NaN", '{"a":NaN}', 'Expected a value, but found "N" at line 1, column 6.'],
     ["a leading zero", '{"a":01}', 'Expected "," or "}", but found "1" at line 1, column 7.'],
-    ["a control character in a text", '{"a":"\n"}', "A string contains the control character U+000A at line 1, column 7."],
+    [
+      "a control character in a text",
+      '{"a":"\n"}',
+      "A string contains the control character U+000A at line 1, column 7.",
+    ],
     ["an unknown escape", '{"a":"\\x"}', "A string contains an escape that is not valid in JSON at line 1, column 7."],
     ["a text without an end", '{"a":"b', "The string that begins at line 1, column 6 has no end."],
     ["an emoji", "\u{1F600}", 'Expected a value, but found "\u{1F600}" at line 1, column 1.'],

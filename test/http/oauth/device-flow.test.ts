@@ -33,7 +33,10 @@ async function waitOut(deviceCode: string): Promise<void> {
 /** What is answered instead of a token. */
 const refusal = (error: string, description: string) => ({ status: 400, error, description });
 
-const REDEEMED = refusal("invalid_grant", "The device code was already redeemed; it can be exchanged for one token only.");
+const REDEEMED = refusal(
+  "invalid_grant",
+  "The device code was already redeemed; it can be exchanged for one token only.",
+);
 
 async function expire(deviceCode: string): Promise<void> {
   await service.db.sql`

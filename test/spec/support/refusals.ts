@@ -53,7 +53,8 @@ export const tooLong = (field: string): Refusal =>
 /** A document of one byte more than 64 KiB. */
 export const tooLarge = (field: string): Refusal =>
   wrong(field, "is too large", "Send less, or keep large content elsewhere and send a reference to it.", {
-    reason: "It has 65537 bytes as compact JSON in UTF-8 with numbers written without exponents; at most 65536 are allowed.",
+    reason:
+      "It has 65537 bytes as compact JSON in UTF-8 with numbers written without exponents; at most 65536 are allowed.",
   });
 
 const TIMESTAMP_FIX =
