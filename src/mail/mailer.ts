@@ -6,13 +6,13 @@ export interface Mail {
 }
 
 export interface MailerOptions {
-  /** SVC_SMTP_URL: `smtp://` (TLS where the server offers it) or `smtps://`, with user and password where it wants them. */
+  /** SVC_SMTP_URL: `smtp://` (with TLS if the server offers it) or `smtps://`, with user and password if the server requires them. */
   url: string;
   /** SVC_MAIL_FROM: an address, or a name and an address in angle brackets. */
   from: string;
-  /** After how many milliseconds a mail is given up; 10 s unless given. */
+  /** After how many milliseconds a mail is given up; 10 s by default. */
   msMax?: number;
-  /** Told, in words without the mail's content, why a mail was not taken. */
+  /** Called with the reason, without the mail's content, if a mail was not accepted. */
   onFailure: (requestId: string, reason: string) => void;
 }
 
@@ -21,16 +21,16 @@ export type Mailer = ReturnType<typeof openMailer>;
 const MS_MAX = 10_000;
 const REASON_LENGTH_MAX = 500;
 
-/** Sends mails through a server, a connection for each: they are few. Nothing is dialled before the first one. */
+/** Sends mails through a server, with one connection per mail, because there are few. It connects only when the first mail is sent. */
 export function openMailer({ url, from, msMax = MS_MAX, onFailure }: MailerOptions) {
-  // Loaded with the first mail: most processes send none.
+  // Loaded with the first mail, because most processes send none.
   let transport: ReturnType<typeof load> | undefined;
   const load = async () => {
     const { createTransport } = await import("nodemailer");
     return createTransport({ url, disableFileAccess: true, disableUrlAccess: true, socketCloseTimeout: 0 });
   };
   return {
-    /** Resolves to whether the mail server has taken the mail, within the time; never rejects. A mail that was not may arrive all the same. */
+    /** Resolves to whether the mail server accepted the mail in time; never rejects. After false, the mail may still arrive. */
     async send({ to, subject, text }: Mail, requestId: string): Promise<boolean> {
       try {
         transport ??= load();
@@ -38,7 +38,7 @@ export function openMailer({ url, from, msMax = MS_MAX, onFailure }: MailerOptio
           await transport
         ).sendMail({
           from,
-          // As an object it is one address, whatever its text looks like.
+          // An object is always a single address, whatever its text looks like.
           to: { name: "", address: to },
           subject,
           text,
@@ -53,9 +53,9 @@ export function openMailer({ url, from, msMax = MS_MAX, onFailure }: MailerOptio
   };
 }
 
-/** A server that refuses a mail may repeat what stands in it; links are left out, because they open accounts. */
+/** A server that refuses a mail may quote its text; links are removed, because they give access to accounts. */
 function reasonOf(error: unknown, msMax: number): string {
   const { code, message } = error as Error & { code?: string };
-  if (code === "EABORT") return `The mail server was not done after ${msMax / 1000} s.`;
+  if (code === "EABORT") return `The mail server did not finish within ${msMax / 1000} s.`;
   return message.replace(/\bhttps?:\/\/\S+/gi, "[link]").slice(0, REASON_LENGTH_MAX);
 }

@@ -5,7 +5,7 @@ export interface InvitationMail {
   /** Slug of the organization. */
   organization: string;
   role: string;
-  /** E-mail address of who invites. */
+  /** E-mail address of the user who invites. */
   by: string;
   link: string;
   /** ISO 8601. */
@@ -20,30 +20,30 @@ export function invitationMail({ to, organization, role, by, link, expiresAt }: 
       `${by} invites you to the organization "${organization}", as ${role}.`,
       "Open this link to accept. It works once:",
       link,
-      `It stops working at ${inWords(expiresAt)}. If you did not expect it, there is nothing to do.`,
+      `It stops working at ${shownInstant(expiresAt)}. If you did not expect it, you can ignore this mail.`,
     ),
   };
 }
 
-/** @param by who made the link: an owner of the organization, or whoever asked for it at the sign-in page */
+/** @param by who created the link: an owner of the organization, or anybody who asked for it on the sign-in page */
 export function passwordMail(
   { to, link, expiresAt }: Pick<InvitationMail, "to" | "link" | "expiresAt">,
   by: "owner" | "anybody",
 ): Mail {
-  const [made, doubt] = {
+  const [created, advice] = {
     owner: [
-      "An owner of your organization made a link",
-      "ask the owner who did: whoever has the link can sign in as you",
+      "An owner of your organization created a link",
+      "ask the owner who did: anyone who has the link can sign in as you",
     ],
-    anybody: ["Somebody asked at the sign-in page for a link", "do nothing: your password stays as it is"],
+    anybody: ["Somebody asked on the sign-in page for a link", "do nothing: your password stays as it is"],
   }[by] as [string, string];
   return {
     to,
     subject: "Set your password",
     text: paragraphs(
-      `${made} by which you set a new password. It works once:`,
+      `${created} by which you can set a new password. It works once:`,
       link,
-      `It stops working at ${inWords(expiresAt)}. If you did not ask for it, ${doubt}.`,
+      `It stops working at ${shownInstant(expiresAt)}. If you did not ask for it, ${advice}.`,
     ),
   };
 }
@@ -53,6 +53,6 @@ function paragraphs(...texts: string[]): string {
 }
 
 /** `2026-11-28T13:05:09.123Z` as `2026-11-28 13:05 UTC`. */
-function inWords(instant: string): string {
+function shownInstant(instant: string): string {
   return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`;
 }

@@ -6,13 +6,13 @@ interface Gauge {
   name: string;
   help: string;
   labels?: readonly string[];
-  /** Its values now, each with those of its labels. */
+  /** The current values, each with the values of its labels. */
   read: (installation: Installation) => readonly (readonly [labels: readonly string[], value: number])[];
 }
 
 const one = (value: number) => [[[], value]] as const;
 
-/** What is read of the database. Every process that serves shows the same. */
+/** Metrics that are read from the database. Every process that serves HTTP shows the same. */
 const GAUGES: readonly Gauge[] = [
   {
     name: "svc_pending_operations",
@@ -21,7 +21,7 @@ const GAUGES: readonly Gauge[] = [
   },
   {
     name: "svc_oldest_pending_seconds",
-    help: "How long ago the oldest operation that waits for evaluation was accepted; 0 where none waits. Of the installation.",
+    help: "How long ago the oldest operation that waits for evaluation was accepted; 0 if none waits. Of the installation.",
     read: ({ oldestPendingSeconds }) => one(oldestPendingSeconds),
   },
   {
@@ -53,7 +53,7 @@ const GAUGES: readonly Gauge[] = [
   },
   {
     name: "svc_recompute_customers",
-    help: "Customers of the recomputes that are under way: all, as far as they are counted, and done. Of the installation.",
+    help: "Customers of the running recomputes: all that are counted so far, and those done. Of the installation.",
     labels: ["customers"],
     read: ({ recomputeCustomers: { all, done } }) => [
       [["all"], all],
@@ -62,12 +62,12 @@ const GAUGES: readonly Gauge[] = [
   },
   {
     name: "svc_pending_deliveries",
-    help: "Deliveries to enabled webhooks that are still to be made; beyond 10,000 an estimate. Of the installation.",
+    help: "Pending deliveries to enabled webhooks; beyond 10,000 an estimate. Of the installation.",
     read: ({ deliveries }) => one(deliveries.pending),
   },
   {
     name: "svc_oldest_due_delivery_seconds",
-    help: "How long the delivery that is most overdue has been due; 0 where none is. Of the installation.",
+    help: "How long the delivery that is most overdue has been due; 0 if none is. Of the installation.",
     read: ({ deliveries }) => one(deliveries.oldestDueSeconds),
   },
   {
@@ -88,19 +88,19 @@ const GAUGES: readonly Gauge[] = [
   },
   {
     name: "svc_database_connections_max",
-    help: "Connections that the database server takes, for all of its databases. Of the installation.",
+    help: "Connections that the database server allows, for all of its databases. Of the installation.",
     read: ({ connectionsMax }) => one(connectionsMax),
   },
 ];
 
 /**
- * The figures of the installation in Prometheus' text format; null where they could not be read, which does not have to mean that the
- * database does not answer.
+ * Renders the metrics of the installation in Prometheus' text format. `installation` is null if they could not be read, which does not
+ * necessarily mean that the database does not answer.
  */
 export async function renderInstallation(installation: Installation | null, databaseUp = installation !== null) {
   const registry = new prom.Registry();
   const registers = [registry];
-  const help = "1 where the database answered at this scrape, 0 where it did not. Of the installation.";
+  const help = "1 if the database answered at this scrape, 0 if it did not. Of the installation.";
   new prom.Gauge({ name: "svc_database_up", help, registers }).set(databaseUp ? 1 : 0);
   if (installation !== null) {
     for (const { name, help, labels = [], read } of GAUGES) {
@@ -120,17 +120,17 @@ function showWorkers(registry: prom.Registry, metric: WorkerMetric, counters: re
   const { name, help, labels, buckets } = metric;
   const rows = counters.filter(({ counter }) => counter === name);
   if (buckets === undefined) {
-    // One without labels is 0 from the beginning, so that its first increase is one.
+    // prom-client starts a counter without labels at 0, so that its first increase is visible to Prometheus.
     const counter = new prom.Counter({ name, help, labelNames: labels, registers: [registry] });
     for (const { label, value } of rows) counter.inc(labelled(labels, label.split(SEPARATOR)), value);
     return;
   }
-  const shown = { name, help, type: "histogram", values: histogramValues(name, buckets, rows) };
-  // A histogram of the library observes values; ours are counted already, and the registry asks a metric for nothing but these.
-  registry.registerMetric({ name, get: () => Promise.resolve(shown) } as unknown as prom.Metric);
+  const histogram = { name, help, type: "histogram", values: histogramValues(name, buckets, rows) };
+  // prom-client's histogram observes single values, but ours are already counted. The registry uses only these members of a metric.
+  registry.registerMetric({ name, get: () => Promise.resolve(histogram) } as unknown as prom.Metric);
 }
 
-/** Buckets that other versions counted in are part of the total only. */
+/** Buckets of other versions of the program count only toward the larger ones and the total. */
 function histogramValues(name: string, buckets: readonly number[], rows: readonly CounterRow[]) {
   const of = (bucket: string) => rows.find((row) => row.bucket === bucket)?.value ?? 0;
   const count = rows.filter(({ bucket }) => bucket !== SUM).reduce((total, { value }) => total + value, 0);

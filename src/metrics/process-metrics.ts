@@ -6,11 +6,11 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE"]);
 /** Gauges of prom-client whose names end like those of counters, which Prometheus' own check refuses. */
 const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
-/** How often the event loop is looked at: what it does for longer than that delays the look. */
-const LOOP_LOOK_MS = 10;
+/** Resolution of the timer that measures delays of the event loop. */
+const LOOP_RESOLUTION_MS = 10;
 const LOOP_PERIOD_MS = 1_000;
 
-/** What one process that serves HTTP counts of its own work. Labels name routes and codes, never whose request it was. */
+/** The metrics of one process that serves HTTP. Labels have routes and codes, but never identify a client. */
 export class ProcessMetrics {
   readonly #registry = new prom.Registry();
   readonly #requests = this.#counter(
@@ -46,14 +46,14 @@ export class ProcessMetrics {
     return this.#registry.contentType;
   }
 
-  /** Adds what Node.js says of the process: memory, processor time, event loop, garbage collection. Once in a process. */
+  /** Adds Node.js' metrics of the process: memory, processor time, event loop, garbage collection. To be called once per process. */
   watchRuntime(): void {
     prom.collectDefaultMetrics({ register: this.#registry });
     for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
     this.#watchEventLoop();
   }
 
-  /** While the event loop does one thing, nobody else is served. Of prom-client's own figures only the last scrape's are kept. */
+  /** A blocked event loop delays all requests. prom-client's own delay metrics cover only the time since the last scrape. */
   #watchEventLoop(): void {
     const longest = new prom.Histogram({
       name: "svc_event_loop_delay_seconds",
@@ -61,15 +61,15 @@ export class ProcessMetrics {
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers: [this.#registry],
     });
-    const delays = monitorEventLoopDelay({ resolution: LOOP_LOOK_MS });
+    const delays = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
     delays.enable();
     setInterval(() => {
-      longest.observe(Math.max(0, delays.max / 1e9 - LOOP_LOOK_MS / 1_000));
+      longest.observe(Math.max(0, delays.max / 1e9 - LOOP_RESOLUTION_MS / 1_000));
       delays.reset();
     }, LOOP_PERIOD_MS).unref();
   }
 
-  /** Adds a gauge, or puts another in its place. It is looked at when it is asked for: each value with that of its label. */
+  /** Adds or replaces a gauge. At each scrape, `read` returns its values by the values of the label. */
   gauge(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
     this.#registry.removeSingleMetric(name);
     new prom.Gauge({
@@ -79,30 +79,30 @@ export class ProcessMetrics {
       registers: [this.#registry],
       collect() {
         this.reset();
-        for (const [value, figure] of Object.entries(read())) this.set({ [label]: value }, figure);
+        for (const [labelValue, value] of Object.entries(read())) this.set({ [label]: labelValue }, value);
       },
     });
   }
 
-  /** Counts a request. `route` is the pattern of its path; `status` null where the client went away before the answer. */
+  /** Counts a request. `route` is the pattern of its path; `status` is null if the client disconnected before the answer. */
   answered(method: string, route: string, status: number | null, seconds: number): void {
     const known = METHODS.has(method) ? method : "other";
     this.#requests.inc({ method: known, route, status: status === null ? "none" : `${Math.floor(status / 100)}xx` });
     this.#durations.observe({ method: known, route }, seconds);
   }
 
-  /** Counts operations of a request to ingestion that was answered 202. */
+  /** Counts the operations of an ingestion request that was answered 202. */
   accepted(operations: number, repeated: number): void {
     this.#operations.inc({ outcome: "accepted" }, operations - repeated);
     this.#operations.inc({ outcome: "repeated" }, repeated);
   }
 
-  /** Counts a request to ingestion that was refused. */
+  /** Counts a refused ingestion request. */
   refused(code: string): void {
     this.#refusals.inc({ code });
   }
 
-  /** In Prometheus' text format. */
+  /** Renders the metrics in Prometheus' text format. */
   render(): Promise<string> {
     return this.#registry.metrics();
   }

@@ -1,12 +1,12 @@
 import type { CounterRow } from "../db/api/monitoring.js";
 
-/** A figure that workers gather: a counter, or a histogram. */
+/** A metric of workers: a counter, or a histogram. */
 export interface WorkerMetric {
   name: string;
   help: string;
-  /** Of its labels, in the order of the values that `WorkerCounters` is given. */
+  /** The names of its labels, in the order of the values that `WorkerCounters.count` takes. */
   labels: readonly string[];
-  /** Upper bounds, rising; of histograms only. */
+  /** Upper bounds in ascending order; for histograms only. */
   buckets?: readonly number[];
 }
 
@@ -49,42 +49,41 @@ export const HEAP = {
   buckets: [0.1, 0.25, 0.5, 0.75, 0.9, 1],
 } as const satisfies WorkerMetric;
 
-/** All of them, in the order in which they are shown. */
+/** All metrics of workers, in the order of the output. */
 export const WORKER_METRICS: readonly WorkerMetric[] = [EVALUATED, EVALUATION_DELAY, ATTEMPTS, JOBS, TICKS, HEAP];
 
-/** What stands for the sum of a histogram among its buckets, and for the bucket without a bound. */
+/** The bucket names for the sum of a histogram, and for the bucket without an upper bound. */
 export const SUM = "sum";
 export const INFINITE_BUCKET = "+Inf";
-/** Between the values of several labels. None of them holds it. */
+/** Separates the values of several labels, none of which contains it. */
 export const SEPARATOR = "/";
 
 /**
- * Figures of one worker process since they were last taken, to be added to those of the installation. Buckets are counted each by itself, not
- * together with the smaller ones.
+ * The increments of one worker process since the last `take`, to be added to the counters of the installation. Buckets are not cumulative.
  */
 export class WorkerCounters {
   #rows = new Map<string, CounterRow>();
 
-  /** Counts so many of a counter. */
+  /** Increases a counter by `by`. */
   count({ name }: WorkerMetric, labels: readonly string[] = [], by = 1): void {
     this.#add(name, labels.join(SEPARATOR), "", by);
   }
 
-  /** Takes down a value of a histogram. */
+  /** Records a value of a histogram. */
   observe({ name, buckets = [] }: WorkerMetric, value: number): void {
-    const bound = buckets.find((most) => value <= most);
+    const bound = buckets.find((upper) => value <= upper);
     this.#add(name, "", bound === undefined ? INFINITE_BUCKET : String(bound), 1);
     this.#add(name, "", SUM, value);
   }
 
-  /** What has gathered; it is forgotten here. */
+  /** Returns the collected increments and resets them. */
   take(): CounterRow[] {
     const rows = [...this.#rows.values()];
     this.#rows = new Map();
     return rows;
   }
 
-  /** What was taken and could not be handed on. */
+  /** Adds increments again that were taken but could not be stored. */
   giveBack(rows: readonly CounterRow[]): void {
     for (const { counter, label, bucket, value } of rows) this.#add(counter, label, bucket, value);
   }

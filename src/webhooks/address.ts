@@ -3,13 +3,13 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { codeOf } from "../db/sqlstate.js";
 
-/** Azure's metadata and platform endpoint: the one such address that lies in public space. */
+/** Azure's metadata and platform endpoint, the only one with a public address. */
 const PLATFORM_ADDRESSES = new Set(["168.63.129.16"]);
 
-/** All that is assigned for global unicast in IPv6; special ranges inside it are refused by name. */
+/** The range for global unicast in IPv6; special ranges inside it are refused by name. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** Of an interface identifier whose other half is an IPv4 address (ISATAP, RFC 5214): its fifth and sixth part. */
+/** The fifth and sixth part of an address whose last two parts are an IPv4 address (ISATAP, RFC 5214). */
 const ISATAP = { fifth: new Set([0x0000, 0x0200]), sixth: 0x5efe };
 
 const URL_LENGTH_MAX = 2048;
@@ -21,12 +21,12 @@ export class RefusedAddressError extends Error {
 }
 
 /**
- * Why webhooks must not reach an IP address, in a word ("loopback", "private", "linkLocal", …), or null where they may. Only
- * public unicast addresses are allowed: cloud metadata services live in link-local, private, shared and reserved ranges.
- * An IPv4 address inside an IPv6 one (mapped, translated, tunnelled) is refused as such: it would be dialled by another way.
+ * Why webhooks must not reach an IP address, as a keyword ("loopback", "private", "linkLocal", …); null if they may. Only
+ * public unicast addresses are allowed: cloud metadata services use link-local, private, shared and reserved ranges.
+ * An IPv6 address that contains an IPv4 address (mapped, translated, tunnelled) is always refused, because it is reached in another way.
  */
 export function whyNotPublic(address: string): string | null {
-  // As sockets read it, too: the library also takes octal and short forms.
+  // It must be valid for sockets, too: the library also accepts octal and short forms.
   if (isIP(address) === 0 || !ipaddr.isValid(address)) return "not an address";
   const parsed = ipaddr.parse(address);
   const range = parsed.range();
@@ -40,12 +40,12 @@ export function whyNotPublic(address: string): string | null {
 }
 
 /**
- * Why a URL cannot be a webhook's, as a sentence, or null where it can. Names are not resolved here: what they mean is checked
- * whenever a connection is made. The parser has already written decimal, octal and hexadecimal hosts as plain addresses.
+ * Why a URL is not allowed for a webhook, as a sentence; null if it is. Names are not resolved here: their addresses are checked for each
+ * connection. The URL parser has already normalized decimal, octal and hexadecimal hosts to plain addresses.
  */
 export function checkUrl(text: string, options: { allowPrivate: boolean }): string | null {
   if (text.length > URL_LENGTH_MAX) return `The URL is longer than ${URL_LENGTH_MAX} characters.`;
-  // The parser drops some of them in silence, so that the text would not show where it leads.
+  // The parser silently drops some of them, so the text would not show the actual destination.
   if (/[\s\p{Cc}]/u.test(text)) return "The URL must not contain spaces, line breaks or control characters.";
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null) return "This is not a URL; write it in full, for example https://example.com/webhooks.";
@@ -74,10 +74,10 @@ export interface ResolvedAddress {
   family: 4 | 6;
 }
 
-/** Finds the addresses of a host name. Rejects where there are none. */
+/** Finds the addresses of a host name. Rejects if there are none. */
 export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>;
 
-/** Past this, a name server is as good as dead; a delivery is tried again later. */
+/** A name server that takes longer counts as unavailable; the delivery is tried again later. */
 const QUERY_MS = 2500;
 const QUERY_TRIES = 2;
 
@@ -87,29 +87,29 @@ const LOOPBACK: ResolvedAddress[] = [
 ];
 
 /**
- * The default. Asks the name servers directly: the system's lookup runs on a few shared threads, and a handful of names whose
- * servers hang would hold back every other endpoint. The system's lookup serves the names that only it may know: single labels,
- * and what the name servers do not have (hosts file, search domains).
+ * The default. Asks the name servers directly: the system's lookup runs on a few shared threads, so a few names whose servers hang would block
+ * all other endpoints. The system's lookup is used for names that only it can know: single labels, and names that the name servers do not have
+ * (hosts file, search domains).
  */
 export const resolveHost: Resolve = async (hostname) => {
   if (isLocalhost(hostname)) return LOOPBACK;
   if (!hostname.replace(/\.$/, "").includes(".")) return systemLookup(hostname);
   const resolver = new Resolver({ timeout: QUERY_MS, tries: QUERY_TRIES });
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-  const found = [...addressesOf(v4, 4), ...addressesOf(v6, 6)];
-  if (found.length > 0) return found;
+  const addresses = [...addressesOf(v4, 4), ...addressesOf(v6, 6)];
+  if (addresses.length > 0) return addresses;
   const timedOut = [v4, v6].find((result) => result.status === "rejected" && codeOf(result.reason) === "ETIMEOUT");
   if (timedOut?.status === "rejected") throw timedOut.reason;
   return systemLookup(hostname);
 };
 
-/** The system's lookups under way, by name. */
+/** Running lookups of the system, by name. */
 const lookups = new Map<string, Promise<ResolvedAddress[]>>();
 
-/** Shared by all that ask for a name meanwhile: one that hangs must not queue a lookup for each of its deliveries. */
+/** Concurrent callers share one lookup of a name, so that a name that hangs does not queue a lookup for each of its deliveries. */
 function systemLookup(hostname: string): Promise<ResolvedAddress[]> {
-  const underWay = lookups.get(hostname);
-  if (underWay !== undefined) return underWay;
+  const running = lookups.get(hostname);
+  if (running !== undefined) return running;
   const started = lookup(hostname, { all: true })
     .then((found) => found.map(({ address, family }): ResolvedAddress => ({ address, family: family === 6 ? 6 : 4 })))
     .finally(() => lookups.delete(hostname));

@@ -9,34 +9,34 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
   version: string;
 };
 
-/** How deliveries introduce themselves. */
+/** The User-Agent of deliveries. */
 export const USER_AGENT = `svc-webhooks/${version}`;
 
-/** A connection that takes longer to open will hardly answer in the time a delivery has. */
+/** A receiver whose connection takes longer to open will hardly answer within the time of a delivery. */
 const CONNECT_MS = 10_000;
-/** Less than the 5 s after which Node.js receivers close idle connections; where a receiver names its own time, that counts. */
+/** Less than the 5 s after which Node.js receivers close idle connections; a receiver's own Keep-Alive timeout takes precedence. */
 const KEEP_ALIVE_MS = 4_000;
-/** However long a receiver would keep idle connections. */
+/** The upper limit of a receiver's Keep-Alive timeout. */
 const KEEP_ALIVE_MS_MAX = 60_000;
-/** A connection serves no longer, so that a name which points elsewhere by then is noticed under constant load, too. */
+/** The lifetime of a connection, so that a changed address of a name is noticed even under constant load. */
 const CONNECTION_MS = 5 * 60_000;
 
 export interface AgentOptions {
-  /** Private, loopback and other special addresses may be reached: development, or receivers in one's own network. */
+  /** Whether private, loopback and other special addresses may be reached, for development or receivers in one's own network. */
   allowPrivate: boolean;
-  /** How names are resolved, once per connection. */
+  /** Resolves a name, once per connection. */
   resolve?: Resolve;
-  /** The addresses of this machine: by a public one of them, what its firewall keeps from others would be reached. */
+  /** The addresses of this machine. They are refused, because through a public one, ports that its firewall blocks would be reachable. */
   ownAddresses?: () => readonly string[];
 }
 
-/** Why an address must not be dialled, or null. */
+/** Returns why an address must not be dialled, or null. */
 type Refuse = (address: string) => string | null;
 
 /**
- * The HTTP client of deliveries. It keeps connections for reuse, follows no redirects and knows no proxies. A name is resolved
- * once per connection, the addresses found are checked, and those very addresses are dialled: a name that means something else a
- * moment later (DNS rebinding) gains nothing. A refused address fails the request with a RefusedAddressError.
+ * The HTTP client of deliveries. It reuses connections, and does not follow redirects or use proxies. For each connection, a name is resolved
+ * once, its addresses are checked, and exactly these are dialled, so that changing the name in between (DNS rebinding) has no effect. A request
+ * to a refused address fails with a RefusedAddressError.
  */
 export function createAgent(options: AgentOptions): Agent {
   const { allowPrivate, resolve = resolveHost, ownAddresses = addressesOfInterfaces } = options;
@@ -61,20 +61,23 @@ export function createAgent(options: AgentOptions): Agent {
   });
 }
 
-/** Finds the addresses of a name that may be dialled. Whether there is none, or none of them may, is not told: a tenant could find out by it which names our network has. */
+/**
+ * Finds those addresses of a name that may be dialled. The error does not reveal whether the name has no address or only refused ones: a tenant could
+ * otherwise find out which names our network has.
+ */
 function publicOf(resolve: Resolve, refuse: Refuse): Resolve {
   return async (hostname) => {
-    const found = await resolve(hostname).catch((error: unknown) => {
+    const addresses = await resolve(hostname).catch((error: unknown) => {
       if (codeOf(error) === "ETIMEOUT") throw error;
       return [];
     });
-    const allowed = found.filter(({ address }) => refuse(address) === null);
+    const allowed = addresses.filter(({ address }) => refuse(address) === null);
     if (allowed.length > 0) return allowed;
     throw new RefusedAddressError(`no public address was found for ${hostname}`);
   };
 }
 
-/** In the form that sockets call. */
+/** Adapts `find` to the signature that sockets call. */
 function lookupBy(find: Resolve): LookupFunction {
   return (hostname, { all }, callback) => {
     find(hostname).then(
@@ -87,7 +90,7 @@ function lookupBy(find: Resolve): LookupFunction {
   };
 }
 
-/** Name servers, URLs and interfaces write an address alike, so that texts can be compared. */
+/** Name servers, URLs and interfaces write addresses in the same form, so they can be compared as texts. */
 function addressesOfInterfaces(): string[] {
   return Object.values(os.networkInterfaces()).flatMap((entries) => (entries ?? []).map(({ address }) => address));
 }

@@ -3,14 +3,14 @@ import { performance } from "node:perf_hooks";
 import type { Dispatcher } from "undici";
 import { codeOf } from "../db/sqlstate.js";
 
-/** How much of an answer is kept. */
+/** How many bytes of an answer are kept. */
 const KEPT_BYTES = 1024;
-/** How much of an answer is read so that its connection can be used again; a longer one costs the connection. */
+/** How many bytes of an answer are read so that its connection can be reused; after a longer answer, the connection is closed. */
 const READ_BYTES_MAX = 64 * 1024;
 
-/** What undici, which takes no such answer, calls a bad one. */
-const CONTINUED = "the receiver sent 100 Continue, which it was not asked for";
-/** Where undici's own checks fail, with words of its source: a status below 100, for example. */
+/** Instead of undici's "bad response", which means an unexpected 100 Continue. */
+const CONTINUED = "the receiver sent an unexpected 100 Continue";
+/** Instead of undici's failed assertions, which quote its source, for example for a status below 100. */
 const NO_HTTP = "the receiver's answer is not HTTP";
 
 export interface PostRequest {
@@ -19,24 +19,24 @@ export interface PostRequest {
   /** Sent in UTF-8. */
   body: string;
   agent: Dispatcher;
-  /** The head of the answer must be there by then; reading its body ends then, too. */
+  /** The time limit for the head of the answer, after which reading its body ends, too. */
   timeoutMs: number;
 }
 
-/** What was answered. The status settles how a request ended, so of a body that breaks off or outlasts the time there is what came of it. */
+/** An answer. Its status alone determines the result of a request, so a body that breaks off or takes too long is returned in part. */
 export interface PostAnswer {
   statusCode: number;
   headers: IncomingHttpHeaders;
-  /** The first KiB of the body, as far as it came. */
+  /** The first KiB of the body, as far as it was received. */
   body: Buffer;
   /** Milliseconds from the request to the head of the answer. */
   latencyMs: number;
 }
 
-/** Sends a request. Rejects where no answer begins in time, or none can come. */
+/** Sends a request. Rejects if no answer begins in time, or if the request fails. */
 export function post({ url, headers, body, agent, timeoutMs }: PostRequest): Promise<PostAnswer> {
   const { origin, pathname, search } = new URL(url);
-  // The exchange's deadline is the only one: undici's own count parts of it.
+  // Only the deadline of the exchange counts: undici's own timeouts limit parts of it.
   const timeouts = { headersTimeout: 0, bodyTimeout: 0 };
   const options = { origin, path: pathname + search, method: "POST", headers, body, ...timeouts } as const;
   return new Promise((resolve, reject) => {
@@ -45,11 +45,11 @@ export function post({ url, headers, body, agent, timeoutMs }: PostRequest): Pro
 }
 
 /**
- * A request under way, as undici tells of it. Its `request` makes a stream, a signal and their listeners of each, which took the worker 14 µs
- * of the 86 that a delivery cost.
+ * The handler of undici's events for one request. undici's `request` would create a stream, a signal and listeners for each, which took the worker
+ * 14 of the 86 µs of a delivery.
  */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #begunAt = performance.now();
+  readonly #startedAt = performance.now();
   readonly #deadline: NodeJS.Timeout;
   readonly #kept: Buffer[] = [];
   #head: Omit<PostAnswer, "body"> | null = null;
@@ -70,14 +70,14 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // While it waited for a connection.
+    // It was given up while it waited for a connection.
     if (this.#givenUp !== null) controller.abort(this.#givenUp);
   }
 
   onResponseStart(_: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
-    // Others only announce the answer.
+    // A 1xx only announces the answer.
     if (statusCode < 200) return;
-    this.#head = { statusCode, headers, latencyMs: Math.round(performance.now() - this.#begunAt) };
+    this.#head = { statusCode, headers, latencyMs: Math.round(performance.now() - this.#startedAt) };
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -105,7 +105,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#deadline);
-    // Made only where it is needed: the stack of an error takes a tenth of the time of sending.
+    // The error is created only if needed: its stack takes a tenth of the time of sending.
     if (this.#head === null) this.reject(error ?? new Error("there was no answer"));
     else this.resolve({ ...this.#head, body: Buffer.concat(this.#kept) });
   }

@@ -1,12 +1,12 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
-/** As Standard Webhooks 1.0 writes a secret for symmetric signatures. */
+/** The prefix of secrets for symmetric signatures in Standard Webhooks 1.0. */
 export const SECRET_PREFIX = "whsec_";
 
-/** Standard Webhooks asks for 24 to 64 random bytes; 24 make a text without padding. */
+/** Standard Webhooks requires 24 to 64 random bytes; 24 need no padding in base64. */
 const SECRET_BYTES = 24;
 
-/** Bound into the key, so that SVC_SECRET can serve other purposes without one key ever serving two. */
+/** Included in the derivation of the key, so that keys for other purposes can be derived from SVC_SECRET. */
 const KEY_PURPOSE = "svc webhook secrets";
 const ALGORITHM = "aes-256-gcm";
 const KEY_BYTES = 32;
@@ -16,7 +16,7 @@ const TAG_BYTES = 16;
 const FORMAT = 1;
 const HEADER_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 
-/** A sealed secret that does not open: made with another SVC_SECRET, or damaged. */
+/** A sealed secret cannot be decrypted: it was sealed with another SVC_SECRET, or is damaged. */
 export class SealedSecretError extends Error {
   override name = "SealedSecretError";
 }
@@ -42,27 +42,27 @@ export function sealSecret(secret: string, key: Buffer): Buffer {
 /** Opens sealed secrets. Throws SealedSecretError. */
 export type OpenSecret = (sealed: Uint8Array) => string;
 
-/** As many opened secrets are remembered: each is used for every delivery of its webhook. */
-const REMEMBERED = 1_000;
+/** The most opened secrets in the cache: a secret is used for every delivery of its webhook. */
+const CACHED_MAX = 1_000;
 
-/** Opens secrets that were sealed with this key, and remembers the latest of them. */
+/** Returns a function that opens secrets sealed with this key, and caches the latest of them. */
 export function secretOpener(key: Buffer): OpenSecret {
   const opened = new Map<string, string>();
   return (sealed) => {
     const name = Buffer.from(sealed).toString("latin1");
-    const known = opened.get(name);
-    if (known !== undefined) return known;
+    const cached = opened.get(name);
+    if (cached !== undefined) return cached;
     const secret = openSecret(sealed, key);
-    if (opened.size >= REMEMBERED) opened.clear();
+    if (opened.size >= CACHED_MAX) opened.clear();
     opened.set(name, secret);
     return secret;
   };
 }
 
-/** Decrypts what `sealSecret` made. Throws SealedSecretError if it was made with another key or is not intact. */
+/** Decrypts the result of `sealSecret`. Throws SealedSecretError if it was sealed with another key or is damaged. */
 export function openSecret(sealed: Uint8Array, key: Buffer): string {
   if (sealed[0] !== FORMAT || sealed.length <= HEADER_BYTES) {
-    throw new SealedSecretError("the stored webhook secret is in no known format");
+    throw new SealedSecretError("the stored webhook secret has an unknown format");
   }
   const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(1, 1 + NONCE_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAuthTag(sealed.subarray(1 + NONCE_BYTES, HEADER_BYTES));
@@ -70,7 +70,7 @@ export function openSecret(sealed: Uint8Array, key: Buffer): string {
     return decipher.update(sealed.subarray(HEADER_BYTES), undefined, "utf8") + decipher.final("utf8");
   } catch (error) {
     throw new SealedSecretError(
-      "the stored webhook secret does not open; SVC_SECRET must be the one it was stored with",
+      "the stored webhook secret cannot be decrypted; SVC_SECRET must be the one it was stored with",
       { cause: error },
     );
   }

@@ -6,11 +6,10 @@ import { post } from "./post.js";
 import { type OpenSecret, SealedSecretError, SECRET_PREFIX } from "./secret.js";
 
 /**
- * A text as PostgreSQL takes it in JSON: without U+0000, and without halves of surrogate pairs, which a cut leaves behind. What is
- * left out is marked by U+FFFD.
+ * Text that PostgreSQL accepts in JSON: U+FFFD replaces U+0000 and halves of surrogate pairs, which shortening a text can leave behind.
  */
 function storable(text: string): string {
-  // With the u flag, a surrogate is only one that is no part of a pair.
+  // With the u flag, \p{Surrogate} matches only a surrogate that is not part of a pair.
   return text.replace(/[\0\p{Surrogate}]/gu, "\uFFFD");
 }
 
@@ -18,8 +17,8 @@ const LENGTH_MAX = 1000;
 const DEPTH_MAX = 4;
 
 /**
- * Why a request failed, for the attempt log, as the database takes it. Follows causes, and the errors of each address that was tried: undici's and
- * Node.js' own top message often says nothing.
+ * Why a request failed, as text for the attempt log. Includes causes, and the error of each address that was tried, because the top-level message
+ * of undici and Node.js often says nothing.
  */
 export function describeError(error: unknown): string {
   const messages = new Set(messagesOf(error, 0).filter((message) => message !== ""));
@@ -35,14 +34,14 @@ function messagesOf(error: unknown, depth: number): string[] {
 }
 
 /**
- * The seconds a `Retry-After` header asks for: a whole number or an HTTP date, which is compared with `now` (milliseconds).
- * Null where there is none that can be read. How long it may put off an attempt is decided where attempts are recorded.
+ * The seconds that a `Retry-After` header asks for, as a whole number or an HTTP date, which is compared with `now` (ms since the epoch).
+ * Null if there is none or it is not valid. The database limits the delay when it records the attempt.
  */
 export function retryAfterSeconds(header: string | string[] | undefined, now: number): number | null {
   const value = (Array.isArray(header) ? header[0] : header)?.trim() ?? "";
-  // JSON has no number for what is beyond all of them.
+  // Number(value) could be Infinity, which JSON cannot represent.
   if (/^\d+$/.test(value)) return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
-  // Date.parse takes much for a date; an HTTP date begins with the name of a day.
+  // Date.parse accepts many texts; an HTTP date begins with the name of a day.
   const date = /^[A-Z][a-z]{2,8}, /.test(value) ? Date.parse(value) : NaN;
   return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - now) / 1000));
 }
@@ -50,23 +49,23 @@ export function retryAfterSeconds(header: string | string[] | undefined, now: nu
 /** How long a receiver has to answer an attempt. */
 export const ATTEMPT_TIMEOUT_MS = 15_000;
 
-/** Whether a receiver took a message: any 2xx, as where attempts are recorded. Null stands for no answer. */
+/** Whether a receiver accepted a message: any 2xx, as in the database. Null means that there was no answer. */
 export function isAccepted(statusCode: number | null): boolean {
   return statusCode !== null && statusCode >= 200 && statusCode <= 299;
 }
 
 interface SignedMessage {
-  /** `webhook-id`. Must not contain a dot, which separates the parts of what is signed. */
+  /** `webhook-id`. Must not contain a dot, which separates the parts of the signed text. */
   id: string;
   /** `webhook-timestamp`: the instant of this sending, in whole seconds since 1970. */
   timestamp: number;
-  /** The body, byte for byte as it is sent. */
+  /** The body exactly as it is sent. */
   body: string;
 }
 
 /**
  * The `webhook-signature` of Standard Webhooks 1.0: `v1,` and the base64 of HMAC-SHA256 over `<id>.<timestamp>.<body>`, once per
- * secret, separated by spaces. Receivers accept a message if any signature fits, which is how secrets are rotated.
+ * secret, separated by spaces. Receivers accept a message if any signature matches, which allows secrets to be rotated.
  *
  * @param secrets each `whsec_` and base64.
  */
@@ -85,24 +84,24 @@ export interface DeliveryOptions {
   agent: Dispatcher;
   /** Opens the sealed signing secrets. */
   openSecret: OpenSecret;
-  /** Told where a webhook's own secret does not open, so that nothing could be signed. */
+  /** Called if a webhook's current secret cannot be opened, so that nothing could be signed. */
   onSealed?: (error: SealedSecretError) => void;
   userAgent: string;
-  /** An answer's head must be there by then; reading its body ends then, too. */
+  /** The time limit for the head of the answer, after which reading its body ends, too. */
   timeoutMs: number;
 }
 
 /** A message to one endpoint. */
 export interface WebhookMessage extends WebhookTarget {
-  /** The same at every attempt; receivers tell repetitions by it. */
+  /** The same at every attempt, so that receivers can recognize repetitions. */
   id: string;
-  /** JSON, to be sent byte for byte. */
+  /** JSON text, which is sent unchanged. */
   body: string;
 }
 
 /**
- * Makes one attempt, signed at this moment by the database's clock: receivers refuse what is minutes off, and the clock of a worker's
- * machine may be. Never rejects: whatever goes wrong is the result.
+ * Makes one attempt, signed with the present time of the database's clock: receivers refuse timestamps that are minutes off, and the clock of a
+ * worker's machine can be wrong. Never rejects: failures are part of the result.
  */
 export async function attemptDelivery(delivery: ClaimedDelivery, options: DeliveryOptions): Promise<AttemptResult> {
   const { environmentId, webhookId, emissionSeq, attempt, eventId: id, url, body } = delivery;
@@ -113,8 +112,8 @@ export async function attemptDelivery(delivery: ClaimedDelivery, options: Delive
 }
 
 /**
- * Posts a message, signed as of `at`. Never rejects: whatever goes wrong is the outcome. The headers are those of the request, none where
- * the webhook's secret does not open.
+ * Posts a message, signed as of `at`. Never rejects: failures are part of the outcome. Returns the headers of the request, which are empty if the
+ * webhook's secret cannot be opened.
  */
 export async function sendMessage(message: WebhookMessage, at: Date, options: DeliveryOptions) {
   const started = performance.now();
@@ -137,12 +136,12 @@ export async function sendMessage(message: WebhookMessage, at: Date, options: De
   }
 }
 
-/** The beginning of an answer as text. A character that its end cuts in two is left out. */
+/** The beginning of an answer as text. A character that is cut off at the end is left out. */
 function textOf(body: Buffer): string {
   return body.length === 0 ? "" : storable(new TextDecoder().decode(body, { stream: true }));
 }
 
-/** A secret from before SVC_SECRET changed does not open; the current one was made to replace it. */
+/** A previous secret that cannot be opened, because SVC_SECRET has changed, is ignored; the current one replaces it. */
 function openedOrNone(sealed: Uint8Array | null, openSecret: OpenSecret): string[] {
   if (sealed === null) return [];
   try {

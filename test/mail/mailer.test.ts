@@ -111,7 +111,7 @@ it("gives a server up that says nothing, after the time", async () => {
   silent.on("connection", (socket) => sockets.push(once(socket.resume(), "close")));
   const { mailer, failures } = mailerOf(`smtp://127.0.0.1:${(silent.address() as AddressInfo).port}`, 50);
   expect(await mailer.send(MAIL, "req")).toBe(false);
-  expect(failures).toEqual(["req: The mail server was not done after 0.05 s."]);
+  expect(failures).toEqual(["req: The mail server did not finish within 0.05 s."]);
   // The connection is closed with it.
   await Promise.all(sockets);
   silent.close();

@@ -101,7 +101,7 @@ describe("POST /projects/:project/webhooks/:webhook/test", () => {
   it("tells that a secret does not open, and sends nothing", async () => {
     const { id, requests } = await receiving();
     await api.sql`update svc.webhooks set sealed_secret = '\\x01' where webhook_id = ${id}`;
-    const error = "the stored webhook secret is in no known format";
+    const error = "the stored webhook secret has an unknown format";
     expect(await tested(id)).toMatchObject({ delivered: false, error, request: { headers: {} } });
     expect(requests).toHaveLength(0);
   });

@@ -106,7 +106,7 @@ describe("whoever forgot the password", () => {
     expect(sent).toMatchObject({ to: [email], headers: { subject: "Set your password" } });
     const [link] = /https?:\S+/.exec(sent!.text)!;
     expect(sent!.text.replace(/svc_link_\w+/, "SECRET").replace(/\d{4}-\S+ \S+ UTC/, "THEN"))
-      .toBe(`Somebody asked at the sign-in page for a link by which you set a new password. It works once:
+      .toBe(`Somebody asked on the sign-in page for a link by which you can set a new password. It works once:
 
 ${service.url}/password?token=SECRET
 

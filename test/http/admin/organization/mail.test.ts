@@ -40,7 +40,7 @@ Open this link to accept. It works once:
 
 ${mailedLink}
 
-It stops working at ${instant(made)}. If you did not expect it, there is nothing to do.
+It stops working at ${instant(made)}. If you did not expect it, you can ignore this mail.
 `,
     },
   ]);
@@ -55,11 +55,11 @@ it("a link that sets a password is mailed to its user, too", async () => {
     {
       to: [email],
       headers: { subject: "Set your password" },
-      text: `An owner of your organization made a link by which you set a new password. It works once:
+      text: `An owner of your organization created a link by which you can set a new password. It works once:
 
 ${mailedLink}
 
-It stops working at ${instant(made)}. If you did not ask for it, ask the owner who did: whoever has the link can sign in as you.
+It stops working at ${instant(made)}. If you did not ask for it, ask the owner who did: anyone who has the link can sign in as you.
 `,
     },
   ]);
