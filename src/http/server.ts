@@ -75,7 +75,7 @@ export function watchRate(request: IncomingMessage, onSlow: () => void): () => v
     seen = socket.bytesRead;
   };
   let timer: NodeJS.Timeout | undefined;
-  // Most bodies arrive with their headers and are read before the timer starts. Before each look, bytes that arrived while the process was busy are read.
+  // Most bodies arrive with their headers and are read before the timer starts. Bytes that arrived while the process was busy are read first.
   let turn = setImmediate(() => (timer = setInterval(() => (turn = setImmediate(look)), bodyLookMs)));
   return () => {
     clearImmediate(turn);
