@@ -629,7 +629,7 @@ describe("an environment that is deleted", () => {
       await call(from.sql, "operator_freeze_environment", project, environment.place);
       await expect(call(from.sql, "operator_delete_environment", project, environment.place)).rejects.toMatchObject({
         message: "ENVIRONMENT_NOT_FROZEN",
-        detail: expect.stringContaining(`of the server's processes ${pid}.`) as string,
+        detail: expect.stringContaining(`in the server processes ${pid}.`) as string,
       });
     });
     await call(from.sql, "operator_delete_environment", project, environment.place);

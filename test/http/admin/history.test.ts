@@ -128,7 +128,7 @@ it("follows a recompute: the record is that of the present history", async () =>
 it("says what is wrong with what it is asked", async () => {
   const answer = (query: string, of = path) => fixture.admin("GET", `/projects/app/${of}?${query}`);
   expect(await answer("kinds=events")).toMatchObject(
-    invalid("kinds", /^`kinds` must be kinds with commas between them/),
+    invalid("kinds", /^`kinds` must be one or more of event, traits, /),
   );
   expect(await answer("at=3026-01-01")).toMatchObject(invalid("at"));
   expect(await answer("cursor=x")).toMatchObject(invalid("cursor"));
