@@ -27,7 +27,7 @@ function sumOf(values: readonly number[]): DecimalSum {
 }
 
 describe("a decimal sum", () => {
-  it("is the sum of the numbers as they are written, rounded once and within the doubles", () => {
+  it("is the sum of the numbers in decimal notation, rounded once and limited to the range of doubles", () => {
     fc.assert(
       fc.property(fc.array(finite), (values) => {
         const exact = values.map(unitsOf).reduce((total, units) => total + units, 0n);
@@ -39,7 +39,7 @@ describe("a decimal sum", () => {
     );
   });
 
-  it("is divided as exactly: the average of one number, however often it came, is that number", () => {
+  it("divides just as exactly: the average of one repeated number is that number", () => {
     expect(sumOf([4.1, 4.1, 4.1]).average(3)).toBe(4.1);
     fc.assert(
       fc.property(
@@ -52,17 +52,17 @@ describe("a decimal sum", () => {
     );
   });
 
-  it("does not show the order of addition, nor what was taken away again", () => {
+  it("depends neither on the order of addition nor on values that were subtracted again", () => {
     fc.assert(
-      fc.property(fc.array(finite), fc.array(finite), (values, others) => {
-        const sum = sumOf([...others, ...values]);
-        for (const value of others) sum.subtract(value);
+      fc.property(fc.array(finite), fc.array(finite), (values, removed) => {
+        const sum = sumOf([...removed, ...values]);
+        for (const value of removed) sum.subtract(value);
         expect(sum.toMemory()).toEqual(sumOf(values.slice().reverse()).toMemory());
       }),
     );
   });
 
-  it("is the same after it was stored as JSON", () => {
+  it("survives a round trip through JSON", () => {
     fc.assert(
       fc.property(fc.array(finite), finite, (values, another) => {
         const sum = sumOf(values);

@@ -15,7 +15,7 @@ const track = (event: string, minute: number): TrackOperation => {
 const many = (event: string, from: number): TrackOperation[] =>
   Array.from({ length: 20 }, (_, i) => track(event, from + i));
 
-/** Takes each list of operations in a call of its own, and notes what had to be asked of history. */
+/** Evaluates each list of operations in a separate call, and records the requests to the history. */
 function play(...calls: TrackOperation[][]): { isMember: boolean; requests: HistoryRequest[] } {
   const run = new Run(model, "pages");
   for (const operations of calls) run.take(operations);
@@ -23,7 +23,7 @@ function play(...calls: TrackOperation[][]): { isMember: boolean; requests: Hist
 }
 
 describe("a sequence", () => {
-  it("asks nothing of history while events come in order", () => {
+  it("makes no history requests while events come in order", () => {
     expect(play(many("invited", 0), many("other", 30), [track("joined", 60)])).toEqual({
       isMember: false,
       requests: [],
@@ -31,12 +31,12 @@ describe("a sequence", () => {
     expect(play(many("invited", 0), [track("joined", 23)])).toEqual({ isMember: true, requests: [] });
   });
 
-  it("is over when the second comes exactly so long after the first", () => {
+  it("does not count a second event exactly the window's length after the first", () => {
     expect(play([track("invited", 0)], [track("joined", 5)]).isMember).toBe(false);
     expect(play([track("invited", 0)], [track("joined", 4)]).isMember).toBe(true);
   });
 
-  it("finds the first of a late second in history, where it is not remembered any more", () => {
+  it("looks up the first event of a late second in the history once it is no longer remembered", () => {
     const { isMember, requests } = play([track("invited", 10)], many("invited", 100), [track("joined", 12)]);
     expect(isMember).toBe(true);
     expect(requests).toHaveLength(1);
@@ -44,7 +44,7 @@ describe("a sequence", () => {
     expect(play([track("invited", 2)], many("invited", 100), [track("joined", 12)]).isMember).toBe(false);
   });
 
-  it("finds the second of a late first in history, where it is not remembered any more", () => {
+  it("looks up the second event of a late first in the history once it is no longer remembered", () => {
     const { isMember, requests } = play([track("joined", 12)], many("joined", 100), [track("invited", 10)]);
     expect(isMember).toBe(true);
     expect(requests).toHaveLength(1);

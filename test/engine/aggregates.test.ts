@@ -19,7 +19,7 @@ const numRuns = propertyRuns(40);
 
 type Measured = Extract<Condition, { kind: "aggregate" | "distinct" | "latest" | "daysSince" | "sequence" | "count" }>;
 
-/** What happens: an event, minutes from the beginning, and whether the customer's state is saved and time is let pass after it. */
+/** An event, its minutes from the beginning, and whether the customer's state is saved and time passes after it. */
 interface Happening {
   event: "x" | "y" | "move";
   minute: number;
@@ -36,7 +36,7 @@ const number = weighted(
 
 const happening: fc.Arbitrary<Happening> = fc.record({
   event: fc.constantFrom("x" as const, "x" as const, "x" as const, "x" as const, "y" as const, "move" as const),
-  // Coarse, so that much happens at one instant.
+  // Coarse, so that many events share an instant.
   minute: fc.nat({ max: 40 }),
   properties: fc.record(
     {
@@ -49,7 +49,7 @@ const happening: fc.Arbitrary<Happening> = fc.record({
   wait: fc.constantFrom(0, 0, 0, 1, 7, 90, 3_000),
 });
 
-/** In order, except for a few that are late; spread over some hours. */
+/** Spread over some hours, in order but for a few late events. */
 const sparse = fc.array(happening, { minLength: 1, maxLength: 40, size: "max" }).map((list) => {
   let now = 0;
   return list.map((one) => {
@@ -58,7 +58,7 @@ const sparse = fc.array(happening, { minLength: 1, maxLength: 40, size: "max" })
   });
 });
 
-/** More of one event in a window than is remembered, often with rising or falling numbers; some hours late here and there. */
+/** More occurrences of one event in a window than are remembered, often with rising or falling numbers; a few are hours late. */
 const dense = fc
   .tuple(
     fc.array(happening, { minLength: 60, maxLength: 130, size: "max" }),
@@ -88,7 +88,7 @@ const windows = ["30m", "2h", "9h"].map((within) => ({ within }));
 const scope = fc.constantFrom<{ within?: string; since?: "state" }>({}, ...windows, { since: "state" });
 const of = fc.constantFrom({ event: "x" }, tagged("ne", "a"));
 
-/** What all have in common that compare with one of these values. */
+/** The common members of all conditions that compare with one of these values. */
 const compared = <T>(values: fc.Arbitrary<T>) =>
   fc.record({ of, operator, value: values, scope }).map(({ scope, ...rest }) => ({ ...rest, ...scope }));
 const days = fc.record({
@@ -121,7 +121,7 @@ const conditions: Record<string, fc.Arbitrary<Measured>> = Object.fromEntries([
   ],
 ]);
 
-/** A segment by a condition, and a lifecycle that goes round with each `move`. */
+/** A segment with a condition, and a lifecycle that cycles with each `move`. */
 function inSegment(condition: Condition): Snapshot {
   const moved = happened("move", { since: "state" });
   return snapshotOf({ states: { a: [["b", moved]], b: [["a", moved]] }, segments: { s: condition } });
@@ -133,12 +133,12 @@ function inStep(condition: Condition): Snapshot {
   return snapshotOf({ journeys: { j: { ...journey, expiresAfter: "6h", repeat: true } } });
 }
 
-/** The event x with one tag, or with any but one. */
+/** The event x with a given tag, or with any other. */
 function tagged(operator: "eq" | "ne", value: Scalar): EventSelector {
   return { event: "x", where: property("tag", operator, value) };
 }
 
-/** Happenings as a customer's operations come, and what is known of it whenever its state is as of its clock. */
+/** Sends the happenings as a customer's operations, and calls `check` whenever the state is as of the clock. */
 function play(snapshot: Snapshot, list: readonly Happening[], pageSize: number, check: (played: Played) => void): Run {
   const model = compile(snapshot);
   const run = new Run(model, pageSize, { customerId: "c1", createdAt: T0 });
@@ -171,9 +171,9 @@ interface Played {
   clock: number;
 }
 
-/** Expects what a recomputation over everything says; answers whether the condition holds, and when it will not do as now. */
-function expectExplained(found: unknown, condition: Measured, { facts, clock }: Played, start: Start = "ever") {
-  const { met, actual, flipsAt } = found as Explanation;
+/** Expects the result of a recomputation over everything; returns whether the condition holds, and when that changes. */
+function expectExplained(explanation: unknown, condition: Measured, { facts, clock }: Played, start: Start = "ever") {
+  const { met, actual, flipsAt } = explanation as Explanation;
   const isMet = holds(facts, { condition, start }, clock);
   const due = nextFlip(facts, [{ condition, start }], clock);
   expect(met).toBe(isMet);
@@ -188,7 +188,7 @@ function expectExplained(found: unknown, condition: Measured, { facts, clock }: 
   return { isMet, due };
 }
 
-/** What cannot be answered from what is remembered alone, where a window holds enough: numbers that fall, for `min` that rise. */
+/** Aggregates that need the history when a window is full: of falling numbers, or of rising ones for `min`. */
 const readsHistory = new Set(["sum", "avg", "min", "max"]);
 
 function fullWindow(name: NumberAggregate): [Measured, Happening[], number] {
@@ -200,28 +200,24 @@ function fullWindow(name: NumberAggregate): [Measured, Happening[], number] {
 }
 
 describe.each(Object.entries(conditions))("%s", (name, arbitrary) => {
-  it(
-    "is what a recomputation over everything says, ever, in a window and since the lifecycle state",
-    { timeout },
-    () => {
-      let requests = 0;
-      fc.assert(
-        fc.property(arbitrary, happenings, fc.integer({ min: 1, max: 9 }), (condition, list, pageSize) => {
-          const run = play(inSegment(condition), list, pageSize, (played) => {
-            const { state } = played.run;
-            const { isMet, due } = expectExplained(played.explanation.segments[0]!["condition"], condition, played);
-            expect(Object.hasOwn(state.segments, "s")).toBe(isMet);
-            expect(state.timerDueAt).toBe(due === Infinity ? null : due);
-          });
-          requests += run.requests.length;
-        }),
-        { numRuns, examples: readsHistory.has(name) ? [fullWindow(name as NumberAggregate)] : [] },
-      );
-      if (readsHistory.has(name)) expect(requests).toBeGreaterThan(0);
-    },
-  );
+  it("equals a recomputation over everything: ever, in a window and since the lifecycle state", { timeout }, () => {
+    let requests = 0;
+    fc.assert(
+      fc.property(arbitrary, happenings, fc.integer({ min: 1, max: 9 }), (condition, list, pageSize) => {
+        const run = play(inSegment(condition), list, pageSize, (played) => {
+          const { state } = played.run;
+          const { isMet, due } = expectExplained(played.explanation.segments[0]!["condition"], condition, played);
+          expect(Object.hasOwn(state.segments, "s")).toBe(isMet);
+          expect(state.timerDueAt).toBe(due === Infinity ? null : due);
+        });
+        requests += run.requests.length;
+      }),
+      { numRuns, examples: readsHistory.has(name) ? [fullWindow(name as NumberAggregate)] : [] },
+    );
+    if (readsHistory.has(name)) expect(requests).toBeGreaterThan(0);
+  });
 
-  it("counts since the start in a journey's step, within its window too", { timeout }, () => {
+  it("counts from the journey's start in a step, also within a window", { timeout }, () => {
     let checked = 0;
     fc.assert(
       fc.property(arbitrary, happenings, fc.integer({ min: 1, max: 9 }), (given, list, pageSize) => {
@@ -241,11 +237,11 @@ describe.each(Object.entries(conditions))("%s", (name, arbitrary) => {
   });
 });
 
-describe("a sum that was not read while its window moved on", () => {
+describe("a sum that was not read while its window moved", () => {
   const sum = (value: number) => aggregate("sum", ["x", "n"], "gte", value, { within: "1h" });
   const move = happened("move", { since: "state" });
 
-  it("has a late event among those that are read from history", () => {
+  it("includes a late event when it reads from the history", () => {
     const model = compile(
       snapshotOf({
         states: {
@@ -274,16 +270,16 @@ describe("a sum that was not read while its window moved on", () => {
     }
   });
 
-  it("reads no more than has left", () => {
+  it("reads only the occurrences that have left the window", () => {
     const model = compile(snapshotOf({ segments: { s: { ...sum(1), value: 1_000 } } }));
     const run = new Run(model, 10);
     run.take(Array.from({ length: 300 }, (_, i) => seen(i + 1, (i * MINUTE) / 10, "x", { n: 1 })));
-    // When a hundred have left, of which 32 were at hand.
+    // A hundred have left, of which 32 were remembered.
     run.take([seen(301, 70 * MINUTE, "x", { n: 1 })]);
     expect(run.requests.length).toBe(7);
   });
 
-  it("lets go of what the history has lost, though more than a page is retained", () => {
+  it("drops what was removed from the history, though more than a page is retained", () => {
     const [hour, window] = [60, 600];
     const given = aggregate("sum", ["x", "n"], "gte", 900, { within: "10h" });
     const model = compile(snapshotOf({ segments: { some: { ...given, value: 200 }, many: given } }));

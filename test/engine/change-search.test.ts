@@ -66,8 +66,8 @@ const operand = fc.oneof(windowed, windowed, windowed, distinct, average);
 const calculated: fc.Arbitrary<CalculatedMeasure> = fc
   .record({ of: operand, other: operand, minus: fc.option(operand, { nil: null }), isRatio: fc.boolean() })
   .map(({ of, other, minus: less, isRatio }) => {
-    const whole = less === null ? of : minus(of, less);
-    return isRatio ? per(whole, other) : minus(whole, other);
+    const amount = less === null ? of : minus(of, less);
+    return isRatio ? per(amount, other) : minus(amount, other);
   });
 const operator = fc.constantFrom<OrderOperator>("lt", "lte", "gt", "gte", "eq", "ne");
 const event = fc.record({
@@ -79,7 +79,7 @@ const event = fc.record({
 });
 
 describe("the search for the next change of a ratio or a difference", () => {
-  it("goes on while events come as one that begins with each of them", { timeout }, () => {
+  it("finds the same whether events come in one call or one by one", { timeout }, () => {
     check(
       fc.property(
         calculated,
@@ -115,12 +115,12 @@ describe("the search for the next change of a ratio or a difference", () => {
   });
 });
 
-/** A customer whose searches are remembered from call to call, and one whose every call begins them anew. */
+/** A customer whose searches are remembered between calls, and one whose searches start anew in every call. */
 class Pair {
   readonly #model;
   readonly remembering: Run;
   readonly forgetful: Run;
-  /** After how many operations a search was remembered. */
+  /** The number of operations after which a search was remembered. */
   remembered = 0;
 
   constructor(snapshot: Snapshot, pageSize = 50) {
@@ -182,7 +182,7 @@ const moving: fc.Arbitrary<Measure> = fc.oneof(
   fc.tuple(part, part).map(([of, less]) => minus(of, less)),
 );
 
-/** What reads a number: a comparison, or a score that a condition reads. */
+/** A reader of a number: a comparison, or a score that a condition reads. */
 const reader: fc.Arbitrary<(of: Measure) => Parts> = fc.oneof(
   {
     arbitrary: fc
@@ -215,7 +215,7 @@ const steps = (of: Measure, low: number, middle: number, otherwise: number): Sco
   };
 };
 
-/** A model of a lifecycle that goes round with each `move`, and of one more number whose changes are searched for. */
+/** A model with a lifecycle that cycles with each `move`, and one more number whose changes are searched for. */
 function modelOf({ segments, ...parts }: Parts): Snapshot {
   const moved = happened("move", { since: "state" });
   const other = aggregate("sum", ["a", "x"], "gte", 7, { within: "6h" });
@@ -235,8 +235,8 @@ const draft = fc.record({
   isNegative: fc.constantFrom(false, false, false, false, false, false, false, true),
 });
 
-describe("a search that is remembered from call to call", () => {
-  it("finds what one that begins anew finds, after each operation", { timeout }, () => {
+describe("a search that is remembered between calls", () => {
+  it("finds the same as a new search after each operation", { timeout }, () => {
     let remembered = 0;
     fc.assert(
       fc.property(
@@ -263,25 +263,25 @@ describe("a search that is remembered from call to call", () => {
     expect(remembered).toBeGreaterThan(100);
   });
 
-  /** Events of one minute each, from a minute on. */
+  /** One event a minute, starting at the given minute. */
   const sales = (pair: Pair, from: number, amounts: readonly number[], event = "sold"): void =>
     amounts.forEach((n, i) => pair.take(seen(1 + from + i, (from + i) * MINUTE, event, { n })));
   const many = (n: number): number[] => Array.from({ length: 40 }, () => n);
 
-  it("knows where points are had at both ends: an event leads past what lies between", () => {
+  it("finds the next change when one event skips the lower scores between two equal ones", () => {
     const score = steps(number(["sold", "n"], { within: "1d" }), 50, 0, 50);
     const parts = { health: healthOf({ c: score }, { good: 50, bad: 0 }), segments: { s: healthIs("gte", 50) } };
     const pair = new Pair(snapshotOf(parts));
     sales(pair, 0, many(0.1));
     expect(pair.remembering.state.nextDueAt).toBe(null);
     sales(pair, 60, [58]);
-    // When what is left of the small ones is no more than two.
+    // When only two of the small ones are left.
     expect(pair.remembering.state.nextDueAt).toBe(19 * MINUTE + DAY);
   });
 
   describe("is due exactly", () => {
     type Happening = [hours: number, event: string, x: number | undefined];
-    /** After how many hours a customer is due: the same in one call, in one for each event, and by the book. */
+    /** The hours after which a customer is due: the same in one call, in one call per event, and by the reference. */
     const dueIn = (parts: Parts, ...happenings: Happening[]): number | null => {
       const given = snapshotOf(parts);
       const model = compile(given);
@@ -305,7 +305,7 @@ describe("a search that is remembered from call to call", () => {
 
     it.each<[string, number | null, Condition, ...Happening[]]>([
       [
-        "a sum that comes down to just that",
+        "a sum that falls exactly to its limit",
         24,
         aggregate("sum", ["a", "x"], "eq", 10, day),
         [0, "a", 2],
@@ -313,7 +313,7 @@ describe("a search that is remembered from call to call", () => {
         [2, "a", 1],
       ],
       [
-        "one that passes what it must not be",
+        "a sum that passes through an excluded value",
         null,
         aggregate("sum", ["a", "x"], "ne", 5, day),
         [0, "a", 3],
@@ -330,7 +330,7 @@ describe("a search that is remembered from call to call", () => {
         [2, "a", -0.1],
       ],
       [
-        "a ratio of what were whole numbers at its limit",
+        "a ratio of whole numbers at its limit",
         24,
         compared(per(a, b), "gte", 3),
         [0, "a", 1],
@@ -349,7 +349,7 @@ describe("a search that is remembered from call to call", () => {
         [2, "b", -3],
       ],
       [
-        "a difference of what leaves together",
+        "a difference of events that leave together",
         null,
         compared(minus(a, b), "gte", -5),
         [0, "a", 10],
@@ -357,7 +357,7 @@ describe("a search that is remembered from call to call", () => {
         [1, "b", 12],
       ],
       [
-        "a number of values, after an event without one",
+        "a number of distinct values, after an event without one",
         25,
         compared(minus(values, number("b", day)), "gte", 1),
         [0, "a", 1],
@@ -367,7 +367,7 @@ describe("a search that is remembered from call to call", () => {
         [3, "b", undefined],
       ],
       [
-        "an average of numbers that doubles just tell apart",
+        "an average of numbers that doubles can just distinguish",
         24,
         aggregate("avg", ["a", "x"], "gt", 2 ** 42, day),
         [0, "a", 2 ** 42 + 1e5],
@@ -378,7 +378,7 @@ describe("a search that is remembered from call to call", () => {
       expect(dueIn({ segments: { s: when } }, ...happenings)).toBe(hours);
     });
 
-    it("a score that rounds to its end just before it", () => {
+    it("a score that rounds to its end value just before reaching it", () => {
       const score: Score = { kind: "scale", of: a, from: 1_000_000, to: 0 };
       const health = healthOf({ c: score }, { good: 50, bad: 0 });
       const parts = { health, segments: { s: healthIs("gte", 100) } };
@@ -386,10 +386,10 @@ describe("a search that is remembered from call to call", () => {
     });
   });
 
-  it("goes on where a window holds decimals that its sum does not show", () => {
+  it("continues where a window holds decimals that its sum does not show", () => {
     const when = aggregate("avg", ["sold", "n"], "gte", 4.5, { within: "30d" });
     const run = new Run(compile(snapshotOf({ segments: { s: when } })), 50);
-    // Halves, even in number, and then so many tens that the average comes to be so much.
+    // An even number of halves, then enough tens to lift the average to the limit.
     const sale = (n: number, i: number): TrackOperation => seen(i + 1, i * MINUTE, "sold", { n });
     run.take(Array.from({ length: 2_100 }, (_, i) => sale(i < 1_500 ? 1.5 + (i % 3) : 10, i)));
     expect(Object.keys(run.state.segments)).toEqual(["s"]);
@@ -398,7 +398,7 @@ describe("a search that is remembered from call to call", () => {
     expect(run.requests.length - length).toBeLessThan(20);
   });
 
-  it("tells no more than a thousand values apart in a ratio, however many others need", () => {
+  it("distinguishes at most a thousand values in a ratio, even if other conditions need more", () => {
     const month = { within: "30d" };
     const users: Measure = { kind: "distinct", of: { event: "sold" }, property: "user", ...month };
     const model = compile(
@@ -412,14 +412,14 @@ describe("a search that is remembered from call to call", () => {
     const run = new Run(model, 300);
     const sale = (i: number, n: number) => seen(i + 1, i * MINUTE, "sold", { n, user: `u${i}` });
     run.take(Array.from({ length: 1_100 }, (_, i) => sale(i, 1)));
-    // When 1,049 are left, of whom 1,000 are told apart; nor does it matter who else comes.
+    // When 1,049 are left, of whom 1,000 are distinguished; users who come later do not matter.
     for (let i = 0; i <= 20; i++) {
       expect(run.state.nextDueAt).toBe(50 * MINUTE + 30 * DAY);
       run.take([sale(1_100 + i, 0)]);
     }
   });
 
-  it("has what came since the last look, where nobody looked before it was remembered", () => {
+  it("includes events since the last search, also if no search ran before it was remembered", () => {
     const states: Parts["states"] = {
       b: [["a", happened("back", { since: "state" })]],
       a: [
@@ -440,7 +440,7 @@ describe("a search that is remembered from call to call", () => {
     expect(parted.state.nextDueAt).toBe(one.state.nextDueAt);
   });
 
-  it("goes on from where a ratio was first absent, when an event gives it a divisor", () => {
+  it("resumes where a ratio was first absent, when an event gives it a divisor", () => {
     const ratio = per(number(["sold", "n"], { within: "1d" }), number("asked", { within: "6h" }));
     const pair = new Pair(snapshotOf({ segments: { s: compared(ratio, "gte", 5) } }));
     sales(pair, 0, many(1));
@@ -451,7 +451,7 @@ describe("a search that is remembered from call to call", () => {
     expect(pair.remembering.state.nextDueAt).toBe(7 * HOUR);
   });
 
-  it("is given up where nobody looked at what an event did to the number", () => {
+  it("is discarded if no search ran after an event changed the number", () => {
     const [bought, returned] = ["bought", "returned"].map((event) => number([event, "n"], { within: "6h" }));
     const more = (value: number): Condition => compared(minus(bought!, returned!), "gte", value);
     const [go, back] = [happened("go", { since: "state" }), happened("back", { since: "state" })];
@@ -487,7 +487,7 @@ describe("a search that is remembered from call to call", () => {
     expect(one.effects).toEqual(parted.effects);
   });
 
-  it("begins anew where a trait changes that the number hangs on", () => {
+  it("starts anew when a trait changes that the number depends on", () => {
     const ratio = per(number(["sold", "n"], { within: "1d" }), traitNumber("seats"));
     const pair = new Pair(snapshotOf({ segments: { s: compared(ratio, "gte", 1) } }));
     pair.take({ kind: "identify", seq: 1, traits: { seats: 4 }, acceptedAt: 0 });
@@ -500,7 +500,7 @@ describe("a search that is remembered from call to call", () => {
     expect(pair.remembering.state.nextDueAt).toBe(33 * MINUTE + DAY);
   });
 
-  it("keeps sixteen occurrences of a window, also of one that nothing has left by then", () => {
+  it("keeps sixteen occurrences of a window, also of one that none has left yet", () => {
     const ratio = per(number(["sold", "n"], { within: "30d" }), number("asked", { within: "1d" }));
     const pair = new Pair(snapshotOf({ segments: { s: compared(ratio, "lt", 0) } }));
     sales(pair, 0, many(1));
@@ -515,14 +515,17 @@ describe("a search that is remembered from call to call", () => {
     ["a sum", { segments: { s: aggregate("sum", ["sold", "n"], "gte", 100, { within: "30d" }) } }],
     ["a sum per trait", { segments: { s: compared(per(sold, traitNumber("seats")), "gte", 10) } }],
     [
-      "a score that is at its end",
+      "a score at its end value",
       { health: healthOf({ c: summed(["sold", "n"], 200, { within: "30d" }) }, { good: 50, bad: 0 }) },
     ],
     ["an average", { segments: { s: aggregate("avg", ["sold", "n"], "gte", 20, { within: "30d" }) } }],
-    ["a sum that is never so much", { segments: { s: aggregate("sum", ["sold", "n"], "eq", 7, { within: "30d" }) } }],
-    ["a number of each", { segments: { s: compared(per(sold, number("sold", { within: "30d" })), "lt", 24) } }],
     [
-      "a share, of which each that counts passes many lows",
+      "a sum that never reaches its limit",
+      { segments: { s: aggregate("sum", ["sold", "n"], "eq", 7, { within: "30d" }) } },
+    ],
+    ["an average per event", { segments: { s: compared(per(sold, number("sold", { within: "30d" })), "lt", 24) } }],
+    [
+      "a share in which each counted event follows many small ones",
       {
         segments: {
           s: compared(
@@ -538,7 +541,7 @@ describe("a search that is remembered from call to call", () => {
       { segments: { s: compared(minus(sold, number(["sold", "n"], { within: "10d" })), "gte", 10) } },
     ],
     [
-      "what is sold beside the window before",
+      "sales relative to the window before",
       {
         segments: { s: compared(per(sold, number(["sold", "n"], { within: "30d", previous: true })), "lte", 0.5) },
       },
@@ -557,7 +560,7 @@ describe("a search that is remembered from call to call", () => {
       }
       return run.requests.length - length;
     };
-    // One for each sixteen events, and for those that left the window.
+    // One for every sixteen events, and for those that left the window.
     expect(requestsAmong(4_000)).toBeLessThan(20);
     expect(requestsAmong(1_000)).toBeLessThan(20);
   });

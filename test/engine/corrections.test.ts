@@ -4,13 +4,13 @@ import { corrections, untoldExpirations } from "../../src/engine/state/correctio
 
 const run = (startedAt: number, expiredAt: number | null) => ({ journey: "onboarding", startedAt, expiredAt });
 
-it("an expiration that was told at the start of the next run is the run's before, not that one's", () => {
-  const told = new Map([["onboarding", [10]]]);
-  const effects = untoldExpirations([run(0, 10), run(10, 20)], told, "rec_1");
+it("an expiration emitted at the start of the next run belongs to the run before it", () => {
+  const emitted = new Map([["onboarding", [10]]]);
+  const effects = untoldExpirations([run(0, 10), run(10, 20)], emitted, "rec_1");
   expect(effects).toMatchObject([{ kind: "emission", type: "journey.expired", at: 20 }]);
 });
 
-it("a customer from before the first model is told as created, as in live evaluation", () => {
+it("a customer from before the first model is corrected by customer.created, as in live evaluation", () => {
   const before = newCustomer("ann", 0);
   const after = { ...before, lifecycle: { state: "trial", enteredAt: 0, cause: null } };
   const metadata = { previous_lifecycle: null, new_lifecycle: "trial" };

@@ -24,7 +24,7 @@ import {
 } from "./support/builders.js";
 import { rebuildMemory } from "./support/whole-history.js";
 
-// What the tables of spec.test.ts, which see a customer from outside, cannot show.
+// What the tables of spec.test.ts cannot show, because they see a customer only from outside.
 
 const track = (seq: number, event: string, occurred: string, accepted = occurred): TrackOperation => {
   return { ...seen(seq, at(occurred), event), acceptedAt: at(accepted) };
@@ -36,7 +36,7 @@ const fold = (model: Model, operations: Operation[]): ReturnType<typeof evaluate
   evaluate(model, newCustomer("c1", at("01-01")), operations, { now: at("01-01"), timers: "fire" });
 
 describe("evaluate", () => {
-  it("refuses a state whose memory is that of another model", () => {
+  it("refuses a state whose memory belongs to another model", () => {
     const { state } = fold(modelOf({ segments: { s: happened("a") } }), [track(1, "a", "01-01")]);
     const other = modelOf({ segments: { s: happened("b") } });
     expect(() => evaluate(other, state, [], { now: at("01-02"), timers: "fire" })).toThrow(
@@ -44,14 +44,14 @@ describe("evaluate", () => {
     );
   });
 
-  it("leaves the state as it is where nothing is due", () => {
+  it("leaves the state unchanged if nothing is due", () => {
     const model = modelOf({ segments: { s: inactiveFor("3d") } });
     const { state } = fold(model, [track(1, "a", "01-01")]);
     const ticked = evaluate(model, state, [], { now: at("01-03"), timers: "fire" });
     expect(ticked).toEqual({ state, effects: [], deferred: [], taken: 0, isDone: true });
   });
 
-  it("keeps as many occurrences as the model's conditions need, once for all of them, whatever the history", () => {
+  it("keeps as many occurrences as the conditions need, once for all of them, however long the history is", () => {
     const model = modelOf({
       segments: {
         often: count("a", "gte", 3, { within: "7d" }),
@@ -68,7 +68,7 @@ describe("evaluate", () => {
     ]);
   });
 
-  it("bounds the identifies that await their evaluation while timers are held", () => {
+  it("limits how many identifies wait for evaluation while timers are held", () => {
     const model = modelOf({ segments: { s: trait("n", "gte", 0) } });
     const operations = Array.from({ length: 300 }, (_, i) => ({
       ...identify(i + 1, { n: i }, "01-01"),
@@ -88,7 +88,7 @@ describe("evaluate", () => {
     expect(state.segments).toEqual({});
   });
 
-  it("takes traits that are equal in depth for unchanged, whatever the order of their keys", () => {
+  it("treats deeply equal traits as unchanged, in any order of keys", () => {
     const model = modelOf({ segments: { s: trait("plan", "eq", "pro") } });
     const { state } = fold(model, [identify(1, { a: { x: [1, { y: null }], z: 2 } }, "01-01")]);
     const dueAfter = (traits: Properties) =>
@@ -105,7 +105,7 @@ describe("evaluate", () => {
 });
 
 describe("another version of the model", () => {
-  it("keeps what was derived and the due instant until its first evaluation", () => {
+  it("keeps the derived state and the due instant until its first evaluation", () => {
     const before = modelOf({ segments: { s: happened("a", { within: "7d" }), gone: happened("a"), manual: null } });
     const after = modelOf({
       segments: { s: happened("a", { within: "2d" }), twice: count("a", "gte", 2), manual: null },
@@ -115,7 +115,7 @@ describe("another version of the model", () => {
     const rebuilt = rebuildMemory(after, state, evaluated);
     expect({ ...rebuilt, memory: null }).toEqual({ ...state, memory: null });
     const { state: due } = evaluate(after, rebuilt, [], { now: at("01-09"), timers: "fire" });
-    // What the model no longer knows stays as it was.
+    // Segments that the model no longer has stay unchanged.
     expect(due.segments).toEqual({ gone: { enteredAt: at("01-01") }, twice: { enteredAt: at("01-09") } });
   });
 
@@ -138,7 +138,7 @@ describe("backfilling", () => {
     expect(heldUntil(stateAfter(track(1, "a", "01-01 10:00", "01-01 10:05:00.001")))).not.toBeNull();
   });
 
-  it("is decided by the last event in order of acceptance, not by an identify, nor by one handed in again", () => {
+  it("is decided by the last event in order of acceptance, not by an identify or an event passed in again", () => {
     expect(heldUntil(newCustomer("c1", 0))).toBeNull();
     const late = track(2, "a", "01-01 10:00", "01-01 12:00");
     expect(heldUntil(stateAfter(late, identify(3, { plan: "pro" }, "01-01 12:00")))).not.toBeNull();

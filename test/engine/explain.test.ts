@@ -48,7 +48,7 @@ function customer(model: Model, happenings: readonly Happening[], traits: Record
   return run;
 }
 
-/** Why a condition holds or not then. */
+/** The explanation of a condition after these events and traits. */
 function explained(condition: Condition, happenings: Happening[], traits: Record<string, Json> = {}): Explanation {
   const model = modelOf({ segments: { s: condition } });
   const { state } = customer(model, happenings, traits);
@@ -59,7 +59,7 @@ describe("the explanation of a ratio", () => {
   const day = { within: "1d" };
   const trend = per(number("login", day), number("login", { ...day, previous: true }));
 
-  it("has both numbers, and when it flips by time alone", () => {
+  it("shows both numbers, and when it flips by time alone", () => {
     expect(
       explained(compared(trend, "lte", 0.5), [
         [0, "login"],
@@ -82,11 +82,11 @@ describe("the explanation of a ratio", () => {
     });
   });
 
-  it("says that there is none where the divisor is 0 or absent", () => {
+  it("shows no ratio if the divisor is 0 or absent", () => {
     const net = minus(number(["add", "x"]), number(["remove", "x"]));
-    const told = explained(compared(per(net, traitNumber("seats")), "gte", 1), [[0, "add", { x: 0.3 }], [1, "remove", { x: 0.2 }]]); // oxfmt-ignore
-    expect(told).toMatchObject({ actual: null, missing: "at least 1", met: false, flipsAt: null });
-    expect(told.operands).toEqual([
+    const explanation = explained(compared(per(net, traitNumber("seats")), "gte", 1), [[0, "add", { x: 0.3 }], [1, "remove", { x: 0.2 }]]); // oxfmt-ignore
+    expect(explanation).toMatchObject({ actual: null, missing: "at least 1", met: false, flipsAt: null });
+    expect(explanation.operands).toEqual([
       {
         text: 'sum of x of "add" minus sum of x of "remove"',
         actual: 0.1,
@@ -99,7 +99,7 @@ describe("the explanation of a ratio", () => {
     ]);
   });
 
-  it("is not disturbed by one that was asked for before", () => {
+  it("is the same when it is asked for again", () => {
     const model = modelOf({ segments: { s: any(compared(trend, "lte", 0.5), all(compared(trend, "lte", 0.5), pro)) } });
     const { state } = customer(model, [
       [0, "login"],
@@ -121,25 +121,25 @@ describe("an explanation as of a later instant", () => {
   };
   const flipsAt = "2026-01-11T00:00:00.000Z";
 
-  it("tells what is measured then, where nothing was due until then", () => {
+  it("measures at that instant if nothing is due until then", () => {
     expect(at(0)).toEqual({ asOf: "2026-01-01T00:00:00.000Z", actual: 0, flipsAt });
     expect(at(9.5)).toEqual({ asOf: "2026-01-10T12:00:00.000Z", actual: 9, flipsAt });
   });
 
-  it("and else as of the state, which is what holds", () => {
+  it("otherwise measures as of the state", () => {
     expect(at(10)).toEqual({ asOf: "2026-01-01T00:00:00.000Z", actual: 0, flipsAt });
     expect(at(-1)).toEqual(at(0));
   });
 });
 
 describe("the explanation of a condition", () => {
-  it("has the conditions of a group in its text, in brackets where they are groups themselves", () => {
+  it("lists the conditions of a group in its text, with nested groups in brackets", () => {
     expect(explained(any(all(logins(2), pro), logins(3)), []).text).toBe(
       '(count of "login" at least 2 and plan is "pro") or count of "login" at least 3',
     );
   });
 
-  it("says what is expected, what there is and what lacks", () => {
+  it("shows the expected value, the actual one and what is missing", () => {
     expect(explained(logins(3, "30d"), [[0, "login"]])).toEqual({
       kind: "count",
       text: 'count of "login" within 30d at least 3',
@@ -151,7 +151,7 @@ describe("the explanation of a condition", () => {
     });
   });
 
-  it("says when time alone ends it", () => {
+  it("shows when time alone ends it", () => {
     const explanation = explained(logins(2, "7d"), [
       [0, "login"],
       [1, "login"],
@@ -177,7 +177,7 @@ describe("the explanation of a condition", () => {
     });
   });
 
-  it("shows every part of a condition, and which of them lack", () => {
+  it("shows every part of a condition, and which are not met", () => {
     const explanation = explained(all(pro, logins(1)), [[0, "login"]], { plan: "free" });
     expect(explanation).toMatchObject({
       text: 'plan is "pro" and count of "login" at least 1',
@@ -207,7 +207,7 @@ describe("the explanation of a condition", () => {
     expect(explained(any(...conditions), [[0, "login"]]).flipsAt).toBe("2026-01-06T00:00:00.000Z");
   });
 
-  it("says what a negation is about", () => {
+  it("shows the condition that a negation negates", () => {
     expect(explained(not(pro), [], { plan: "pro" })).toMatchObject({
       text: 'not (plan is "pro")',
       actual: true,
@@ -216,12 +216,12 @@ describe("the explanation of a condition", () => {
     });
   });
 
-  it("cuts long values", () => {
+  it("truncates long values", () => {
     const explanation = explained(pro, [], { plan: "x".repeat(5_000) });
     expect(explanation.actual).toMatch(/^x{99}…$/);
   });
 
-  it("asks for nothing where there is nothing to compare", () => {
+  it("makes no requests if there is nothing to compare", () => {
     const condition = daysSince("last", "login", "gte", 3);
     expect(explained(condition, [[0, "other"]])).toMatchObject({ actual: null, missing: "at least 3", flipsAt: null });
     expect(explained(condition, [[0, "login"]])).toMatchObject({ actual: 0, flipsAt: "2026-01-04T00:00:00.000Z" });
@@ -258,7 +258,7 @@ describe("a score", () => {
     { kind: "daysSince", which: "last", of: login } as const,
   );
 
-  it("changes by time alone exactly when it is said to", () => {
+  it("changes by time alone exactly at the announced instant", () => {
     const happenings = fc.array(fc.tuple(fc.nat({ max: 6 }), fc.integer({ min: -1, max: 5 })), {
       minLength: 1,
       maxLength: 12,
@@ -268,7 +268,7 @@ describe("a score", () => {
         const component = { id: "c", weight: 1, score: { ...shape, of } };
         const snapshot = snapshotOf({
           health: { components: [component], bands: [{ id: "all", from: 0 }] },
-          // Reading it makes the health due exactly when it changes.
+          // A condition that reads health makes it due exactly when it changes.
           segments: { s: healthIs("gte", 0) },
         });
         let hours = 0;

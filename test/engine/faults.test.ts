@@ -19,7 +19,7 @@ const LOGIN = seen(1, at("01-01"), "login");
 const evaluated = (model: Model, operations = [LOGIN], traits: Record<string, Json> = {}) =>
   evaluate(model, { ...newCustomer("c1", at("01-01")), traits }, operations, { now: at("01-01"), timers: "fire" });
 
-/** Traits of which one cannot be read: a fault that no snapshot and no JSON can cause, as a mistake in the engine could. */
+/** Traits of which one cannot be read: a fault that only a mistake in the engine could cause, but no snapshot or JSON. */
 function broken(): Record<string, Json> {
   return Object.defineProperty({}, "plan", {
     enumerable: true,
@@ -29,7 +29,7 @@ function broken(): Record<string, Json> {
   });
 }
 
-it("a rule whose condition throws is logged as an error with the reason, and the rest is evaluated", () => {
+it("a rule whose condition throws is logged as an error with the reason, and everything else is evaluated", () => {
   const model = modelOf({
     states: { new: [["active", happened("login")]], active: [] },
     segments: { seen: happened("login"), rich: null },
@@ -47,12 +47,12 @@ it("a rule whose condition throws is logged as an error with the reason, and the
   ]);
 });
 
-it("a segment whose condition throws fails the customer's evaluation as a whole", () => {
+it("a segment whose condition throws fails the customer's whole evaluation", () => {
   const model = modelOf({ segments: { pro: trait("plan", "eq", "pro") } });
   expect(() => evaluated(model, [LOGIN], broken())).toThrow("cannot be read");
 });
 
-it("a sum beyond the range of doubles is the greatest double, and is explained like any other", () => {
+it("a sum beyond the range of doubles is the largest double, and is explained like any other", () => {
   const when = aggregate("sum", ["login", "n"], "lte", 0);
   const model = modelOf({
     segments: { low: when },
@@ -68,7 +68,7 @@ it("a sum beyond the range of doubles is the greatest double, and is explained l
   });
 });
 
-it("the overall health is the mean of the components as they are, not as they are rounded", () => {
+it("the overall health is the mean of the components before rounding", () => {
   const health = healthOf({ full: [2, counted("login", 1)], third: [2, counted("login", 1.5)] }, { any: 0 });
   const model = modelOf({ health });
   const { state } = evaluated(model);

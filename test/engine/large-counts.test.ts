@@ -32,7 +32,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** So many are counted by remembering each of them; from there on they are summed up. */
+/** Below this limit each occurrence is remembered; from it on only sums are kept. */
 const SUMMED_UP = 1_000;
 
 const used = (amount: number, step = MINUTE): TrackOperation[] =>
@@ -47,7 +47,7 @@ const scope = fc.constantFrom<Scope>(
 );
 const limit = fc.integer({ min: SUMMED_UP, max: SUMMED_UP + 4 });
 
-/** A segment by how many there are. */
+/** A segment that depends on a count. */
 interface Question {
   parts: (scope: Scope) => Parts;
   isMet: (count: number) => boolean;
@@ -59,7 +59,7 @@ const compared = fc
     parts: (scope) => ({ segments: { s: count("used", operator, limit, scope) } }),
     isMet: compileOrder(operator, limit),
   }));
-/** As a score that a condition reads: the highest from the limit on, and again none from another one on. */
+/** The count as a score that a condition reads: highest from the limit on, and 0 again from a higher limit on. */
 const scored = limit.map((limit): Question => ({
   parts(scope) {
     const score: Score = {
@@ -82,7 +82,7 @@ const draft = fc.record({
   times: fc.integer({ min: 1, max: 4 }),
 });
 
-/** When a segment of those is entered and left of whom so many occurrences are in the window, or since the last move: counted one by one. */
+/** When the segment is entered and left, by counting the occurrences in the window or since the last move one by one. */
 function turnsByCounting(operations: readonly TrackOperation[], scope: Scope, isMet: Question["isMet"], until: number) {
   const within = scope.within === undefined ? Infinity : parseDuration(scope.within);
   const turns: string[] = [];
@@ -106,11 +106,11 @@ function turnsByCounting(operations: readonly TrackOperation[], scope: Scope, is
     clock = Math.max(clock, to);
   };
   for (const operation of operations) {
-    pass(operation.occurredAt); // one that is late is evaluated at the clock
+    pass(operation.occurredAt); // a late one is evaluated at the clock
     if (operation.event === "used") taken.push(operation);
-    // Entering the first state is a move, too.
+    // Entering the first state also counts as a move.
     if (scope.since === "state" && (operation.event === "move" || operation.seq === 1)) moved = operation;
-    // What may turn, turns here: before so many there is only one answer.
+    // Only near the limit can the result change.
     if (taken.length > SUMMED_UP - 20 || operation.seq === 1) look(clock);
   }
   pass(until);
@@ -118,7 +118,7 @@ function turnsByCounting(operations: readonly TrackOperation[], scope: Scope, is
 }
 
 describe("a count that is compared with a thousand and more", () => {
-  it("is exact at every instant, in whatever calls events come", { timeout }, () => {
+  it("is exact at every instant, however events are split into calls", { timeout }, () => {
     let turned = 0;
     fc.assert(
       fc.property(
@@ -165,7 +165,7 @@ describe("a count that is compared with a thousand and more", () => {
     return JSON.stringify(run.state).length;
   };
 
-  it("leaves a state as small as any, and small it is said to be", () => {
+  it("keeps the state small, and its budget too", () => {
     expect(sizeOf(SUMMED_UP - 1)).toBeGreaterThan(10_000);
     for (const limit of [SUMMED_UP, 2_000, 1_000_000]) expect(sizeOf(limit)).toBeLessThan(3_000);
     const [small, large] = [SUMMED_UP - 1, 1_000_000_000].map((limit) => {
@@ -174,7 +174,7 @@ describe("a count that is compared with a thousand and more", () => {
     expect(large).toBeLessThan(0.4 * small!);
   });
 
-  it("is a bare number without a window and a start", () => {
+  it("is a plain number without a window or a start", () => {
     for (const scope of [{}, { where: property("n", "eq", 1) }]) {
       const model = modelOf({ segments: { s: count("used", "gte", 1_000, scope) } });
       expect(model.registry.aggregates).toEqual([]);
@@ -185,7 +185,7 @@ describe("a count that is compared with a thousand and more", () => {
     }
   });
 
-  it("has its search remembered, however many searches a model has", () => {
+  it("always has its search remembered, however many searches a model has", () => {
     const windows = Array.from({ length: 40 }, (_, i) => `${1 + i}d`);
     const counts = windows.map((within) => [`c${within}`, count("used", "gte", 1_000, { within })] as const);
     const sums = windows.map(
@@ -195,7 +195,7 @@ describe("a count that is compared with a thousand and more", () => {
     expect(searched.filter(({ isRemembered }) => isRemembered).length).toBe(40 + 16);
   });
 
-  it("is shown as it is, and not as a number that stopped growing", () => {
+  it("is shown exactly, not capped", () => {
     const given = { segments: { s: count("used", "gte", 1_000, month) } };
     const model = modelOf(given);
     const run = new Run(model);
@@ -203,7 +203,7 @@ describe("a count that is compared with a thousand and more", () => {
     expect(JSON.stringify(explain(model, run.state))).toContain("1234");
   });
 
-  describe("whose occurrences were remembered before", () => {
+  describe("whose occurrences an earlier release remembered", () => {
     const last30 = number("order", month);
     const parts = (scope: Scope): Parts => ({
       states: { here: [["there", happened("move", { since: "state" })]], there: [] },
@@ -223,7 +223,7 @@ describe("a count that is compared with a thousand and more", () => {
         return seen(i + 5, 5 * DAY + i * 20 * MINUTE, "used", { n: i % 2, user: `u${i % 3}` });
       }),
     ];
-    /** A customer as a version left it that remembered occurrences, ten thousand at most. */
+    /** A customer as left by a release that remembered occurrences, ten thousand at most. */
     const before = (model: Model, operations: readonly TrackOperation[], key: string): Run => {
       const run = new Run(model, 300);
       run.take(operations);
@@ -248,7 +248,7 @@ describe("a count that is compared with a thousand and more", () => {
       { since: "state" },
       { since: "state", within: "14d" },
       { within: "14d", where: property("n", "eq", 1) },
-    ])("is counted from the history, and everything else goes on: %j", (scope) => {
+    ])("is counted from the history, and everything else continues: %j", (scope) => {
       const model = modelOf(parts(scope));
       expect(model.memoryKey).toBe(`${model.hash}/ones`);
       for (const amount of [0, 990, 2_500]) {
@@ -258,7 +258,7 @@ describe("a count that is compared with a thousand and more", () => {
         const run = new Run(model, 300);
         run.take(operations);
         const from = operations.at(-1)!.occurredAt;
-        // The count is not consulted by the first of these.
+        // The first of these does not read the count.
         const more = ["order", "used", "used", "order", "used"].map((event, i) => {
           return seen(10_000 + i, from + (i + 1) * HOUR, event, { n: 1, user: "u1" });
         });
@@ -271,14 +271,14 @@ describe("a count that is compared with a thousand and more", () => {
       }
     });
 
-    it("is known by what it was kept under, where conditions count since the end of a run, too", () => {
+    it("is recognized by its former memory key, also if conditions count since the end of a run", () => {
       const start = count("used", "gte", 1_000, { since: "state" });
       const journey: JourneyParts = { start, repeat: true, steps: [["order", happened("order")]] };
       const { hash, memoryKey, formerMemoryKeys } = modelOf({ ...parts(month), journeys: { journey } });
       expect([memoryKey, ...formerMemoryKeys]).toEqual([`${hash}/ones`, `${hash}/runs`]);
     });
 
-    it("leaves to others what the history has lost", () => {
+    it("does not drop other memories whose history was removed", () => {
       const model = modelOf(parts(month));
       const run = before(model, life(1_500), `${model.hash}/shared`);
       expect(Object.keys(run.state.segments)).toContain("ever");
@@ -287,7 +287,7 @@ describe("a count that is compared with a thousand and more", () => {
       expect(Object.keys(run.state.segments)).toContain("ever");
     });
 
-    it("is not taken for it by a version that does not know it", () => {
+    it("is not accepted by an earlier release", () => {
       const model = modelOf(parts(month));
       const run = new Run(model);
       run.take(life(10));

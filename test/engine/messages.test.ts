@@ -24,7 +24,7 @@ const traits = {
   tags: { type: "array", items: { type: "string" } },
 } as const;
 
-/** The metadata of what a rule emits for a customer with these traits. */
+/** The emission of a rule for a customer with these traits. */
 function emitted(message: string | undefined, values: Properties, display?: Display): unknown {
   const then: Action = { kind: "emit", type: "upsell.ready", ...(message === undefined ? {} : { message }) };
   const model = compile({
@@ -36,7 +36,7 @@ function emitted(message: string | undefined, values: Properties, display?: Disp
   return effects.find((effect) => effect.kind === "emission" && effect.type === "upsell.ready");
 }
 
-test.each<[message: string, values: Properties, display: Display | undefined, said: string]>([
+test.each<[message: string, values: Properties, display: Display | undefined, expected: string]>([
   [
     "{name} has {seats} of its seats, ask {owner}",
     { company: "Globex", seats: 12, owner: "Ann" },
@@ -53,22 +53,25 @@ test.each<[message: string, values: Properties, display: Display | undefined, sa
   ["{name}: {tags}", { name: "a trait", tags: ["a", "b"] }, undefined, "a trait: a, b"],
   ["{seats} {owner}", { seats: "twelve" }, undefined, "twelve unknown"],
   ["{{seats}} {{{seats}}}", { seats: 1.5 }, undefined, "{seats} {1.5}"],
-])("the message %j for %j, shown by %j, reads: %s", (message, values, display, said) => {
-  expect(emitted(message, values, display)).toMatchObject({ source: "rule", metadata: { rule: "r", message: said } });
+])("the message %j for %j, shown by %j, reads: %s", (message, values, display, expected) => {
+  expect(emitted(message, values, display)).toMatchObject({
+    source: "rule",
+    metadata: { rule: "r", message: expected },
+  });
 });
 
-test("without a message there is none", () => {
+test("an emission without a message has none", () => {
   expect(emitted(undefined, { seats: 1 })).toMatchObject({ metadata: { rule: "r" } });
 });
 
-test("values and the whole are cut, between characters", () => {
+test("values and the whole message are truncated between characters", () => {
   const text = "😀".repeat(300);
   const { metadata } = emitted("{company}".repeat(20), { company: text }) as { metadata: { message: string } };
   expect(metadata.message.length).toBeLessThanOrEqual(2_000);
   expect(/\p{Surrogate}/u.test(metadata.message)).toBe(false);
 });
 
-test("what the author writes is not", () => {
+test("the author's own text is not truncated", () => {
   const text = "x".repeat(1_000);
   expect(emitted(text, { seats: 1 }, undefined)).toMatchObject({ metadata: { message: text } });
 });

@@ -19,10 +19,10 @@ import { Run } from "./support/runner.js";
 
 const MINUTE = 60_000;
 const YEAR = 365 * 24 * 60 * MINUTE;
-/** What docs/model.md promises. */
+/** As documented in docs/model.md. */
 const MOVES_MAX = 1_000;
 
-/** A customer with one event, and what time alone brought about after it. */
+/** A customer with one event, and everything that time alone caused after it. */
 function runOf(parts: Parts, until = YEAR): Run {
   const run = new Run(modelOf(parts));
   run.take([seen(1, 0)]);
@@ -32,8 +32,8 @@ function runOf(parts: Parts, until = YEAR): Run {
 
 const CIRCLE: Parts["states"] = { a: [["b", inState("1m")]], b: [["a", inState("1m")]] };
 
-describe("what time alone brings about between two operations", () => {
-  it("ends after a thousand transitions, each at its instant, and the next is reported as blocked", () => {
+describe("changes that time alone causes between two operations", () => {
+  it("end after a thousand transitions, each at its instant, and the next is reported as blocked", () => {
     const run = runOf({ states: CIRCLE }, 2_000 * YEAR);
     const moved = run.effects.filter(({ kind }) => kind === "transition").slice(1);
     expect(moved).toHaveLength(MOVES_MAX);
@@ -42,7 +42,7 @@ describe("what time alone brings about between two operations", () => {
     expect(run.state.nextDueAt).toBeNull();
   });
 
-  it("goes on after the next operation, which finds what was blocked", () => {
+  it("resume after the next operation, which takes the blocked transition", () => {
     const run = runOf({ states: CIRCLE });
     run.take([seen(2, YEAR)]);
     expect(run.state.lifecycle).toMatchObject({ state: "b", enteredAt: YEAR });
@@ -50,7 +50,7 @@ describe("what time alone brings about between two operations", () => {
     expect(run.state.lifecycle).toMatchObject({ state: "b", enteredAt: YEAR + 10 * MINUTE });
   });
 
-  it("ends after a thousand runs of a journey that starts itself again", () => {
+  it("end after a thousand runs of a journey that starts itself again", () => {
     const start = not(journeyIs("again", "active"));
     const steps: StepParts[] = [["pay", happened("paid")]];
     const run = runOf({ journeys: { again: { start, steps, expiresAfter: "15m", repeat: true } } });
@@ -59,7 +59,7 @@ describe("what time alone brings about between two operations", () => {
     expect(run.state.nextDueAt).toBeNull();
   });
 
-  it("ends after a thousand raises of a signal whose end raises it again", () => {
+  it("end after a thousand raises of a signal whose end raises it again", () => {
     const again = rule({ kind: "signalCleared", signal: "bell" }, raise("bell"));
     const run = runOf({ signals: { bell: { for: "1m" } }, rules: { ring: rule("seen", raise("bell")), again } });
     expect(run.effects.filter(({ kind }) => kind === "signalRaised")).toHaveLength(MOVES_MAX + 1);
@@ -70,7 +70,7 @@ describe("what time alone brings about between two operations", () => {
     expect(run.state.nextDueAt).toBeNull();
   });
 
-  it("ends after a thousand moves of rules that lead through states and timers to each other", () => {
+  it("end after a thousand moves of rules that trigger each other through states and timers", () => {
     const run = runOf({
       states: { a: [["b", inSegment("g")]], b: [["a", not(inSegment("g"))]] },
       segments: { g: null },

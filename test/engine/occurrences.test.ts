@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 import { OccurrenceQueue } from "../../src/engine/aggregates/occurrences.js";
 import { check, timeout } from "./support/runner.js";
 
-/** An occurrence; its value tells it from all others. */
+/** An occurrence, identified by its value. */
 type Occurrence = [occurredAt: number, value: number];
 
-/** A queue, and what it should hold. */
+/** A queue and its expected content. */
 interface Checked {
   queue: OccurrenceQueue;
   expected: Occurrence[];
@@ -21,7 +21,7 @@ const step = fc.record({
 });
 
 describe("clones of a queue of occurrences", () => {
-  it("share what they hold, and nothing that happens to one of them afterwards", { timeout }, () => {
+  it("share their content, but no later changes", { timeout }, () => {
     check(
       fc.property(fc.nat({ max: 5 }), fc.array(step, { maxLength: 40 }), (opened, steps) => {
         const places = Array.from({ length: opened }, (_, i) => i);

@@ -49,7 +49,7 @@ describe("a sequence of operations", () => {
   });
 });
 
-/** The run of one operation at a time, and for each operation the last instant at which a tick may come before it. */
+/** The run with one operation at a time, and for each operation the last instant at which a tick may precede it. */
 function oneAtATime(run: Run, sequence: Operation[]): { one: Run; limits: number[] } {
   const limits = sequence.map((operation) => {
     const limit = tickLimit(run, operation);

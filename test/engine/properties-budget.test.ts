@@ -22,7 +22,7 @@ const sizes = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength
 const batches = fc.array(fc.boolean(), { minLength: 12, maxLength: 12 });
 
 describe("evaluation within a budget", () => {
-  it("ends as without one, whatever the budget", { timeout }, () => {
+  it("ends as without a budget", { timeout }, () => {
     let slices = 0;
     check(
       fc.property(snapshot, operations, batches, sizes, (given, sequence, cuts, budgets) => {
@@ -36,7 +36,7 @@ describe("evaluation within a budget", () => {
     expect(slices).toBeGreaterThan(2 * runs);
   });
 
-  it("goes on by one instant at least, however small it is", () => {
+  it("advances by at least one instant, however small the budget is", () => {
     const model = modelOf({ states: { a: [["b", inState("1h")]], b: "terminal" } });
     const spent: Budget = () => false;
     const first = evaluate(model, new Run(model).state, [seen(1, 0)], {
@@ -54,12 +54,12 @@ describe("evaluation within a budget", () => {
   });
 });
 
-describe("evaluation of operations of which some that lie ahead are not at hand", () => {
-  it("ends as with all of them", { timeout }, () => {
+describe("evaluation with some of the future operations not loaded", () => {
+  it("ends as with all of them loaded", { timeout }, () => {
     let calls = 0;
-    const atHand = fc.integer({ min: 1, max: 2 });
+    const loaded = fc.integer({ min: 1, max: 2 });
     check(
-      fc.property(snapshot, operations, batches, batches, atHand, (given, some, cuts, later, aheadMax) => {
+      fc.property(snapshot, operations, batches, batches, loaded, (given, some, cuts, later, aheadMax) => {
         const model = compile(given);
         const sequence = some.map((operation, i): Operation => {
           if (operation.kind === "identify" || !later[i]) return operation;
@@ -73,7 +73,7 @@ describe("evaluation of operations of which some that lie ahead are not at hand"
 });
 
 describe("a replay within a budget", () => {
-  it("ends as without one, whatever the budget", { timeout }, () => {
+  it("ends as without a budget", { timeout }, () => {
     let parts = 0;
     check(
       fc.property(snapshot, operations, sizes, (given, sequence, budgets) => {
@@ -88,7 +88,7 @@ describe("a replay within a budget", () => {
     expect(parts).toBeGreaterThan(2 * runs);
   });
 
-  it("counts the same since the previous step when the last step is complete", () => {
+  it("counts the same since the previous step after the last step is complete", () => {
     const spent: Budget = () => false;
     const steps: StepParts[] = [
       ["quiet", inactiveFor("6h")],
@@ -102,9 +102,9 @@ describe("a replay within a budget", () => {
   });
 });
 
-/** Expects the same of two runs of the operations, in batches; answers how many more calls the second took. */
-function moreCalls(whole: Run, parted: Run, sequence: readonly Operation[], cuts: readonly boolean[]): number {
-  for (const run of [whole, parted]) {
+/** Expects two runs of the operations in batches to end the same; returns how many more calls the second took. */
+function moreCalls(unlimited: Run, parted: Run, sequence: readonly Operation[], cuts: readonly boolean[]): number {
+  for (const run of [unlimited, parted]) {
     let batch: Operation[] = [];
     sequence.forEach((operation, i) => {
       batch.push(operation);
@@ -115,12 +115,12 @@ function moreCalls(whole: Run, parted: Run, sequence: readonly Operation[], cuts
     run.take(batch);
     run.tick(FINAL_INSTANT);
   }
-  expect(parted.effects).toEqual(whole.effects);
-  expect(viewOfState(parted.state)).toEqual(viewOfState(whole.state));
-  return parted.calls - whole.calls;
+  expect(parted.effects).toEqual(unlimited.effects);
+  expect(viewOfState(parted.state)).toEqual(viewOfState(unlimited.state));
+  return parted.calls - unlimited.calls;
 }
 
-/** A budget of so many instants. */
+/** A budget of `count` instants. */
 function ofInstants(count: number): Budget {
   let left = count;
   return () => --left > 0;

@@ -11,7 +11,7 @@ import { viewOfState } from "./support/subject-engine.js";
 const HOUR = 3_600_000;
 const SHORT = 40;
 const LONG = 4 * SHORT;
-/** Long histories take long: one in so many runs has one. */
+/** Long histories are slow: only one run in EACH has one. */
 const EACH = 20;
 /** The windows of sums keep their oldest 32 occurrences and read the rest; thresholds here are at most 3, distinct values few. */
 const REMEMBERED_MAX = 80;
@@ -36,7 +36,7 @@ describe("memory", () => {
         for (const memory of [...streams, ...aggregates]) {
           expect(longestArray(memory)).toBeLessThanOrEqual(REMEMBERED_MAX);
         }
-        // Numbers grow longer, and a buffer that was empty may be full: by a constant for each stream and aggregate.
+        // Numbers grow longer, and an empty buffer may fill up: bounded by a constant for each stream and aggregate.
         expect(long - short).toBeLessThanOrEqual(4_000 * (1 + streams.length + aggregates.length));
         coverage.add(aggregates.length > 0 ? "aggregates" : "streams only");
         coverage.add("history request", run.requests.length);
@@ -45,7 +45,7 @@ describe("memory", () => {
     );
   });
 
-  it("does not decide: the history in pages gives what the whole history gives", { timeout }, () => {
+  it("does not affect results: a paged history gives the same as the whole history", { timeout }, () => {
     const coverage = new Coverage();
     checkUntilMet(
       "pages",
@@ -68,7 +68,7 @@ describe("memory", () => {
   });
 });
 
-/** A long history: the pattern over and over, one operation in each period. */
+/** A long history: the pattern repeated, one operation per period. */
 function repeated(pattern: readonly Operation[], period: number): Operation[] {
   return Array.from({ length: LONG }, (_, i): Operation => {
     const operation = pattern[i % pattern.length]!;

@@ -31,14 +31,14 @@ describe("a replay from zero", () => {
     );
   });
 
-  it("of what came in any order is as a plain reading of the rules says", { timeout }, () => {
+  it("of operations in any order ends as a plain reading of the rules says", { timeout }, () => {
     const coverage = new Coverage();
     checkUntilMet(
       "replay of what came in any order",
       { coverage, classes: ["late", "future", "identify that removes"] },
       fc.property(snapshot, operations, (given, sequence) => {
         const { run, createdAt, replayed: after } = replayOf(given, sequence);
-        // An identify that changes nothing creates a customer and evaluates nothing: a replay cannot know when that began.
+        // An identify that changes nothing creates a customer but evaluates nothing: a replay cannot know its first evaluation.
         const { firstEvaluatedAt: began } = run.state;
         const first = run.evaluated()[0]?.occurredAt ?? Infinity;
         if (began === null || (began !== createdAt && began < first)) return coverage.add("left out");
@@ -55,7 +55,7 @@ describe("a replay from zero", () => {
     );
   });
 
-  it("ends the same in whatever parts the history is read", { timeout }, () => {
+  it("ends the same however the history is split into parts", { timeout }, () => {
     let parted = 0;
     const counts = fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 12 });
     check(

@@ -69,7 +69,7 @@ describe("random models and operations", () => {
         run.take(sequence);
         for (const operation of sequence) reference.take(operation);
         const { evaluatedThrough, nextDueAt } = run.state;
-        // A merged identify is still to be evaluated: whatever comes before it is due sees the new traits.
+        // A merged identify is not evaluated yet: anything before its due instant already sees the new traits.
         if (evaluatedThrough === null || run.state.traitsDueAt.length > 0) return coverage.add("not applicable");
         if (isBlocked(run.effects, evaluatedThrough)) return coverage.add("flapping lifecycle, left out");
         if (reference.customer.hasBlockedJourney) return coverage.add("flapping journey, left out");

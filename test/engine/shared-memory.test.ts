@@ -9,7 +9,7 @@ import { check, Run, timeout } from "./support/runner.js";
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 0, 1);
 
-/** Windows and a start that moves, all of them different. */
+/** Different windows, and a start that moves. */
 const SCOPES: OccurrenceScope[] = [{}, { within: "2h" }, { within: "9h" }, { within: "4d" }, { since: "state" }];
 
 type Asked = (scope: OccurrenceScope, limit: number) => Condition;
@@ -19,13 +19,13 @@ const latestTag: Asked = (scope) => {
   return { kind: "latest", of: { event: "x" }, property: "tag", operator: "in", value: ["a", "b"], ...scope };
 };
 
-/** Two states that each event `move` changes between, and a segment for each question. */
+/** Two states between which each `move` switches, and a segment for each condition. */
 function withSegments(segments: Record<string, Condition>): Parts {
   const moved = happened("move", { since: "state" });
   return { states: { on: [["off", moved]], off: [["on", moved]] }, segments };
 }
 
-/** What happens to a customer, some of it late by so many hours. */
+/** Events of a customer, some late by the given hours. */
 function history(late: readonly number[]): fc.Arbitrary<TrackOperation[]> {
   const happening = fc.record({
     event: fc.constantFrom("x", "x", "x", "x", "move"),
@@ -67,8 +67,8 @@ describe("conditions over the same event and property", () => {
     const aloneOf = (segments: Record<string, Condition>): Customer[] =>
       Object.entries(segments).map(([id, when]) => new Customer({ [id]: when }));
 
-    // What is late is evaluated at the clock, which stands elsewhere where other conditions are due.
-    it("answer as if each had a memory of its own", { timeout }, () => {
+    // No late events: they are evaluated at the clock, which depends on which conditions are due.
+    it("give the same results as with separate memories", { timeout }, () => {
       check(
         fc.property(history([0]), limits, (operations, given) => {
           const segments = segmentsOf(given);
@@ -85,7 +85,7 @@ describe("conditions over the same event and property", () => {
       );
     });
 
-    it("go on exactly from what each remembered by itself", { timeout }, () => {
+    it("continue exactly from separate memories", { timeout }, () => {
       check(
         fc.property(history([0, 0, 0, 1, 7]), limits, fc.nat({ max: 40 }), (operations, given, cut) => {
           const segments = segmentsOf(given);
@@ -114,7 +114,7 @@ class Customer {
     this.run = new Run(this.model);
   }
 
-  /** The customer with the memory that a release kept which did not share any. */
+  /** The customer with the memory kept by a release that did not share it. */
   copyWith(aggregates: CustomerState["memory"]["aggregates"]): Customer {
     const copy = new Customer(this.segments);
     const { state, effects, deferred } = this.run;
@@ -124,7 +124,7 @@ class Customer {
     return copy;
   }
 
-  /** One call for every three operations, and what is due by time alone. */
+  /** One call for every three operations, which also fires timers. */
   take(operations: readonly TrackOperation[]): void {
     for (let i = 0; i < operations.length; i += 3) {
       const part = operations.slice(i, i + 3);
@@ -132,7 +132,7 @@ class Customer {
     }
   }
 
-  /** All clocks stand at one instant. */
+  /** Brings all clocks to the same instant. */
   end(operations: readonly TrackOperation[]): void {
     this.take([seen(operations.length + 1, operations.at(-1)!.acceptedAt + HOUR, "y")]);
   }

@@ -22,7 +22,7 @@ import {
 } from "./support/builders.js";
 import { check, Run, timeout } from "./support/runner.js";
 
-describe("what a model may remember for one customer", () => {
+describe("the limit on what a model remembers for one customer", () => {
   it("is never exceeded", { timeout }, () => {
     check(
       fc.property(snapshot, operations, (given, some) => {
@@ -36,7 +36,7 @@ describe("what a model may remember for one customer", () => {
     );
   });
 
-  it("is not exceeded where everything is as long as it can be", () => {
+  it("is not exceeded when all values are as long as possible", () => {
     const when: Record<string, Condition> = {
       count: count("x", "gte", 300, { within: "365d" }),
       texts: distinct(["x", "text"], "gte", 300, { within: "365d" }),
@@ -69,11 +69,11 @@ describe("what a model may remember for one customer", () => {
     expect(run.state.memory.searches?.map(({ checkpoint }) => checkpoint !== null)).toContain(true);
     const { bytes } = stateBudget(given);
     expect(bytesOf(run.state)).toBeLessThanOrEqual(bytes);
-    // And it is not a bound that says nothing.
+    // The bound is not meaninglessly large.
     expect(bytes).toBeLessThan(3 * bytesOf(run.state));
   });
 
-  it("has searches of no more than sixteen windows, whatever a model computes of them", () => {
+  it("includes searches of at most sixteen windows, whatever a model computes from them", () => {
     const drop = (days: number): Condition => {
       const [now, before] = [false, true].map((previous) => {
         return number(["x", "n"], { within: `${days}d`, ...(previous && { previous }) });
@@ -94,7 +94,7 @@ describe("what a model may remember for one customer", () => {
     }
   });
 
-  it("names the conditions that take the most, and counts once what they share", () => {
+  it("names the conditions that take the most, and counts shared memory once", () => {
     const users = (within: string): Condition => distinct(["x", "user"], "gte", 5_000, { within });
     const small = snapshotOf({ segments: { a: users("30d") } });
     const shared = snapshotOf({
@@ -105,7 +105,7 @@ describe("what a model may remember for one customer", () => {
     expect(second).toMatchObject({ path: "segments[0].when", conditions: 1 });
   });
 
-  it("finds conditions wherever they stand", () => {
+  it("finds conditions in all parts of a model", () => {
     const given = snapshotOf({
       states: { on: [["off", not(count("x", "gte", 9, { within: "1d" }))]], off: [] },
       journeys: { j: { start: count("x", "gte", 1), steps: [["s", count("y", "gte", 7)]] } },

@@ -20,7 +20,7 @@ const PARTS = [
   "times memory",
 ].flatMap((names) => names.split(" "));
 
-it("what is read of a stored state is that state, and it is shorter while it is stored", { timeout }, () => {
+it("a stored state reads back unchanged, and is shorter as stored", { timeout }, () => {
   const coverage = new Coverage();
   check(
     fc.property(snapshot, operations, (given, some) => {
@@ -29,7 +29,7 @@ it("what is read of a stored state is that state, and it is shorter while it is 
         const text = JSON.stringify(run.state);
         const read = storedAndRead(run.state);
         expect(read).toEqual(JSON.parse(text));
-        // Steps and components are shown in the order in which they are kept.
+        // Steps and components are shown in stored order.
         for (const part of ["journeys", "health", "segments", "signals"] as const) {
           expect(JSON.stringify(read[part])).toBe(JSON.stringify(run.state[part]));
         }
@@ -54,7 +54,7 @@ function addParts(coverage: Coverage, { memory }: CustomerState, stored: StoredS
   for (const { kind } of memory.aggregates) coverage.add(`aggregate ${kind}`);
 }
 
-// A state with one of everything, of which each number is another one where it may be.
+// A state with one of everything, in which each number is different where possible.
 const at = (n: number, event: number) => ({ occurredAt: 1000 + n, seq: event });
 const OLDEST = { occurredAt: [37, 40], seq: [50, 45], value: [0.5, -1] };
 const SUM: AggregateMemory = {
@@ -146,7 +146,7 @@ const EVERYTHING: CustomerState = {
   nextDueAt: 29,
 };
 
-it("each member has its place, for good: states are stored for years", () => {
+it("each member keeps its position forever: states are stored for years", () => {
   const sum = ["sum", ["12345678901234567890", 2], 31, 32, 33, [[1001, 34], [35, [1002, 36]]], [[[37, 3], [50, -5], [0.5, -1]], 38, [1003, 39]]]; // oxfmt-ignore
   const search = [62, 0.25, [63, "a", null], [61, [["first", 41]]], [64, [sum], true]];
   const margins = [65, 66, 1e-9, [[true, false, 71, null, [72, 3], [73, 74]]], 67, true];
@@ -187,14 +187,14 @@ it("each member has its place, for good: states are stored for years", () => {
   expect(storedAndRead(EVERYTHING)).toStrictEqual(EVERYTHING);
 });
 
-it("what is as of a new customer is left out, and what has a column is that", () => {
+it("initial values are omitted, and values with a column are read from it", () => {
   const customer = newCustomer("cus_2", 5);
   expect(storedState(customer)).toEqual({ times: [null, null, null, null, null], memory: [null, false, [], []] });
   const columns = { customerId: "cus_2", createdAt: 5, traits: { plan: "free" } };
   expect(stateOf(storedState(customer), columns)).toStrictEqual({ ...customer, ...columns });
 });
 
-it("a state that was stored with the names of all members is read as it is", () => {
+it("a state stored with all member names is read unchanged", () => {
   const { traits, ...former } = EVERYTHING;
   const columns = { customerId: "cus_1", createdAt: 7, traits };
   expect(stateOf(JSON.parse(JSON.stringify(former)) as StoredState, columns)).toEqual(EVERYTHING);

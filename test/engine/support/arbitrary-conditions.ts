@@ -9,7 +9,7 @@ import type {
   PropertyCondition,
 } from "../../../src/model/snapshot/types.js";
 
-/** Which parts of a model its conditions may read. Segments that read each other without end make no model. */
+/** The parts of a model that its conditions may read. Segments must not read each other in a circle. */
 export interface Readable {
   lifecycle: boolean;
   journeys: boolean;
@@ -24,14 +24,14 @@ export const JOURNEYS = { j0: ["t0", "t1"], j1: ["u0", "u1", "u2"] } as const;
 export const COMPONENTS = ["h0", "h1"] as const;
 export const BANDS = ["good", "fair", "poor"] as const;
 
-/** One of several arbitraries, each as often as its weight says. */
+/** One of several arbitraries, chosen by weight. */
 export function weighted<Ts extends unknown[]>(
   ...choices: { [I in keyof Ts]: [weight: number, arbitrary: fc.Arbitrary<Ts[I]>] }
 ): fc.Arbitrary<Ts[number]> {
   return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })));
 }
 
-// Few, commensurable lengths: instants coincide often.
+// Few, commensurable lengths, so that instants often coincide.
 export const duration = fc.constantFrom("6h", "12h", "1d", "3d");
 const order = fc.constantFrom("eq", "ne", "lt", "lte", "gt", "gte");
 const atLeastOne = { minLength: 1 };
@@ -62,7 +62,7 @@ function scope({ lifecycle, journeys }: Readable): fc.Arbitrary<OccurrenceScope>
   return weighted([3, always], [5, windowed], [2, fc.constantFrom(...starts)]);
 }
 
-/** What is measured, as a condition compares it or a score is made of it. */
+/** A measure for a condition or a score. */
 export function measure(readable: Readable): fc.Arbitrary<Measure> {
   return weighted([14, occurring(readable)], [4, calculated(readable)], [1, previous]);
 }
@@ -96,7 +96,7 @@ function calculated(readable: Readable): fc.Arbitrary<Measure> {
   return weighted([5, combined(single)], [2, combined(combined(single))], [3, trend]);
 }
 
-/** What is measured of occurrences. */
+/** A measure of occurrences. */
 function occurring(readable: Readable): fc.Arbitrary<Measure> {
   const from = { of: selector, scope: scope(readable) };
   const x = fc.constant("x");

@@ -8,7 +8,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 export const START = Date.parse("2026-01-01T00:00:00Z");
-/** Later than any operation, and than most of what follows from one. */
+/** Later than any operation, and than most timers that follow from one. */
 export const FINAL_INSTANT = START + 8 * DAY;
 
 const properties = fc.constantFrom<Record<string, Json>>(
@@ -33,9 +33,9 @@ const traits = fc.oneof(
   fc.record({ renewsOn: fc.constantFrom("2026-01-02", "2026-01-04T12:00:00Z", "2026-01-09", "soon", null) }),
 ) as fc.Arbitrary<Record<string, Json>>;
 
-/** How long after the operation before it one is accepted: often at once. */
+/** The time between the acceptance of an operation and the one before it: often none. */
 const gap = fc.constantFrom(0, 0, 0, 4 * MINUTE, HOUR, 6 * HOUR, 6 * HOUR, 12 * HOUR);
-/** How far from its acceptance an event occurred: mostly not at all, sometimes within the tolerance, late or ahead. */
+/** The offset of an event's occurrence from its acceptance: mostly none, sometimes within the tolerance, late or ahead. */
 const shift = weighted(
   [5, fc.constant(0)],
   [2, fc.constantFrom(-4 * MINUTE, 4 * MINUTE, 5 * MINUTE, -5 * MINUTE)],
@@ -87,7 +87,7 @@ export const inOrder: fc.Arbitrary<Operation[]> = fc
       .sort((a, b) => b.age - a.age)
       .map(({ age, ...rest }): Draft => ({ kind: "track", gap: 0, shift: -age * 6 * HOUR, ...rest }));
     const all = [...identify, ...past, ...drafts];
-    // Of a first event that lies ahead a replay knows the acceptance, but not what else came at that instant.
+    // For a first event in the future, a replay knows its acceptance, but not what else came at that instant.
     if (all[0]?.kind === "track" && all[1] !== undefined) all[1] = { ...all[1], gap: Math.max(all[1].gap, HOUR) };
     return accept(all);
   });

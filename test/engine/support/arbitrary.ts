@@ -98,7 +98,7 @@ function health(readable: Readable): fc.Arbitrary<Health> {
   }));
 }
 
-/** What a model has; its conditions read health only where told so: otherwise health is refreshed once a day. */
+/** The parts of a model. Its conditions read health only if it is `read`; otherwise health is refreshed once a day. */
 interface Parts {
   lifecycle: boolean;
   journeys: boolean;
@@ -169,7 +169,7 @@ const DECLARED: Pick<Snapshot, "events" | "traits"> = {
   traits: { plan: { type: "string" }, seats: { type: "number" }, renewsOn: { type: "date" } },
 };
 
-/** Mostly none: it changes nothing that is evaluated. */
+/** Mostly none, because a display does not affect evaluation. */
 const display: fc.Arbitrary<Display | null> = fc.option(
   fc.record(
     {

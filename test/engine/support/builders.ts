@@ -73,7 +73,7 @@ export const sequence = (
   since?: OccurrenceScope["since"],
 ): Of<"sequence"> => ({ kind: "sequence", first: of(first), then: of(then), within, ...(since && { since }) });
 
-/** The occurrences of an event, or the sum of a property of theirs, as a number that others are computed of. */
+/** The number of an event's occurrences, or the sum of a property of theirs, as an operand of other measures. */
 export const number = (path: string | Path, scope: Scope & { previous?: true } = {}): Measure => {
   if (typeof path === "string") return { kind: "count", ...scoped(path, scope) };
   return { kind: "aggregate", function: "sum", property: path[1], ...scoped(path[0], scope) };
@@ -116,7 +116,7 @@ export const property = (name: string, operator: Compare, value: Scalar | Scalar
   return { kind: "compare", property: name, operator, value };
 };
 
-/** A rule of an event by its name, or of another trigger. */
+/** A rule triggered by an event, given by its name, or by another trigger. */
 export const rule = (trigger: string | Trigger, then: Action, more: Partial<Rule> = {}): Omit<Rule, "id"> => ({
   on: typeof trigger === "string" ? { kind: "event", of: of(trigger) } : trigger,
   then,
@@ -142,11 +142,11 @@ export const summed = ([event, property]: Path, to: number, scope: Scope = {}): 
   from: 0,
   to,
 });
-/** By how many whole days ago an event happened last: `[up to, score]`, and 0 beyond. */
+/** By the number of whole days since an event last happened: `[up to, score]`, and 0 beyond. */
 export const lately = (event: string, ...steps: [upTo: number, score: number][]): Score => {
   return { kind: "steps", of: { kind: "daysSince", which: "last", of: of(event) }, steps, otherwise: 0 };
 };
-/** Health of components, each of weight 1 unless given, and of bands by where they begin. */
+/** Health with components, of weight 1 unless given, and bands by their lower limits. */
 export const healthOf = (
   components: Record<string, Score | [weight: number, Score]>,
   bands: Record<string, number>,
@@ -181,7 +181,7 @@ function stateOf([name, to]: [string, [to: string, when: Condition][] | "termina
   return { name, transitions: to.map(([to, when]) => ({ to, when })) };
 }
 
-/** A snapshot from its parts; what is left out is empty. */
+/** A snapshot from its parts; omitted ones are empty. */
 export function snapshotOf(parts: Parts): Snapshot {
   const states = Object.entries(parts.states ?? {});
   return {

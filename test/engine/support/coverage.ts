@@ -1,7 +1,7 @@
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import type { Effect, Operation } from "../../../src/engine/index.js";
 
-/** How often something that a property is about occurred in its runs. */
+/** Counts how often each relevant case occurred in the runs of a property. */
 export class Coverage {
   private readonly counts = new Map<string, number>();
 
@@ -13,7 +13,7 @@ export class Coverage {
     return this.counts.get(what) ?? 0;
   }
 
-  /** Those of the given things that never occurred. */
+  /** The given cases that never occurred. */
   missing(expected: readonly string[]): string[] {
     return expected.filter((what) => this.of(what) === 0);
   }

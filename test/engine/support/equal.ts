@@ -11,8 +11,8 @@ import { viewOfState } from "./subject-engine.js";
 import { viewOfReference } from "./subject-reference.js";
 
 /**
- * Checks that the engine's customer is the reference's: document, everything derived, due instant and effects in order.
- * Effects that were compared before are not compared again.
+ * Checks that the engine's customer equals the reference's: document, derived state, due instant and effects in order.
+ * Effects that were already compared are skipped.
  */
 export function expectEqual(run: Run, reference: Reference): void {
   const view = viewOfReference(reference);
@@ -20,7 +20,7 @@ export function expectEqual(run: Run, reference: Reference): void {
   const document = stateDocument(run.state, { environment: "test", configVersion: null });
   const expected = documentOf(view, "c1", run.state.createdAt);
   expect(document).toEqual(expected);
-  // The order of steps and components is the author's.
+  // Steps and components are in the author's order.
   expect(JSON.stringify([document.journeys, document.health])).toBe(
     JSON.stringify([expected.journeys, expected.health]),
   );
@@ -30,7 +30,7 @@ export function expectEqual(run: Run, reference: Reference): void {
   expect(lastRuns(effects)).toEqual(lastRuns(expectedEffects));
 }
 
-/** How many effects of a run or a reference were compared before. */
+/** The number of effects of a run or a reference that were already compared. */
 const compared = new WeakMap<object, number>();
 
 function newEffects(of: object, effects: readonly Effect[]): readonly Effect[] {
@@ -39,14 +39,14 @@ function newEffects(of: object, effects: readonly Effect[]): readonly Effect[] {
   return effects.slice(before);
 }
 
-/** Effects but for what explains a rule's condition. A journey's are compared by their last one, and by the emissions between. */
+/** Effects without the explanations of rules' conditions. A journey's are compared by the last one, and by the emissions between. */
 export function inOrder(effects: readonly Effect[]): Effect[] {
   return effects
     .filter(({ kind }) => kind !== "journey")
     .map((effect) => (effect.kind === "ruleExecuted" ? { ...effect, conditions: {} } : effect));
 }
 
-/** Each run of each journey as its last effect tells it. */
+/** Each run of each journey, as in its last effect. */
 export function lastRuns(effects: readonly Effect[]): Map<string, JourneyRun> {
   const runs = new Map<string, JourneyRun>();
   for (const effect of effects)
@@ -54,7 +54,7 @@ export function lastRuns(effects: readonly Effect[]): Map<string, JourneyRun> {
   return runs;
 }
 
-/** What every property over random models must have met. */
+/** The cases that every property over random models must have covered. */
 export const CLASSES = [
   ...["track", "late", "same instant", "future", "identify", "identify that removes"],
   ...["event", "timer", "identify"].flatMap((cause) =>
@@ -76,13 +76,13 @@ export const CLASSES = [
   ...["absent skips", "absent scores", "health ceases"],
 ];
 
-/** With fewer runs a property may well miss something. */
+/** With fewer runs a property can easily miss a case. */
 const ENOUGH_RUNS = 1000;
 
-/** What is rare is missed by one round in ten or so: by all of these never. */
+/** About one round in ten misses a rare case; this many rounds never all do. */
 const ROUNDS = 10;
 
-/** Checks a property until it has met what it is about, in rounds of the usual runs; prints what it met. */
+/** Checks a property in rounds of the usual runs until it has covered all cases; prints the coverage. */
 export function checkUntilMet<T extends [unknown, ...unknown[]]>(
   title: string,
   { coverage, classes }: { coverage: Coverage; classes: readonly string[] },
@@ -95,7 +95,7 @@ export function checkUntilMet<T extends [unknown, ...unknown[]]>(
   expect(coverage.missing(classes), `never met by "${title}"`).toEqual([]);
 }
 
-/** Whether a value is JSON as it stands: storing it as text loses nothing. */
+/** Whether a value is plain JSON, so that storing it as text loses nothing. */
 export function isPlainJson(value: unknown): boolean {
   if (value === null || typeof value === "boolean" || typeof value === "string") return true;
   if (typeof value === "number") return Number.isFinite(value);

@@ -7,7 +7,7 @@ import type { NewSubject, Subject, View } from "./subject.js";
 const SETTLE = 30_000;
 const FIVE_MINUTES = 300_000;
 
-/** What happens to a customer, in order. Operations accepted at one instant in a row are one request. */
+/** A step of a customer's history, in order. Consecutive operations accepted at the same instant are one request. */
 export type Step =
   | [id: string, kind: "track", event: string, accepted: string, occurred?: string, properties?: Properties]
   | [id: string, kind: "identify", traits: Properties, accepted: string]
@@ -17,8 +17,8 @@ export type Step =
   | ["look", name: string];
 
 /**
- * What became of the customer, one text a fact. `clock` is: evaluatedThrough, lastEventAt, nextDueAt. A journey is: id, status,
- * current step, start, end of either kind, then its steps. What is left out is empty.
+ * The outcome for the customer, one text per fact. `clock` is: evaluatedThrough, lastEventAt, nextDueAt. A journey is: id, status,
+ * current step, start, end of either kind, then its steps. Omitted members are empty.
  */
 export interface Outcome {
   transitions?: string[];
@@ -33,10 +33,10 @@ export interface Outcome {
   clock: string;
 }
 
-/** The outcome of a replay: it emits nothing but corrections. */
+/** The outcome of a replay, which emits only corrections. */
 export type ReplayOutcome = Omit<Outcome, "emissions"> & { corrections?: string[] };
 
-/** One customer of a service that evaluates every request at once and lets its timers settle: what a worker does. */
+/** One customer, evaluated like a worker does: every request at once, with timers held until the customer settles. */
 export class LiveCustomer {
   readonly looks: Record<string, Required<Outcome>> = {};
   readonly replays: Required<ReplayOutcome>[] = [];
@@ -148,7 +148,7 @@ function journeyText(
   return `${id} ${status} at ${currentStep}, ${time}${done.length === 0 ? "" : `: ${done.join(", ")}`}`;
 }
 
-/** What an emission is about. */
+/** The subject of an emission. */
 function subjectOf({ source, metadata }: Extract<Effect, { kind: "emission" }>): string {
   switch (source) {
     case "lifecycle":

@@ -25,7 +25,7 @@ export function replayOf(given: Snapshot, sequence: readonly Operation[]) {
 
 type Part = Omit<Parameters<typeof replayPart>[2], "state" | "history"> & { events: readonly TrackOperation[] };
 
-/** The same replay in parts; `partOf` says what each is given of the events that are left. Of those before only what is asked for is at hand. */
+/** The same replay in parts; `partOf` chooses the events of each part from the remaining ones. Earlier events are available only on request. */
 export function replayedInParts(
   run: Run,
   model: Model,

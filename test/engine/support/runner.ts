@@ -21,10 +21,10 @@ import {
 import { propertyRuns } from "../../support/property-runs.js";
 import { rebuildMemory } from "./whole-history.js";
 
-/** Random runs for each property. */
+/** The number of random runs of each property. */
 export const runs = propertyRuns(250);
 
-/** Milliseconds that a property may take: the default runs need a fraction of it, and some rounds more where one missed something rare. */
+/** The time limit of a property in ms: the default runs need a fraction of it, and a few more rounds if one missed a rare case. */
 export const timeout = 60_000 + 180 * runs;
 
 /** Checks a property; a failure names the seed and the path that repeat it. */
@@ -34,7 +34,7 @@ export function check<T extends [unknown, ...unknown[]]>(property: fc.IProperty<
 
 export { Coverage } from "./coverage.js";
 
-/** Whether all the history asked for is at hand, or fetched in pages of so many events, small ones unless it says how many. */
+/** Whether the whole history is available at once, or fetched in pages: small ones, or of this number of events. */
 export type History = "whole" | "pages" | number;
 
 const FIVE_MINUTES = 300_000;
@@ -50,33 +50,33 @@ export function storedAndRead(state: CustomerState): CustomerState {
   return stateOf(row.state, row);
 }
 
-/** Makes a change of what was handed in an error. */
+/** Makes changing an argument an error. */
 function freeze<T>(value: T): T {
   if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
   return value;
 }
 
-/** A customer under the engine, whose caller keeps the deferred operations and the history, and stores the state as text between calls. */
+/** A customer under the engine, with a caller that keeps the deferred operations and the history, and stores the state as text between calls. */
 export class Run {
   state: CustomerState;
   effects: Effect[] = [];
   deferred: TrackOperation[] = [];
-  /** What the engine asked of the history so far. */
+  /** The history requests of the engine so far. */
   readonly requests: HistoryRequest[] = [];
-  /** How many calls of the engine it took, those repeated for want of history not counted. */
+  /** The number of engine calls so far, without those repeated because history was missing. */
   calls = 0;
   private readonly taken: TrackOperation[] = [];
 
   /**
-   * @param history where it is fetched, the call is repeated
-   * @param budget for each call; where it does not suffice, the call is followed by another with what is left
+   * @param history if pages are fetched, the call is repeated
+   * @param budget for each call; if it does not suffice, another call continues with the rest
    */
   constructor(
     private model: Model,
     private readonly history: History = "whole",
     customer: { customerId: string; createdAt: number } = { customerId: "c1", createdAt: 0 },
     private readonly budget: () => Budget = () => () => true,
-    /** How many of the deferred operations are handed in. */
+    /** The maximum number of deferred operations passed in. */
     private readonly aheadMax = Infinity,
   ) {
     this.state = newCustomer(customer.customerId, customer.createdAt);
@@ -99,7 +99,7 @@ export class Run {
     this.state = rebuildMemory(model, this.state, this.evaluated());
   }
 
-  /** The history loses some events, as by retention. */
+  /** Removes some events from the history, like retention. */
   forget(isLost: (event: TrackOperation) => boolean): void {
     const kept = this.taken.filter((event) => !isLost(event));
     this.taken.splice(0, this.taken.length, ...kept);
@@ -114,7 +114,7 @@ export class Run {
   private call(operations: readonly Operation[], options: Parameters<typeof evaluate>[3]): Evaluated {
     const evaluated = this.evaluated();
     const state = freeze(storedAndRead(this.state));
-    // Those that are due first; their instants are those of a customer that was never evaluated, too: its first timer comes before all.
+    // The operations due first. If the customer was never evaluated they are due at their acceptance: its first timer precedes everything.
     const dueAt = ({ occurredAt, acceptedAt }: TrackOperation) =>
       this.state.evaluatedThrough === null ? acceptedAt : occurredAt;
     const ahead = this.deferred.toSorted((a, b) => dueAt(a) - dueAt(b) || a.seq - b.seq);
@@ -140,7 +140,7 @@ export class Run {
   }
 }
 
-/** Answers what a call asks of the history: at once, or by calling again with one page more until nothing is missing. */
+/** Serves the history requests of a call: at once, or by calling again with one more page until nothing is missing. */
 export function withHistory<T>(
   evaluated: readonly TrackOperation[],
   history: History,
@@ -170,7 +170,7 @@ export function withHistory<T>(
   }
 }
 
-/** The events that a request names. */
+/** The events that match a request. */
 export function requestedEvents(
   evaluated: readonly TrackOperation[],
   { event, after, until }: HistoryRequest,
@@ -180,7 +180,7 @@ export function requestedEvents(
   return evaluated.filter((one) => one.event === event && isLater(one, after) && !(until && isLater(one, until)));
 }
 
-/** The last instant at which timers may fire before an operation without a difference to what comes of it. */
+/** The last instant at which timers can fire before an operation without affecting the result. */
 export function tickLimit({ state, deferred }: Run, operation: Operation): number {
   const clock = state.evaluatedThrough ?? -Infinity;
   if (operation.kind === "track") return Math.max(clock, operation.occurredAt);
@@ -188,7 +188,7 @@ export function tickLimit({ state, deferred }: Run, operation: Operation): numbe
   const last = state.lastTrack;
   const instant = last === null || last.acceptedAt > last.occurredAt + FIVE_MINUTES ? clock : acceptedAt;
   const due = Math.max(acceptedAt, clock);
-  // A tick at the very instant would evaluate what is to come with or after this identify.
+  // A tick at exactly this instant would evaluate operations that belong with or after this identify.
   const isShared = state.traitsDueAt.includes(due) || deferred.some((one) => one.occurredAt === acceptedAt);
   return isShared ? Math.min(instant, due - 1) : instant;
 }

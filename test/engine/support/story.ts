@@ -3,15 +3,15 @@ import type { Properties } from "./builders.js";
 import { LiveCustomer, type Outcome, type ReplayOutcome, type Step } from "./live.js";
 import type { NewSubject } from "./subject.js";
 
-/** A worked example: a tiny model, and what happens to a customer. */
+/** A worked example: a tiny model, and the history of a customer. */
 export interface Example {
   name: string;
   snapshot: Snapshot;
   /** The model that `version` changes to. */
   later?: Snapshot;
   /**
-   * A line for each step: `e1 login <accepted> of <occurred> {properties}`, of which the last two may be left out, `i1 {traits} <accepted>`,
-   * `tick <now>`, `version`, `replay <through>` or `look`. Indented below the last two is all that is to be seen then.
+   * A line for each step: `e1 login <accepted> of <occurred> {properties}`, the last two optional, `i1 {traits} <accepted>`,
+   * `tick <now>`, `version`, `replay <through>` or `look`. The lines indented below the last two are everything visible then.
    */
   story: string;
 }
@@ -24,7 +24,7 @@ export function linesOf(story: string): string[] {
     .map((line) => line.slice(6));
 }
 
-/** The steps of a story; each look is named by its place. */
+/** The steps of a story; each look is named by its position. */
 export function stepsOf({ story, later }: Example): Step[] {
   return linesOf(story)
     .filter((line) => !line.startsWith(" "))
@@ -45,7 +45,7 @@ function stepOf(line: string, place: number, later: Snapshot | undefined): Step 
   return [id!, "track", what!, accepted!, occurred ?? accepted!, JSON.parse(properties) as Properties];
 }
 
-/** Plays a story: its own lines, where all that is seen is as it says. */
+/** Plays a story; returns its own lines if everything is as it says. */
 export function played(create: NewSubject, example: Example): string[] {
   const steps = stepsOf(example);
   const customer = new LiveCustomer(create, example.snapshot, steps);
@@ -58,7 +58,7 @@ export function played(create: NewSubject, example: Example): string[] {
   });
 }
 
-/** An outcome as a story shows it: a line for each kind of fact that there is. */
+/** An outcome as a story shows it: one line for each kind of fact present. */
 export function shown({ emissions, corrections, traits, clock, ...facts }: Partial<Outcome & ReplayOutcome>): string[] {
   const lists = Object.entries({ ...facts, emissions, corrections }).filter(([, list]) => list && list.length > 0);
   return [

@@ -2,7 +2,7 @@ import type { CustomerState, Effect, Json, Operation } from "../../../src/engine
 import type { HealthScore, JourneyRun, RaisedSignal } from "../../../src/engine/state/types.js";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
 
-/** What is known of a customer, whoever derived it. Instants are milliseconds. */
+/** The derived state of a customer, from the engine or the reference. Instants are milliseconds. */
 export interface View {
   evaluatedThrough: number | null;
   lastEventAt: number | null;
@@ -28,7 +28,7 @@ export interface Subject {
   take(operations: readonly Operation[], now: number, timers: "fire" | "hold"): void;
   changeVersion(snapshot: Snapshot): void;
   view(): View;
-  /** Replays from zero through an instant under the present version; changes nothing. */
+  /** Replays from zero through an instant under the current version; changes nothing. */
   replay(through: number, jobId: string): Replayed;
 }
 

@@ -9,7 +9,7 @@ import {
   type TrackedEvent,
 } from "../../../src/engine/index.js";
 
-/** A replay of a history that is at hand as a whole. */
+/** A replay of a history that is fully loaded. */
 export function replay(
   model: Model,
   { events, through, ...input }: ReplayInput & { events: Iterable<TrackedEvent>; through: number },
@@ -18,7 +18,7 @@ export function replay(
   return { state, effects };
 }
 
-/** A customer with condition memory for another model, from such a history. */
+/** A customer with its memory rebuilt for another model from such a history. */
 export function rebuildMemory(model: Model, state: CustomerState, history: Iterable<HistoryEvent>): CustomerState {
   const rebuild = new MemoryRebuild(model, state);
   for (const event of history) rebuild.add(event);

@@ -21,7 +21,7 @@ const backfilled = snapshotOf({
 /** Instants, counts and outcomes worked out by hand: the order of operations, versions and replays. */
 export const examples: Example[] = [
   {
-    name: "an identify at the head of a backfill leaves the clock to the history behind it",
+    name: "an identify at the start of a backfill does not move the clock past the history that follows",
     snapshot: freeTrial,
     story: `
       i1 {"plan":"free"} 06-01 10:00
@@ -42,7 +42,7 @@ export const examples: Example[] = [
         clock: 06-01 10:00, 02-05 00:00, —`,
   },
   {
-    name: "an identify between two events of one batch holds for the second",
+    name: "an identify between two events of one batch applies to the second",
     snapshot: freeTrial,
     story: `
       e1 created 06-01 10:00 of 01-05 00:00
@@ -139,7 +139,7 @@ export const examples: Example[] = [
         clock: 03-02 10:02, 03-02 10:02, —`,
   },
   {
-    name: "a date trait comes near and passes",
+    name: "a date trait becomes near and passes",
     snapshot: snapshotOf({
       segments: { renewal: dateWithin("renewsOn", "30d") },
       traits: { renewsOn: { type: "date" } },
@@ -182,7 +182,7 @@ export const examples: Example[] = [
         clock: 03-03 10:05, 03-01 00:00, —`,
   },
   {
-    name: "what arrives after the timers of a settled backfill fired is late; a replay ends alike by other rows",
+    name: "operations after the timers of a settled backfill fired are late; a replay ends the same through other rows",
     snapshot: backfilled,
     story: `
       e1 login 06-01 10:00 of 01-01 00:00
@@ -201,7 +201,7 @@ export const examples: Example[] = [
         clock: 01-22 00:00, 01-10 00:00, —`,
   },
   {
-    name: "a state that another version does not know is kept until a replay",
+    name: "a state that a new version does not have is kept until a replay",
     snapshot: backfilled,
     later: snapshotOf({
       states: { new: [["engaged", happened("login")]], engaged: [["dormant", inactiveFor("7d")]], dormant: [] },
@@ -224,7 +224,7 @@ export const examples: Example[] = [
         clock: 03-06 00:00, 03-06 00:00, —`,
   },
   {
-    name: "a replay completes what a late event came too late for, and corrects that alone",
+    name: "a replay completes a step whose event came too late, and corrects only that",
     snapshot: snapshotOf({
       segments: { streak: count("login", "gte", 3, { within: "7d" }) },
       journeys: { j: { start: happened("login"), expiresAfter: "5d", steps: [["pay", happened("paid")]] } },
@@ -247,7 +247,7 @@ export const examples: Example[] = [
         clock: 03-06 14:00, 03-06 14:00, 03-08 00:00`,
   },
   {
-    name: "what came before an identify does not count since the state that it caused, though all is of one instant",
+    name: "events before an identify do not count since the state that it caused, even at the same instant",
     snapshot: snapshotOf({
       states: {
         new: [["trial", trait("plan", "eq", "free")]],
@@ -277,7 +277,7 @@ export const examples: Example[] = [
         clock: 02-01 00:00, 02-01 00:00, —`,
   },
   {
-    name: "a replay knows the traits from the start and runs their rule once, when they last changed",
+    name: "a replay has the traits from the start and runs their rule once, when they last changed",
     snapshot: freeTrial,
     story: `
       e1 created 01-05 00:00

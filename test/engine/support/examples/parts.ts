@@ -43,8 +43,8 @@ const month = { within: "30d" };
 const monthlyActiveUsers: Measure = { kind: "distinct", of: { event: "active" }, property: "user", ...month };
 /**
  * The usage parts of the customer health score that Sourcegraph has published in its handbook (user metrics definitions): monthly active
- * users per licensed account, and daily per monthly active users. One `active` is sent for each day of a user's, so the second times 30 is
- * how often that comes per user, which is 12 where 0.4 of the users are active on a day. And a signal where activity falls to half.
+ * users per licensed account, and daily per monthly active users. One `active` is sent per user and day, so the second times 30 is
+ * the number of those per user: 12 if 40% of the users are active on a day. A signal is raised when activity falls to half.
  */
 const publishedHealth = snapshotOf({
   events: { active: { properties: { user: { type: "string" } } } },
@@ -66,7 +66,7 @@ const publishedHealth = snapshotOf({
 /** Instants, counts and outcomes worked out by hand: windows and counts, lifecycle, journeys, rules and health. */
 export const examples: Example[] = [
   {
-    name: "a published health score: monthly active users per account, and how often each is active",
+    name: "a published health score: monthly active users per account, and how often each one is active",
     snapshot: publishedHealth,
     story: `
       i1 {"accounts":4} 01-01 00:00
@@ -101,7 +101,7 @@ export const examples: Example[] = [
         clock: 02-01 12:00, 02-01 09:00, 03-03 08:00`,
   },
   {
-    name: "an event exactly as old as the window has left it",
+    name: "an event exactly as old as the window is long has left it",
     snapshot: snapshotOf({ segments: { weekly: happened("login", { within: "7d" }) } }),
     story: `
       e1 login 03-02 10:00
@@ -116,7 +116,7 @@ export const examples: Example[] = [
         clock: 03-09 10:00, 03-09 10:00, —`,
   },
   {
-    name: "a count that falls flips at the instant its limit is passed, not at every one that leaves",
+    name: "a falling count flips when it passes its limit, not whenever an event leaves",
     snapshot: snapshotOf({ segments: { quiet: count("login", "lte", 1, { within: "7d" }) } }),
     story: `
       e1 login 03-01 00:00
@@ -133,7 +133,7 @@ export const examples: Example[] = [
         clock: 03-10 00:00, 03-04 00:00, —`,
   },
   {
-    name: "a late event too old to count leaves an inactive customer where it is",
+    name: "a late event too old to count leaves an inactive customer inactive",
     snapshot: quietAfter21Days,
     story: `
       e1 login 01-01 09:00
@@ -157,7 +157,7 @@ export const examples: Example[] = [
         clock: 01-22 09:00, 01-21 10:00, 02-11 10:00`,
   },
   {
-    name: "a due instant that no tick met is evaluated at itself before the next event",
+    name: "a due instant that no tick reached is evaluated as of itself before the next event",
     snapshot: quietAfter21Days,
     story: `
       e1 login 01-01 09:00
@@ -168,7 +168,7 @@ export const examples: Example[] = [
         clock: 02-01 12:00, 02-01 12:00, 02-22 12:00`,
   },
   {
-    name: "a timer and an event of one instant are two evaluations, the timer first",
+    name: "a timer and an event at one instant are two evaluations, the timer first",
     snapshot: quietAfter21Days,
     story: `
       e1 login 01-01 09:00
@@ -232,7 +232,7 @@ export const examples: Example[] = [
         clock: 01-31 00:00, 01-20 00:00, —`,
   },
   {
-    name: "flapping is blocked within an evaluation, reported, and tried again at the next operation",
+    name: "a flapping transition is blocked within an evaluation, reported, and tried again at the next operation",
     snapshot: snapshotOf({ states: { a: [["b", happened("login")]], b: [["a", happened("login")]] } }),
     story: `
       e1 login 03-02 10:00
@@ -245,7 +245,7 @@ export const examples: Example[] = [
         clock: 03-02 10:00, 03-02 10:00, —`,
   },
   {
-    name: "a checklist remembers what came since its start, and completes its steps in their order",
+    name: "a checklist remembers events since its start, and completes its steps in their order",
     snapshot: checklist,
     story: `
       e1 signed_up 03-02 10:00
@@ -257,7 +257,7 @@ export const examples: Example[] = [
         clock: 03-02 10:05, 03-02 10:05, —`,
   },
   {
-    name: "a step of a funnel counts what is later in order than the operation that completed the step before",
+    name: "a step of a funnel counts only events after the operation that completed the step before",
     snapshot: onboarding(create, ["invite", happened("invited"), "previousStep"]),
     story: `
       e1 signed_up 03-02 10:00
@@ -274,7 +274,7 @@ export const examples: Example[] = [
         clock: 03-02 10:05, 03-02 10:05, —`,
   },
   {
-    name: "the event that starts a journey is no step of it",
+    name: "the event that starts a journey does not complete a step of it",
     snapshot: snapshotOf({ journeys: { j: { start: happened("login"), steps: [["again", happened("login")]] } } }),
     story: `
       e1 login 03-02 10:00
@@ -289,7 +289,7 @@ export const examples: Example[] = [
         clock: 03-02 10:00, 03-02 10:00, —`,
   },
   {
-    name: "a journey expires at its due instant, however late that is found",
+    name: "a journey expires at its due instant, however late that is noticed",
     snapshot: checklist,
     story: `
       e1 signed_up 03-01 08:00
@@ -351,7 +351,7 @@ export const examples: Example[] = [
         clock: 03-02 10:01, 03-02 10:01, —`,
   },
   {
-    name: "a rule fails by its condition, then passes, skips in its cooldown, and passes at the end of it",
+    name: "a rule fails on its condition, then passes, skips during its cooldown, and passes at its end",
     snapshot: snapshotOf({
       rules: {
         upsell: rule("paid", emit("upsell.ready"), { when: trait("plan", "eq", "pro"), cooldown: "30d" }),
@@ -383,7 +383,7 @@ export const examples: Example[] = [
         clock: 03-20 13:00, 03-20 13:00, 03-30 13:00`,
   },
   {
-    name: "health that nobody reads is refreshed at the customer's minute of the day",
+    name: "health that no condition reads is refreshed at the customer's minute of the day",
     snapshot: snapshotOf({ health }),
     story: `
       e1 used 03-01 12:00
@@ -399,7 +399,7 @@ export const examples: Example[] = [
         clock: 03-10 05:30, 03-01 12:00, 04-01 05:30`,
   },
   {
-    name: "an operation scores health, an unrelated timer does not",
+    name: "an operation updates the health score, an unrelated timer does not",
     snapshot: snapshotOf({ health, signals: { still: { when: inactiveFor("3d") } } }),
     story: `
       e1 used 03-01 00:00

@@ -11,13 +11,13 @@ import { compare, fieldsOf, instantOf, read } from "./values.js";
 
 const DAY = 86_400_000;
 
-/** A condition and from when on what it reads counts, where it does not say so itself. */
+/** A condition, and the start from which occurrences count unless it has its own. */
 export interface Scoped {
   condition: Condition;
   start: Start;
 }
 
-/** Whether a condition holds at an instant, evaluated afresh over everything that ever happened. */
+/** Whether a condition holds at an instant, evaluated over the whole history. */
 export function holds(facts: Facts, { condition, start }: Scoped, t: number): boolean {
   const inner = (part: Condition): boolean => holds(facts, { condition: part, start }, t);
   switch (condition.kind) {
@@ -106,7 +106,7 @@ export function nextFlip(facts: Facts, conditions: readonly Scoped[], clock: num
   );
 }
 
-/** The earliest candidate after the clock at which a value differs from what it is a millisecond before. */
+/** The earliest candidate after the clock at which the value differs from the one a millisecond before. */
 export function earliest<T>(
   tries: readonly { at: number; of: T }[],
   clock: number,

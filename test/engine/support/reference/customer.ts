@@ -24,7 +24,7 @@ const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
 
 /**
- * What evaluation knows of a customer, and one evaluation of it: looks at every item in every pass, and finds the next due
+ * A customer's state, and one evaluation of it: looks at every item in every pass, and finds the next due
  * instant by trying each instant at which something could change.
  */
 export class Customer implements Facts {
@@ -41,14 +41,14 @@ export class Customer implements Facts {
   /** When a rule last passed. */
   passes = new Map<string, number>();
   readonly effects: Effect[] = [];
-  /** In the last evaluation a journey that had started in it would have started again. */
+  /** Whether in the last evaluation a journey that had started in it would have started again. */
   hasBlockedJourney = false;
 
-  /** The earliest change of a component since health that nobody reads was last scored. */
+  /** The earliest change of a component since health was last scored, if no condition reads it. */
   private healthChangesAt = Infinity;
-  /** What `timerDueAt` found, until something changes. */
+  /** The cached result of `timerDueAt`, until something changes. */
   private due: number | null = null;
-  /** The due instant of the former version, until the first evaluation under the present one. */
+  /** The due instant of the former version, until the first evaluation under the current one. */
   private former: { at: number } | null = null;
   private items: Item[];
   private readsHealth: boolean;
@@ -110,7 +110,7 @@ export class Customer implements Facts {
     };
     while (this.items.map((item) => this.run(item, evaluation)).includes(true));
     if (evaluation.scoresHealth || isFirst) this.healthChangesAt = this.nextScoreChange();
-    // What a component counts since may have moved, and another version scores otherwise.
+    // The start of a component's count may have moved, and another version scores differently.
     if (!evaluation.scoresHealth && this.isHealthStale()) this.healthChangesAt = Math.min(this.healthChangesAt, at);
   }
 
@@ -136,7 +136,7 @@ export class Customer implements Facts {
     return Math.min(nextFlip(this, this.consulted(), clock), health, ...ends, ...clears);
   }
 
-  /** The conditions that are consulted in the present state. */
+  /** The conditions that are evaluated in the current state. */
   private consulted(): Scoped[] {
     const { snapshot } = this;
     const state = snapshot.lifecycle?.states.find(({ name }) => name === this.lifecycle?.state);
@@ -169,7 +169,7 @@ export class Customer implements Facts {
   private isHealthStale(): boolean {
     const { health, snapshot } = this;
     if (snapshot.health === null) return false;
-    // Without a score it was not scored yet, unless there may be none.
+    // No score means not scored yet, unless all components can be absent.
     if (health === null && snapshot.health.components.some(({ weight, absent }) => weight > 0 && absent !== "skip"))
       return false;
     return JSON.stringify(health) !== JSON.stringify(healthOf(this, snapshot.health, this.clock!));

@@ -1,7 +1,7 @@
 import type { StateDocument } from "../../../../src/engine/index.js";
 import type { View } from "../subject.js";
 
-/** The state document of a customer, written anew from what is known of it. */
+/** The state document of a customer, written separately from its view. */
 export function documentOf(view: View, customerId: string, createdAt: number): StateDocument {
   const iso = (instant: number): string => new Date(instant).toISOString();
   const isoOrNull = (instant: number | null): string | null => (instant === null ? null : iso(instant));

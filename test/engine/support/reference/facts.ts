@@ -13,12 +13,12 @@ import { exactQuotient, fieldsOf, matches, read } from "./values.js";
 const DAY = 86_400_000;
 
 /**
- * From when on occurrences count: those at or after an instant and later in order than the operation that caused it. One that is for all holds
- * beside what a condition says itself.
+ * The start from which occurrences count: those at or after an instant and later in order than the operation that caused it. With `isForAll`
+ * it applies in addition to a condition's own start.
  */
 export type Start = { at: number; by: Order | null; isForAll?: true } | "ever" | "never";
 
-/** All that conditions read: every operation evaluated so far, and what was derived. */
+/** Everything that conditions read: the operations evaluated so far, and the derived state. */
 export interface Facts {
   readonly snapshot: Snapshot;
   /** In order of occurrence, then acceptance. */
@@ -33,7 +33,7 @@ export interface Facts {
   readonly signals: ReadonlyMap<string, RaisedSignal>;
 }
 
-/** A customer of whom only what happened is known, and the lifecycle state. */
+/** A customer with only its events and its lifecycle state. */
 export function factsOf(snapshot: Snapshot, applied: Facts["applied"], lifecycle: Facts["lifecycle"] = null): Facts {
   const nothing = { firstEvaluatedAt: null, lastEventAt: null, traits: {}, health: null };
   return { snapshot, applied, lifecycle, ...nothing, journeys: new Map(), segments: new Map(), signals: new Map() };
@@ -54,7 +54,7 @@ function isSince(start: Start, { occurredAt, seq }: Order): boolean {
   return by === null || occurredAt > by.occurredAt || (occurredAt === by.occurredAt && seq > by.seq);
 }
 
-/** Whether an occurrence counts for a condition: since what it says itself, otherwise since the start of where it stands. */
+/** Whether an occurrence counts for a condition: by its own start, otherwise by the start of the part it belongs to. */
 export function isInScope(facts: Facts, since: OccurrenceScope["since"], start: Start, order: Order): boolean {
   if (since === undefined) return isSince(start, order);
   const isForAll = typeof start === "object" && start.isForAll === true;
@@ -71,7 +71,7 @@ export function selected(
   );
 }
 
-/** The selected occurrences that count at an instant; `start` is for a scope that says nothing itself. */
+/** The selected occurrences that count at an instant; `start` applies if the scope has none. */
 function counted(
   facts: Facts,
   { of, within, since }: { of: EventSelector } & OccurrenceScope,
@@ -82,13 +82,13 @@ function counted(
   return selected(facts, of).filter((one) => one.occurredAt > t - length && isInScope(facts, since, start, one));
 }
 
-/** The values that a property of the given occurrences holds: absent ones, and those of another type, are passed over. */
+/** The values of a property in the given occurrences, without absent ones and those of another type. */
 function valuesOf(facts: Facts, event: string, property: string, occurrences: readonly TrackOperation[]): Json[] {
   const field = fieldsOf(facts.snapshot, event)[property];
   return occurrences.map((one) => read(one.properties, property, field)).filter((value) => value !== undefined);
 }
 
-/** Those that a measure is about: of the window before, those that were in the window when it began. */
+/** The occurrences of a measure; for the window before, those that were in the window when the current one began. */
 function occurrencesOf(
   facts: Facts,
   measure: { of: EventSelector; previous?: true } & OccurrenceScope,
@@ -100,7 +100,7 @@ function occurrencesOf(
   return counted(facts, measure, then, start).filter(({ occurredAt }) => occurredAt <= then);
 }
 
-/** Numbers whose exact sum a measure is; undefined where it is absent. */
+/** The numbers whose exact sum is the measure; undefined if it is absent. */
 function termsOf(facts: Facts, measure: Measure, t: number, start: Start): number[] | undefined {
   if (measure.kind === "difference") {
     const [of, minus] = [measure.of, measure.minus].map((one) => termsOf(facts, one, t, start));
@@ -114,7 +114,7 @@ function termsOf(facts: Facts, measure: Measure, t: number, start: Start): numbe
   return typeof value === "number" ? [value] : undefined;
 }
 
-/** The number that is measured, or the value of `latest`; undefined where it is absent. */
+/** The measured number, or the value of `latest`; undefined if it is absent. */
 export function measured(facts: Facts, measure: Measure, t: number, start: Start = "ever"): Json | undefined {
   if (measure.kind === "trait") return read(facts.traits, measure.trait, facts.snapshot.traits[measure.trait]);
   if (measure.kind === "daysSince") {

@@ -8,18 +8,18 @@ import type { Customer } from "./customer.js";
 
 const round = (value: number): number => Math.round(value * 100) / 100;
 
-/** One evaluation: what it is of, and what happened in it so far. */
+/** One evaluation: its cause, and what has happened in it so far. */
 export interface Evaluation {
   at: number;
   cause: Cause;
   operation: TrackOperation | null;
-  /** The place in order of that, or of the last identify; null at a timer. */
+  /** The order of the operation, or of the last identify; null for a timer. */
   order: Order | null;
-  /** The states held at this instant. */
+  /** The states that the customer has had at this instant. */
   held: Set<string>;
   isBlocked: boolean;
   startedJourneys: Set<string>;
-  /** `segment.entered:<id>` and the like, as rules name their triggers. */
+  /** Triggers as rules name them, such as `segment.entered:<id>`. */
   happened: Set<string>;
   rulesRun: Set<string>;
   scoresHealth: boolean;
@@ -83,7 +83,7 @@ function expire(customer: Customer, evaluation: Evaluation, journey: Journey): b
   return true;
 }
 
-/** From when on operations count for the start of a journey; undefined where it cannot start. */
+/** The start from which operations count for starting a journey; undefined if it cannot start. */
 export function startScope(journey: Journey, run: JourneyRun | undefined): Start | undefined {
   if (run === undefined) return "ever";
   if (run.status === "active" || !journey.repeat) return undefined;
@@ -115,7 +115,7 @@ function start(customer: Customer, evaluation: Evaluation, journey: Journey): bo
   return true;
 }
 
-/** From when on operations count for a step that does not say it itself. */
+/** The start from which operations count for a step without its own start. */
 export function stepScope(journey: Journey, index: number, run: JourneyRun): Start {
   const previous = journey.steps[index - 1];
   if (journey.steps[index]!.since !== "previousStep" || previous === undefined) {
@@ -239,7 +239,7 @@ function triggerOf(snapshot: Snapshot, { operation, cause, happened }: Evaluatio
   }
 }
 
-/** What a rule waits for that happens to a part of the model, as its runs name it. */
+/** The change of a model part that a rule waits for, as its runs name it. */
 function awaited(on: Exclude<Trigger, { kind: "event" | "traitsChanged" }>): string {
   switch (on.kind) {
     case "stateEntered":

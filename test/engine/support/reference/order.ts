@@ -7,7 +7,7 @@ export interface Item {
   id: string;
 }
 
-/** The items, each after what it reads; those that read each other together, as they stand in the default order. */
+/** The items, each after the items it reads; those that read each other stay together, in the default order. */
 export function orderOf(snapshot: Snapshot): Item[] {
   const items: Item[] = [
     ...(snapshot.lifecycle === null ? [] : [{ kind: "lifecycle" as const, id: "" }]),
@@ -32,10 +32,10 @@ export function orderOf(snapshot: Snapshot): Item[] {
   return order;
 }
 
-/** Whether any condition reads the health: then it is an item like others, otherwise it is refreshed once a day. */
+/** Whether any condition reads health: then it is an item like others, otherwise it is refreshed once a day. */
 export function isHealthRead(snapshot: Snapshot): boolean {
-  const others = orderOf(snapshot).filter(({ kind }) => kind !== "health");
-  return others.some((item) => readBy(snapshot, item).includes("health "));
+  const items = orderOf(snapshot).filter(({ kind }) => kind !== "health");
+  return items.some((item) => readBy(snapshot, item).includes("health "));
 }
 
 function nameOf({ kind, id }: Item): string {
@@ -63,7 +63,7 @@ function readBy(snapshot: Snapshot, { kind, id }: Item): string[] {
   }
 }
 
-/** What a rule comes after though it does not read it. Health comes before all rules anyway, and being waited for is not being read. */
+/** The items a rule must follow although it does not read them. Health precedes all rules anyway, and waiting for it is not reading it. */
 function awaitedBy(on: Trigger): string[] {
   if ("state" in on) return ["lifecycle "];
   if ("journey" in on) return [`journey ${on.journey}`];

@@ -5,7 +5,7 @@ import { Customer } from "./customer.js";
 
 const FIVE_MINUTES = 5 * 60_000;
 
-/** A plain reading of the evaluation rules: keeps every operation, and takes them one after another. */
+/** A plain implementation of the evaluation rules: keeps every operation, and evaluates one after another. */
 export class Reference {
   readonly customer: Customer;
   traitsChangedAt: number | null = null;
@@ -55,7 +55,7 @@ export class Reference {
     return next === Infinity ? null : next;
   }
 
-  /** A customer whose first operation lies ahead is due at its acceptance. */
+  /** A customer whose first operation is in the future is due at its acceptance. */
   private timerDueAt(): number {
     if (this.customer.clock !== null || this.identifiesDue.length > 0) return this.customer.timerDueAt();
     return Math.min(Infinity, ...this.ahead.map(({ acceptedAt }) => acceptedAt));
@@ -73,11 +73,11 @@ export class Reference {
     this.traitsChangedAt = acceptedAt;
     this.traitsChangedSeq = seq;
     const due = Math.max(acceptedAt, this.customer.clock ?? -Infinity);
-    const others = this.identifiesDue.filter(({ occurredAt }) => occurredAt !== due);
-    this.identifiesDue = [...others, { occurredAt: due, seq }].sort((a, b) => a.occurredAt - b.occurredAt);
+    const rest = this.identifiesDue.filter(({ occurredAt }) => occurredAt !== due);
+    this.identifiesDue = [...rest, { occurredAt: due, seq }].sort((a, b) => a.occurredAt - b.occurredAt);
   }
 
-  /** Merges by key, null removing one; tells whether any changed. Values are plain: equal ones have equal text. */
+  /** Merges by key, where null removes one; returns whether any changed. Equal values have equal text. */
   private merge(traits: Record<string, Json>): boolean {
     const { customer } = this;
     const before = customer.traits;

@@ -13,11 +13,11 @@ export function replayed(snapshot: Snapshot, live: Reference, createdAt: number,
   customer.traits = { ...before.traits };
   Object.assign(reference, { traitsChangedAt, traitsChangedSeq });
   if (traitsChangedAt !== null) reference.identifiesDue = [{ occurredAt: traitsChangedAt, seq: traitsChangedSeq }];
-  // What retention has removed still was activity.
+  // Events removed by retention still count as activity.
   if (before.lastEventAt !== null && events.every(({ occurredAt }) => occurredAt < before.lastEventAt!)) {
     customer.lastEventAt = before.lastEventAt;
   }
-  // What came first may have been an event that lies ahead, traits that have changed since, or an event that is not retained.
+  // The first operation may have been a future event, traits that have changed since, or an event no longer retained.
   const beganBefore = (before.firstEvaluatedAt ?? Infinity) < (events[0]?.occurredAt ?? Infinity);
   if (beganBefore && createdAt !== traitsChangedAt) customer.evaluate(createdAt, { kind: "timer" });
   for (const event of events) {
@@ -28,7 +28,7 @@ export function replayed(snapshot: Snapshot, live: Reference, createdAt: number,
   return reference;
 }
 
-/** What a recompute emits of the difference between two final states. */
+/** The emissions of a recompute for the difference between two final states. */
 export function corrected(before: Customer, after: Customer, at: number, jobId: string): Effect[] {
   const corrections: Effect[] = [];
   const emit = (source: EmissionSource, type: string, metadata: Record<string, Json>): void =>

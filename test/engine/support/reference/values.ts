@@ -13,7 +13,7 @@ export function read(values: Record<string, Json>, name: string, field: Field | 
   return value !== undefined && isOfType(field, value) ? value : undefined;
 }
 
-/** Whether a value is of a declared type. Anything is of none. */
+/** Whether a value has the declared type. Any value has an undeclared one. */
 function isOfType(field: Field | undefined, value: Json): boolean {
   if (field === undefined) return true;
   if (field.type === "array") return Array.isArray(value);
@@ -21,7 +21,7 @@ function isOfType(field: Field | undefined, value: Json): boolean {
   return typeof value === field.type && (typeof value !== "number" || Number.isFinite(value));
 }
 
-/** A comparison as the model states it: of something absent it is false, except where it negates. */
+/** A comparison as the model defines it: with an absent value it is false, unless it negates. */
 export function compare(
   actual: Json | undefined,
   operator: string,
@@ -73,13 +73,13 @@ export function matches(
   }
 }
 
-/** The instant of an ISO 8601 text, undefined of anything else. Tests use plain dates and date-times with a zone only. */
+/** The instant of an ISO 8601 text, undefined for anything else. Tests use only plain dates and date-times with a zone. */
 export function instantOf(value: Json | undefined): number | undefined {
   const instant = typeof value === "string" ? Date.parse(value) : NaN;
   return Number.isNaN(instant) ? undefined : instant;
 }
 
-/** The exact sum of numbers as they are written, divided, and rounded once. */
+/** The exact sum of numbers in decimal notation, divided, and rounded once. */
 export function exactQuotient(values: readonly number[], divisor: number): number {
   const decimals = values.map((value) => {
     const [mantissa, exponent = "0"] = value.toString().split("e") as [string, string?];
@@ -88,6 +88,6 @@ export function exactQuotient(values: readonly number[], divisor: number): numbe
   });
   const least = Math.min(0, ...decimals.map(({ exponent }) => exponent));
   const total = decimals.reduce((sum, { digits, exponent }) => sum + digits * 10n ** BigInt(exponent - least), 0n);
-  // So many digits more that no double lies between what is cut off and the quotient.
+  // Enough additional digits that no double lies between the truncated number and the quotient.
   return Number(`${(total * 10n ** 1_000n) / BigInt(divisor)}e${least - 1_000}`);
 }
