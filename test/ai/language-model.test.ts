@@ -25,7 +25,7 @@ async function ask(model: LanguageModel, signal = new AbortController().signal):
 
 const textOf = (parts: readonly AnswerPart[]) => parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
 
-/** The failure of a question, which shows nothing that the provider wrote. */
+/** The failure of a question, which must not show anything that the provider wrote. */
 async function failureOf(answer: Promise<unknown>) {
   const error = await answer.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(LanguageModelError);
@@ -34,7 +34,7 @@ async function failureOf(answer: Promise<unknown>) {
   return { kind, message, retryAfter };
 }
 
-/** An answer of these lines, which are not always the protocol's. */
+/** A response with these lines, which need not follow the protocol. */
 const streams =
   (...lines: string[]): Behaviour =>
   (_, response) => {
@@ -42,7 +42,7 @@ const streams =
     response.end(lines.join(""));
   };
 
-it("gives the text part by part, then how it ended, and keeps instructions and facts apart", async () => {
+it("yields the text part by part, then how it ended, and keeps instructions and facts apart", async () => {
   const model = await modelThat(says("The customer is in trial."));
   const parts = await ask(model);
   expect(textOf(parts)).toBe("The customer is in trial.");
@@ -61,23 +61,23 @@ it("gives the text part by part, then how it ended, and keeps instructions and f
   });
 });
 
-it("gives the first part while the provider still writes the rest", async () => {
-  let goOn = () => {};
-  const mayGoOn = new Promise<void>((resolve) => (goOn = resolve));
+it("yields the first part while the provider is still writing the rest", async () => {
+  let resume = () => {};
+  const resumed = new Promise<void>((resolve) => (resume = resolve));
   const model = await modelThat(async (_, response) => {
     response.writeHead(200, { "Content-Type": "text/event-stream" });
     response.write(chunk("First"));
-    await mayGoOn;
+    await resumed;
     response.end(chunk(" then", "stop"));
   });
   const parts = model.ask(QUESTION, new AbortController().signal);
   expect((await parts.next()).value).toEqual({ kind: "text", text: "First" });
-  goOn();
+  resume();
   expect((await parts.next()).value).toEqual({ kind: "text", text: " then" });
   expect((await parts.next()).value).toMatchObject({ kind: "end", finishReason: "stop" });
 });
 
-it("asks another model where the question names one, and needs no key of a server that wants none", async () => {
+it("asks the model that the question names, and needs no key for a server that requires none", async () => {
   const model = await modelThat(says("Yes."), { apiKey: null });
   const parts: AnswerPart[] = [];
   for await (const part of model.ask({ ...QUESTION, model: "large" }, new AbortController().signal)) parts.push(part);
@@ -89,12 +89,12 @@ it.each([
   ["length", "length"],
   ["content_filter", "filtered"],
   ["tool_calls", "filtered"],
-])("says that an answer which ended by %s is not whole", async (reason, finishReason) => {
+])("reports that an answer which ended by %s is incomplete", async (reason, finishReason) => {
   const model = await modelThat(says("Half of", reason));
   expect((await ask(model)).at(-1)).toMatchObject({ kind: "end", finishReason });
 });
 
-describe("fails in words of its own where the provider", () => {
+describe("fails with its own message if the provider", () => {
   const page: Behaviour = (_, response) => void response.writeHead(200, { "Content-Type": "text/html" }).end("<html>");
   const cut: Behaviour = (_, response) => {
     response.writeHead(200, { "Content-Type": "text/event-stream" });
@@ -109,34 +109,42 @@ describe("fails in words of its own where the provider", () => {
   const STRANGE = { message: "Its response does not follow the protocol." };
   const KEY = { kind: "keyRefused", message: "It does not take the service's key." };
   it.each<[what: string, behaviour: Behaviour, failure: object]>([
-    ["does not take the key", refuses(401, "invalid_api_key"), KEY],
+    ["refuses the key", refuses(401, "invalid_api_key"), KEY],
     ["knows no such model", refuses(404, "model_not_found"), { kind: "unknownModel" }],
-    ["finds it too long", refuses(400, "context_length_exceeded"), { message: "The facts are too long for it." }],
-    ["takes no more requests", seventeen, { kind: "rateLimited", retryAfter: 17 }],
-    ["takes none for an unknown time", refuses(429, "insufficient_quota"), { kind: "rateLimited", retryAfter: null }],
+    [
+      "finds the question too long",
+      refuses(400, "context_length_exceeded"),
+      { message: "The facts are too long for it." },
+    ],
+    ["limits the rate of requests", seventeen, { kind: "rateLimited", retryAfter: 17 }],
+    [
+      "refuses requests for an unknown time",
+      refuses(429, "insufficient_quota"),
+      { kind: "rateLimited", retryAfter: null },
+    ],
     ["fails", refuses(500, "server_error"), { kind: "unavailable", message: "Its server answered 500." }],
-    ["answers a page", page, EARLY],
-    ["answers no JSON", streams("data: {nonsense\n\n"), STRANGE],
-    ["answers JSON of another shape", streams('data: [1, "x"]\n\n', 'data: {"choices": 7}\n\n'), EARLY],
+    ["answers with a web page", page, EARLY],
+    ["answers with invalid JSON", streams("data: {nonsense\n\n"), STRANGE],
+    ["answers with JSON of another shape", streams('data: [1, "x"]\n\n', 'data: {"choices": 7}\n\n'), EARLY],
     ["answers nothing", streams(chunk(null, "stop")), { message: "Its answer is empty." }],
     ["breaks off in the middle", streams(chunk("Half of")), EARLY],
     ["cuts the connection", cut, CUT],
     ["cuts the connection at once", (_, response) => void response.destroy(), CUT],
     ["redirects", redirect, { kind: "unavailable" }],
-    ["says an error within the stream", over, { kind: "unavailable" }],
+    ["reports an error within the stream", over, { kind: "unavailable" }],
   ])("%s", async (_, behaviour, failure) => {
     expect(await failureOf(ask(await modelThat(behaviour)))).toMatchObject(failure);
     expect(provider.asked).toHaveLength(1);
   });
 
-  it("is not there", async () => {
+  it("is unreachable", async () => {
     const model = await modelThat(says("Yes."));
     await provider.close();
     expect(await failureOf(ask(model))).toMatchObject({ kind: "unavailable" });
     provider = await startProvider();
   });
 
-  it("says nothing for too long, and is let go", async () => {
+  it("is silent for too long, which closes the connection", async () => {
     const model = await modelThat(() => undefined, { partMsMax: 100 });
     expect(await failureOf(ask(model))).toMatchObject({ kind: "late", message: "It said nothing for 0.1 seconds." });
     await provider.asked[0]!.closed;
@@ -149,7 +157,7 @@ describe("fails in words of its own where the provider", () => {
     expect(await failureOf(ask(model))).toMatchObject({ kind: "late" });
   });
 
-  it("goes on and on", async () => {
+  it("never ends its answer", async () => {
     const model = await modelThat(
       (_, response) => {
         const timer = setInterval(() => response.write(chunk("more ")), 10);
@@ -182,7 +190,7 @@ describe("fails in words of its own where the provider", () => {
   });
 });
 
-it("ends the request when whoever asked has gone", async () => {
+it("ends the request when the caller aborts", async () => {
   const model = await modelThat(() => undefined);
   const gone = new AbortController();
   const answer = ask(model, gone.signal);
@@ -192,7 +200,7 @@ it("ends the request when whoever asked has gone", async () => {
   await provider.asked[0]!.closed;
 });
 
-it("looks at none of the library's own variables", async () => {
+it("ignores the library's own environment variables", async () => {
   for (const name of ["API_KEY", "ORG_ID", "PROJECT_ID"]) vi.stubEnv(`OPENAI_${name}`, "other");
   vi.stubEnv("OPENAI_BASE_URL", "http://127.0.0.1:9");
   onTestFinished(() => void vi.unstubAllEnvs());

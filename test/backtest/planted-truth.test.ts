@@ -11,7 +11,7 @@ const START = Date.parse("2026-01-05T00:00:00Z");
 const WEEKS = 40;
 const CUSTOMERS = 400;
 
-/** Numbers in [0, 1), the same at each run. */
+/** Numbers in [0, 1), the same in each run. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -28,7 +28,7 @@ const model = snapshotOf({
   ),
 });
 
-/** A customer whose logins fall off at some time, if ever, after which it soon cancels; tickets come and go and mean nothing. */
+/** A customer who soon cancels after its logins fall off, if they ever do; tickets are unrelated noise. */
 function history(next: () => number): TrackedEvent[] {
   const events: TrackedEvent[] = [];
   const add = (event: string, at: number) =>
@@ -65,7 +65,7 @@ function sampled(): CustomerSamples[] {
     for (;;) {
       const customer = { customerId: `c${n}`, createdAt: START, traits: {} };
       const sampler = new CustomerSampler(question, [compile(model)], customer);
-      // A busy machine may need another go.
+      // A busy machine may need another attempt.
       if (sampler.whole(operations)) return sampler.samples;
     }
   });
@@ -79,14 +79,14 @@ async function reportOf(customers: readonly CustomerSamples[], asked = question)
   return { ...rest, health: models[0]!.health!, usage: usage!, support: support! };
 }
 
-it("a cause that was planted is found, and a component without a part in it is not", async () => {
+it("a planted cause is found, and an unrelated component is not", async () => {
   const customers = sampled();
   const { baseRate, health, usage, support } = await reportOf(customers);
   expect(baseRate!.value).toBeGreaterThan(0.02);
   expect(health.direction).toBe("lower");
   expect(usage.alone!.low).toBeGreaterThan(0.7);
   expect(usage.gain!.low).toBeGreaterThan(0.1);
-  // Nothing shows that the score foresees more with it.
+  // There is no evidence that it improves the score's prediction.
   expect(support.alone!.low).toBeLessThan(0.5);
   expect(support.alone!.high).toBeGreaterThan(0.5);
   expect(support.gain!.low).toBeLessThan(0);
@@ -94,13 +94,13 @@ it("a cause that was planted is found, and a component without a part in it is n
   expect(lowest.rate.value).toBeGreaterThan(5 * highest.rate.value);
 });
 
-it("outcomes that are dealt out to other customers are foreseen no better than by chance", async () => {
-  // An event, so that nobody is left out for what another one's outcome was.
+it("outcomes reassigned to random customers are predicted no better than by chance", async () => {
+  // An event, so that no customer is excluded because of another one's outcome.
   const asked: BacktestQuestion = { ...question, outcome: { kind: "event", id: "cancelled" } };
   const customers = sampled();
   const next = random(11);
-  const dealt = customers.map(({ outcomes }) => outcomes).sort(() => next() - 0.5);
-  const shuffled = customers.map((customer, n) => ({ ...customer, outcomes: dealt[n]! }));
+  const reassigned = customers.map(({ outcomes }) => outcomes).sort(() => next() - 0.5);
+  const shuffled = customers.map((customer, n) => ({ ...customer, outcomes: reassigned[n]! }));
   const { health, usage, support, notes } = await reportOf(shuffled, asked);
   for (const auc of [health.auc, usage.alone, support.alone]) {
     expect(auc!.low).toBeLessThan(0.5);

@@ -24,7 +24,7 @@ function problemOf(words: Partial<QuestionWords>, snapshot = SNAPSHOT): string {
   return "";
 }
 
-it("looks at customers weekly over a year of whole days before the end, unless told otherwise", () => {
+it("samples customers weekly over the year of whole days before the end by default", () => {
   expect(readQuestion(WORDS, END, SNAPSHOT)).toEqual({
     outcome: { kind: "state", id: "churned" },
     within: 60 * DAY,
@@ -35,20 +35,20 @@ it("looks at customers weekly over a year of whole days before the end, unless t
   });
 });
 
-it("takes a range, its beginning a year before its own end unless it is given", () => {
+it("accepts a range, which by default begins a year before its end", () => {
   expect(
     readQuestion({ ...WORDS, every: "1d", from: "2026-01-01", to: "2026-01-31T12:00:00+01:00" }, END, SNAPSHOT),
   ).toMatchObject({ every: DAY, from: Date.parse("2026-01-01T00:00:00Z"), to: Date.parse("2026-01-31T11:00:00Z") });
   expect(readQuestion({ ...WORDS, to: "2026-01-31" }, END, SNAPSHOT).from).toBe(Date.parse("2025-01-31T00:00:00Z"));
 });
 
-it("knows outcomes of each kind, whatever is in a name", () => {
+it("reads outcomes of each kind, with any characters in a name", () => {
   const outcomeOf = (outcome: string) => readQuestion({ ...WORDS, outcome }, END, SNAPSHOT).outcome;
   expect(outcomeOf("event:a:b")).toEqual({ kind: "event", id: "a:b" });
   expect(outcomeOf("segment:loyal")).toEqual({ kind: "segment", id: "loyal" });
 });
 
-it("says what is wrong with an outcome, and what was probably meant", () => {
+it("explains what is wrong with an outcome, and suggests the probable one", () => {
   expect(problemOf({ outcome: "churned" })).toBe(
     'outcome: "churned" is not an outcome. Write state:<id>, event:<name> or segment:<id>.',
   );
@@ -59,10 +59,10 @@ it("says what is wrong with an outcome, and what was probably meant", () => {
   expect(problemOf({}, { ...SNAPSHOT, lifecycle: null })).toBe(
     'outcome: The model has no state "churned". The model has no state: choose another outcome.',
   );
-  expect(problemOf({ outcome: "event:constructor" }), "what every object has is no event").toContain("has no event");
+  expect(problemOf({ outcome: "event:constructor" }), "an inherited member is not an event").toContain("has no event");
 });
 
-it("says what is wrong with lengths and instants", () => {
+it("explains what is wrong with durations and instants", () => {
   expect(problemOf({ within: "2 months" })).toMatch(/^within: "2 months" is not a valid duration/);
   expect(problemOf({ within: "9999d" })).toMatch(/^within: .* at most "3650d"\.$/);
   expect(problemOf({ every: "0d" })).toMatch(/^every: /);
@@ -71,7 +71,7 @@ it("says what is wrong with lengths and instants", () => {
   expect(problemOf({ from: "2026-02-01", to: "2026-01-31" })).toMatch(/^from: /);
 });
 
-it("refuses what no sample could answer, and what is too much to look at", () => {
+it("refuses questions that no sample could answer, and too many instants", () => {
   expect(problemOf({ from: "2026-02-01" })).toBe(
     "within: No instant from 2026-02-01T00:00:00.000Z on is followed by 60d of known history, which ends at 2026-03-31T10:30:00.000Z. " +
       "Give a shorter one, or begin earlier.",

@@ -56,7 +56,7 @@ async function reported(question: BacktestQuestion, models: (typeof FACTS)[], cu
   });
 }
 
-/** A customer of one model that is the same at all instants but for what is given. */
+/** A customer under one model, with the given changes at some instants. */
 function customer(outcomes: number[], ...changes: [index: number, said: Partial<Said>][]): CustomerSamples {
   const none = { state: null, segments: [], signals: [], health: null };
   return { customerId: "c", said: [changes.map(([index, said]) => [index, { ...none, ...said }])], outcomes };
@@ -108,7 +108,7 @@ const samples = fc
   );
 const populations = fc.array(samples, { maxLength: 14 });
 
-/** All used samples of one of two models, each with what was said at the instant before. */
+/** All used samples of one of two models, each with the result at the instant before. */
 function usedSamples(question: BacktestQuestion, customers: readonly CustomerSamples[], model: number) {
   return customers.flatMap((of) => {
     const all = [...samplesOf(question, of)];
@@ -127,9 +127,9 @@ function usedSamples(question: BacktestQuestion, customers: readonly CustomerSam
 type Used = ReturnType<typeof usedSamples>[number];
 
 const WEEKS = 7;
-const ratio = (part: number, whole: number) => (whole === 0 ? null : part / whole);
+const ratio = (part: number, total: number) => (total === 0 ? null : part / total);
 
-it("counts what the samples say, for each flag, threshold and bin of two models", async () => {
+it("counts the samples for each flag, threshold and bin of two models", async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(QUESTION, OF_STATE), populations, async (question, customers) => {
       const found = await reported(question, [FACTS, FACTS], customers);
@@ -208,7 +208,7 @@ it("counts what the samples say, for each flag, threshold and bin of two models"
   );
 });
 
-/** How often, of a sample with the outcome and one without, the first has the lower score; null without one of either. */
+/** The share of pairs in which the sample with the outcome has a lower score than the one without; null without pairs. */
 function lowerOf(scored: { score: number; outcome: boolean }[]): number | null {
   const [withs, withouts] = [true, false].map((side) => scored.filter(({ outcome }) => outcome === side));
   const pairs = withs!.flatMap((a) =>
@@ -220,7 +220,7 @@ function lowerOf(scored: { score: number; outcome: boolean }[]): number | null {
   );
 }
 
-it("compares scores over the samples that have them: a component alone, the score without it, two models", async () => {
+it("compares scores over the samples that have both: a component alone, the score without it, two models", async () => {
   const expectValue = (estimate: { value: number } | null, value: number | null) => {
     if (value === null) expect(estimate).toBeNull();
     else expect(estimate!.value).toBeCloseTo(value, 9);
@@ -239,16 +239,16 @@ it("compares scores over the samples that have them: a component alone, the scor
       };
       const less = (a: number | null, b: number | null) => (a === null || b === null ? null : a - b);
       for (const [n, { health: judged }] of found.models.entries()) {
-        const whole = used[n]!.map(({ said: { health: of } }) => of?.overall);
-        expectValue(judged!.auc, auc(n, whole));
+        const overall = used[n]!.map(({ said: { health: of } }) => of?.overall);
+        expectValue(judged!.auc, auc(n, overall));
         expect(judged!.auc?.value ?? 1).toBeGreaterThanOrEqual(0.5);
         for (const [c, other] of ["seats", "logins"].entries()) {
-          // Of two components, the score without the one is the other.
+          // With two components, the score without one is the other.
           const { alone, without, gain } = judged!.components[c]!;
           const scoresOf = (id: string) => used[n]!.map(({ said: { health: of } }) => of?.components[id]);
           expectValue(alone, auc(n, scoresOf(judged!.components[c]!.id)));
           expectValue(without, auc(n, scoresOf(other)));
-          const both = whole.map((of, at) => (scoresOf(other)[at] === undefined ? undefined : of));
+          const both = overall.map((of, at) => (scoresOf(other)[at] === undefined ? undefined : of));
           expectValue(gain, less(auc(n, both), auc(n, scoresOf(other))));
         }
       }
@@ -261,7 +261,7 @@ it("compares scores over the samples that have them: a component alone, the scor
   );
 });
 
-it("has intervals by customer, and reads each model's score in its own direction", async () => {
+it("computes intervals by customer, and reads each model's score in its own direction", async () => {
   const customers = Array.from({ length: 60 }, (_, n): CustomerSamples => {
     const says = (overall: number): Said => ({
       state: n % 3 === 0 ? null : "active",
@@ -316,12 +316,12 @@ it("has intervals by customer, and reads each model's score in its own direction
   }
 });
 
-it("leaves a component out by the weighted mean of the others that are known, to two decimals", async () => {
+it("scores without a component by the weighted mean of the other known ones, to two decimals", async () => {
   const three = modelReport("v1", {
     ...SNAPSHOT,
     health: { ...SNAPSHOT.health!, components: [component("a", 1), component("b", 2), component("c", 1)] },
   });
-  // Without `a` the first scores (2 · 30.5 + 1) / 3, which is 20.67 to two decimals, as the second; without it and `c`, 30.5.
+  // Without `a` the first customer scores (2 · 30.5 + 1) / 3, which rounds to 20.67 like the second; without it and `c`, 30.5.
   const found = await reported(
     QUESTION,
     [three],
@@ -335,7 +335,7 @@ it("leaves a component out by the weighted mean of the others that are known, to
   expect(c!.alone).toBeNull();
 });
 
-it("takes the ids of a model in the model's order", () => {
+it("lists the ids of a model in the model's order", () => {
   expect(FACTS).toEqual({
     name: "v1",
     states: ["active", "churned"],
@@ -362,7 +362,7 @@ it("takes the ids of a model in the model's order", () => {
   });
 });
 
-it("says the question in words, and what cannot be known is null", async () => {
+it("states the question in words, and uses null for unknown values", async () => {
   const found = await reported({ ...QUESTION, within: 36 * 3_600_000 }, [FACTS], []);
   expect(found).toMatchObject({
     outcome: "event:cancelled",
@@ -391,7 +391,7 @@ it("says the question in words, and what cannot be known is null", async () => {
   expect(flagOf(tooLate.models[0]!.states, "active").falseAlarmsPerWeek).toBe(0);
 });
 
-it("tells the lift, the lead time and the false alarms of a flag that is raised and cleared", async () => {
+it("computes the lift, the lead time and the false alarms of a flag that is raised and cleared", async () => {
   const day = 30;
   const found = await reported(
     QUESTION,
@@ -409,12 +409,12 @@ it("tells the lift, the lead time and the false alarms of a flag that is raised 
   expect(quiet.lift).toBeCloseTo(0.5 / (2 / 14), 12);
 });
 
-it("notes what a reader has to know before believing the figures", async () => {
+it("notes the caveats of the figures", async () => {
   const notes = async (question: BacktestQuestion, models: (typeof FACTS)[], customers: CustomerSamples[]) =>
     (await reported(question, models, customers)).notes;
   const withEnd = { ...QUESTION, end: START + 100 * DAY };
   const many = (count: number, of: (n: number) => CustomerSamples) => Array.from({ length: count }, (_, n) => of(n));
-  /** Each second customer has the outcome, after two samples. */
+  /** Every second customer has the outcome, after two samples. */
   const churning = (scoreOf: (n: number) => Partial<Said>) => (n: number) =>
     customer(n % 2 === 0 ? [START + 9 * DAY] : [], [0, scoreOf(n)]);
 
@@ -440,7 +440,7 @@ it("notes what a reader has to know before believing the figures", async () => {
     "The 6 samples with the outcome are of 3 customers. Samples of one customer are alike, so they say less than as many customers " +
       "would; the intervals allow for it.",
   ]);
-  // Enough customers: nothing to note where the score foresees the outcome, and that of the model is not what decides it.
+  // With enough customers there is nothing to note if the score predicts the outcome, and the model does not decide it.
   const telling = many(
     200,
     churning((n) => ({ health: health((n % 2) * 30 + (n % 40)) })),
@@ -454,7 +454,7 @@ it("notes what a reader has to know before believing the figures", async () => {
     await notes(
       { ...withEnd, outcome: { kind: "segment", id: "new" } },
       [FACTS, WITHOUT_HEALTH],
-      beside(chance, () => null),
+      withSecondModel(chance, () => null),
     ),
   ).toEqual([
     "The outcome is decided by the model itself (v1), so parts of a model that read the same events foresee it by definition.",
@@ -470,7 +470,7 @@ it("notes what a reader has to know before believing the figures", async () => {
       "The outcome state:churned leaves them out.",
     expect.stringMatching(/^Traits are read\. .* they may be missing at most instants\.$/),
   ]);
-  const alike = beside(telling, (n) => health((n % 2) * 30 + ((n * 7) % 41)));
+  const alike = withSecondModel(telling, (n) => health((n % 2) * 30 + ((n * 7) % 41)));
   expect(await notes(withEnd, [FACTS, FACTS], alike)).toEqual([
     expect.stringMatching(
       /^It is not known which of the two health scores foresees the outcome better: .* \(-0\.\d+ to 0\.\d+\) contains 0\.$/,
@@ -478,8 +478,8 @@ it("notes what a reader has to know before believing the figures", async () => {
   ]);
 });
 
-/** A second model, of another score. */
-function beside(customers: CustomerSamples[], scoreOf: (n: number) => Said["health"]): CustomerSamples[] {
+/** The samples with a second model, which has another score. */
+function withSecondModel(customers: CustomerSamples[], scoreOf: (n: number) => Said["health"]): CustomerSamples[] {
   return customers.map((of, n) => {
     const [[index, said]] = of.said[0] as [Saying];
     return { ...of, said: [...of.said, [[index, { ...said, health: scoreOf(n) }]]] };

@@ -37,7 +37,7 @@ const question: fc.Arbitrary<BacktestQuestion> = fc
   })
   .map(({ offset, ...rest }) => ({ ...rest, from: START + offset, to: FINAL_INSTANT - DAY, end: FINAL_INSTANT }));
 
-/** The operations as a backtest takes them. */
+/** The operations in the order of a backtest. */
 function onTime(sequence: readonly Operation[]): Operation[] {
   return operationsInOrder(
     sequence.filter(({ kind }) => kind === "track") as Extract<Operation, { kind: "track" }>[],
@@ -45,7 +45,7 @@ function onTime(sequence: readonly Operation[]): Operation[] {
   );
 }
 
-/** What a sampler has of operations that it goes through at once, which it may give up where the machine is busy. */
+/** The samples of operations sampled in one pass, which the sampler may abort on a busy machine. */
 function sampled(
   asked: BacktestQuestion,
   given: Snapshot | readonly Snapshot[],
@@ -58,7 +58,7 @@ function sampled(
   }
 }
 
-/** A plain reading of the rules of what came until an instant, by somebody who looks all the time. */
+/** The reference after all operations up to an instant, with timers fired continuously. */
 function readUntil(given: Snapshot, taken: readonly Operation[], at: number): Reference {
   const reference = new Reference("c1", given);
   for (const operation of taken.filter(({ acceptedAt }) => acceptedAt <= at)) {
@@ -69,7 +69,7 @@ function readUntil(given: Snapshot, taken: readonly Operation[], at: number): Re
   return reference;
 }
 
-/** What it says then; null where nothing had come. */
+/** The reference's state at that instant; null before the first operation. */
 function read(given: Snapshot, taken: readonly Operation[], at: number): Said | null {
   const { customer } = readUntil(given, taken, at);
   if (customer.clock === null) return null;
@@ -82,7 +82,7 @@ function read(given: Snapshot, taken: readonly Operation[], at: number): Said | 
 }
 
 describe("the samples of a customer", () => {
-  it("say what a plain reading of what had come by then says, at any instant", { timeout }, () => {
+  it("match a plain reading of the operations so far, at any instant", { timeout }, () => {
     let changes = 0;
     fc.assert(
       fc.property(snapshot, operations, question, fc.nat({ max: 4 }), (given, sequence, asked, first) => {
@@ -100,7 +100,7 @@ describe("the samples of a customer", () => {
     expect(changes).toBeGreaterThan(2 * RUNS);
   });
 
-  it("know traits from their acceptance on, also where no event came before", () => {
+  it("use traits from their acceptance on, also before the first event", () => {
     const traits = (seq: number, plan: string) =>
       ({ kind: "identify", seq, traits: { plan }, acceptedAt: START + seq * HOUR }) as const;
     const given = snapshotOf({ states: { s0: [["s1", trait("plan", "eq", "pro")]], s1: [] } });
@@ -116,7 +116,7 @@ describe("the samples of a customer", () => {
     expect(outcomes).toEqual([START + 5 * HOUR]);
   });
 
-  it("do not change with anything that comes after their instant", { timeout }, () => {
+  it("do not depend on anything after their instant", { timeout }, () => {
     let outcomes = 0;
     fc.assert(
       fc.property(
@@ -144,7 +144,7 @@ describe("the samples of a customer", () => {
     expect(outcomes).toBeGreaterThan(RUNS / 5);
   });
 
-  it("are the same in whatever parts a long history is read", { timeout }, async () => {
+  it("are the same however a long history is split into parts", { timeout }, async () => {
     let parted = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -178,7 +178,7 @@ describe("the samples of a customer", () => {
     expect(parted).toBeGreaterThan(RUNS);
   });
 
-  it("tell of each whether the outcome came within the horizon, as all that happened says", { timeout }, () => {
+  it("record whether the outcome came within the horizon, by the full history", { timeout }, () => {
     const statuses = { used: 0, there: 0, censored: 0 };
     let came = 0;
     fc.assert(

@@ -27,7 +27,7 @@ function rateOf(customers: Customers) {
 }
 
 describe("published values", () => {
-  it("of 109 images without clusters are those of Stata's manual (roctab; Hanley and McNeil 1982)", () => {
+  it("for 109 images without clusters match Stata's manual (roctab; Hanley and McNeil 1982)", () => {
     const ratings = [
       [false, [33, 6, 6, 11, 2]],
       [true, [3, 2, 2, 11, 33]],
@@ -42,8 +42,8 @@ describe("published values", () => {
     expect(auc.value! + 1.959964 * auc.standardError!).toBeCloseTo(0.95339, 5);
   });
 
-  it("of arteries within patients are those of Obuchowski 1997, of one reader and of the difference of two", () => {
-    // Of each patient: 1 for a narrowed artery, and what each of two readers measured.
+  it("for arteries within patients match Obuchowski 1997, for one reader and for the difference of two", () => {
+    // For each patient: 1 for a narrowed artery, and the measurement of each of two readers.
     const patients =
       "1 87 87 1 79 83|1 88 94 1 95 93|1 100 100 1 68 79|1 65 61 1 89 91|1 97 97 1 100 100|1 100 99 1 89 88|1 77 77|" +
       "1 94 89 0 45 44|1 89 92 0 -11 -17|1 95 91 0 30 14|1 95 95 0 10 -122|1 100 100 0 19 -3|1 75 75|0 70 73 1 70 81|" +
@@ -54,7 +54,7 @@ describe("published values", () => {
       const numbers = patient.split(" ").map(Number);
       return Array.from({ length: numbers.length / 3 }, (_, n) => {
         const [narrowed, one, other] = numbers.slice(3 * n);
-        // An AUC depends on the order of scores alone.
+        // An AUC depends only on the order of scores.
         return [narrowed === 1, one! + 200, other! + 200] as const;
       });
     });
@@ -85,10 +85,10 @@ const customers = fc
   );
 const runs = { numRuns: propertyRuns(100) };
 const equal = (one: number | null, other: number | null) => expect(one!).toBeCloseTo(other!, 9);
-/** Standard errors are compared as variances: near 0 a root makes 3e-9 of what rounding leaves of a sum. */
+/** Compares standard errors as variances: near 0 the root turns a sum's rounding error into 3e-9. */
 const equalErrors = (one: number | null, other: number | null) => expect(one! ** 2).toBeCloseTo(other! ** 2, 11);
 
-/** By the definitions, from all pairs. */
+/** The AUC by its definition, from all pairs. */
 function byPairs(all: Customers, column: 1 | 2) {
   const samples = all.flat();
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -111,7 +111,7 @@ function byPairs(all: Customers, column: 1 | 2) {
 }
 
 describe("the area under the curve", () => {
-  it("is the share of pairs in the right order, and in the other direction that of the others", () => {
+  it("is the share of pairs in the right order, and in the other direction the share of the rest", () => {
     fc.assert(
       fc.property(customers, (all) => {
         const { auc } = byPairs(all, 1);
@@ -125,7 +125,7 @@ describe("the area under the curve", () => {
     );
   });
 
-  it("has DeLong's standard error where each customer has one sample, and so has a difference", () => {
+  it("has DeLong's standard error if each customer has one sample, and so has a difference", () => {
     fc.assert(
       fc.property(customers, (some) => {
         const all = some.flat().map((of) => [of]);
@@ -147,7 +147,7 @@ describe("the area under the curve", () => {
     );
   });
 
-  it("keeps its standard error when every sample is there several times, of the same customer", () => {
+  it("keeps its standard error when every sample is repeated for the same customer", () => {
     fc.assert(
       fc.property(customers, fc.integer({ min: 2, max: 4 }), (all, times) => {
         const repeated = all.map((samples) => samples.flatMap((of) => Array.from({ length: times }, () => of)));
@@ -163,7 +163,7 @@ describe("the area under the curve", () => {
     );
   });
 
-  it("does not depend on the order of customers, nor of their samples", () => {
+  it("does not depend on the order of customers or their samples", () => {
     const shuffled = customers.chain((all) =>
       fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
     );
@@ -178,7 +178,7 @@ describe("the area under the curve", () => {
     );
   });
 
-  it("of a score that is not known for all samples is that of those that have it", () => {
+  it("of a score that some samples lack covers only those that have it", () => {
     fc.assert(
       fc.property(customers, fc.array(sample, { maxLength: 4 }), (all, unknown) => {
         const more = [...all, unknown.map(([outcome, one]) => [outcome, one, -1] as const)];
@@ -190,7 +190,7 @@ describe("the area under the curve", () => {
   });
 });
 
-it("the standard error of a rate is near the spread of the estimates that leave one customer out", () => {
+it("the standard error of a rate is close to its jackknife estimate over customers", () => {
   const next = random(3);
   const all = Array.from({ length: 200 }, () => {
     const chance = next() ** 2;
@@ -207,7 +207,7 @@ describe("bounds", () => {
     Array.from({ length: count }, (_, n) => [[outcome, n + from, n + from]]);
   const of = (withs: number, withouts: number) => [...side(true, withs, 0), ...side(false, withouts, 3)];
 
-  it("are there from ten customers with the outcome and ten without on", () => {
+  it("exist from ten customers with the outcome and ten without", () => {
     for (const few of [of(9, 30), of(30, 9)]) {
       expect(rateOf(few).estimate()).toMatchObject({ low: null, high: null });
       expect(estimated(few, [0], "lower").estimate()).toMatchObject({ low: null, high: null });
@@ -221,7 +221,7 @@ describe("bounds", () => {
     expect(auc.high).toBeLessThan(1);
   });
 
-  it("of few customers are as wide as Student's t asks, of many as the normal distribution", () => {
+  it("follow Student's t for few customers, and the normal distribution for many", () => {
     for (const [customers, quantile] of [
       [10, 2.262],
       [30, 2.045],
@@ -237,7 +237,7 @@ describe("bounds", () => {
     }
   });
 
-  it("are not there where nothing differs: a rate of 0 or 1, scores that part the samples, equal scores", () => {
+  it("do not exist without variation: a rate of 0 or 1, scores that separate the samples, equal scores", () => {
     expect(rateOf(of(30, 0)).estimate()).toEqual({ value: 1, low: null, high: null });
     expect(rateOf(of(0, 30)).estimate()).toEqual({ value: 0, low: null, high: null });
     const parted = of(30, 30).map((samples) => samples.map(([outcome]) => [outcome, outcome ? 1 : 2, 7] as const));
@@ -246,7 +246,7 @@ describe("bounds", () => {
     expect(estimated(of(30, 30), [0, 1], "lower").estimate()).toEqual({ value: 0, low: null, high: null });
   });
 
-  it("are not there, nor is a value, without samples", () => {
+  it("and the value do not exist without samples", () => {
     expect(rateOf([]).estimate()).toBeNull();
     expect(estimated(of(30, 0), [0], "lower").estimate()).toBeNull();
     expect(estimated(of(0, 30), [0, 1], "lower").estimate()).toBeNull();
@@ -262,11 +262,11 @@ function random(seed: number): () => number {
   };
 }
 
-/** Whether intervals hold what they are to hold, in 400 rounds of a population whose samples depend on each other by customer. */
-describe("in a simulation, of the intervals nearly all hold the truth", () => {
+/** The coverage of intervals in 400 rounds, with a population whose samples are correlated within customers. */
+describe("in a simulation, about 95% of the intervals contain the true value", () => {
   const ROUNDS = 400;
 
-  /** Two scores that share what is particular to a customer; the outcome, which three of ten customers lean to, moves both down. */
+  /** Two scores that share a customer's own part; the outcome, likely for three of ten customers, lowers both. */
   function population(next: () => number, size: number): Customers {
     const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
     const cellOf = (score: number) => Math.max(0, Math.min(CELLS - 1, Math.round(5_000 + 1_000 * score)));
@@ -316,7 +316,7 @@ describe("in a simulation, of the intervals nearly all hold the truth", () => {
     }
   });
 
-  it("but not of those that take samples of one customer for independent", () => {
+  it("but not of those that treat a customer's samples as independent", () => {
     const independent = (all: Customers) => rateOf(all.flat().map((of) => [of]));
     expect(covered(100, (all) => independent(all).estimate()!, rateOf(truth).value!)).toBeLessThan(0.8);
   });

@@ -20,7 +20,7 @@ test.each(["cdnow", "fines"])(
   },
 );
 
-test("the author's console is passed on and is no part of the snapshot", async () => {
+test("console output of the author's code is passed on and is not part of the snapshot", async () => {
   const directory = await project({
     "svc.config.ts": `import { defineModel } from "svc-success"; console.log("loaded"); export default defineModel({});`,
   });

@@ -12,7 +12,7 @@ const customer = traits({ plan: oneOf("free", "pro"), seats: number(), renewsOn:
 const stages = lifecycle({ initial: "one", states: { one: { to: { two: usage.happened() } }, two: {} } });
 `;
 
-/** A model with a segment for each condition, which stands in a line of its own. */
+/** A model with a segment for each condition, each on its own line. */
 function modelOf(conditions: readonly string[]): string {
   const segments = conditions.map((condition, n) => `  segment("s${n}", { when: ${condition} }),\n`);
   return `${HEAD}export default defineModel({ events: [usage], traits: customer, lifecycle: stages, segments: [
@@ -21,14 +21,14 @@ void [all, any, daysSince, inState, not, string];
 `;
 }
 
-interface Told {
+interface Compiled {
   found: Diagnostic[];
-  /** The condition when what is certain was corrected. */
+  /** The condition after automatic corrections. */
   corrected: string;
 }
 
-/** What is told of each condition, in one compilation. */
-async function conditionsTold(conditions: readonly string[]): Promise<Told[]> {
+/** The diagnostics and corrections of each condition, from one compilation. */
+async function compileConditions(conditions: readonly string[]): Promise<Compiled[]> {
   const source = modelOf(conditions);
   const directory = await project({ "svc.config.ts": source });
   const result = await compileProject(directory, { types: true });
@@ -42,7 +42,7 @@ async function conditionsTold(conditions: readonly string[]): Promise<Told[]> {
   }));
 }
 
-/** Operators where only a method says what is meant, and what becomes of them. */
+/** Operators that must be written as methods, and their corrections. */
 const OPERATORS: [written: string, corrected: string][] = [
   ["customer.seats > 5", "customer.seats.moreThan(5)"],
   ["customer.seats <= 5", "customer.seats.atMost(5)"],
@@ -68,20 +68,20 @@ const OPERATORS: [written: string, corrected: string][] = [
   ],
 ];
 
-test("an operator is told once, with the method that says it, and is corrected", async () => {
-  const told = await conditionsTold(OPERATORS.map(([written]) => written));
-  expect(told.map(({ corrected }) => corrected)).toEqual(OPERATORS.map(([, corrected]) => corrected));
-  for (const { found } of told) {
+test("an operator is reported once, with the method to use, and corrected", async () => {
+  const compiled = await compileConditions(OPERATORS.map(([written]) => written));
+  expect(compiled.map(({ corrected }) => corrected)).toEqual(OPERATORS.map(([, corrected]) => corrected));
+  for (const { found } of compiled) {
     expect(found.length).toBeGreaterThan(0);
     for (const { code, fix, edits } of found) {
       expect([code, edits?.length]).toEqual(["INVALID_OPERATOR", expect.any(Number)]);
       expect(fix).toMatch(/^write /);
     }
   }
-  expect(told.slice(0, 14).every(({ found }) => found.length === 1)).toBe(true);
+  expect(compiled.slice(0, 14).every(({ found }) => found.length === 1)).toBe(true);
 });
 
-/** What cannot be corrected for certain, and what is said of it. */
+/** Mistakes that cannot be corrected with certainty, and their fixes in words. */
 const IN_WORDS: [written: string, code: string, fix: RegExp][] = [
   [
     "usage.count() > customer.seats",
@@ -139,14 +139,14 @@ const IN_WORDS: [written: string, code: string, fix: RegExp][] = [
   ['inState("30d").atLeast("3d")', "TYPE_ERROR", /^write inState\(\)\.atLeast\("30d"\)$/],
 ];
 
-/** More of it: names that stand in one statement are told apart no further. */
+/** More of them, in a second model: the compiler distinguishes only so many names in one statement. */
 const MORE_IN_WORDS: typeof IN_WORDS = [
   ["customer.plan.atLeast(3)", "UNKNOWN_MEMBER", /^use one of "exists", /],
   ['daysSince("usage").atLeast(3)', "TYPE_ERROR", /^give an event, or event\.where\(…\)$/],
   ["customer.seats.add(1).atLeast(1)", "UNKNOWN_MEMBER", /^write a count or a sum of one event/],
 ];
 
-/** Comments beside operators, which no edit keeps. */
+/** Comments next to operators, which no edit would keep. */
 const COMMENTED = [
   "customer.seats /* a */ > 5",
   "5 < /* a */ customer.seats",
@@ -155,16 +155,16 @@ const COMMENTED = [
   "! /* a */ usage.happened()",
 ];
 
-test("a comment beside an operator keeps it from being corrected, and that is said", async () => {
-  const told = await conditionsTold(COMMENTED);
-  expect(told.map(({ corrected }) => corrected)).toEqual(COMMENTED);
-  for (const { found } of told) {
+test("a comment next to an operator prevents its correction, and the fix says so", async () => {
+  const compiled = await compileConditions(COMMENTED);
+  expect(compiled.map(({ corrected }) => corrected)).toEqual(COMMENTED);
+  for (const { found } of compiled) {
     expect(found).toHaveLength(1);
     expect(found[0]!.fix).toMatch(/^write .*; --fix does not do this: the comment beside ".*" would be lost$/);
   }
 });
 
-test("what is certain is corrected under the name of the file itself, and outside of the folder only told", async () => {
+test("a file is corrected under its real name, and outside the folder only reported", async () => {
   const source = `import { defineModel, event, segment } from "svc-success";
 const paid = event("paid");
 export default defineModel({ events: [paid], segments: [segment("payers", { when: paid.count() > 5 })] });\n`;
@@ -191,13 +191,13 @@ export default defineModel({ events: [paid], segments: [segment("payers", { when
 });
 
 test.each([[IN_WORDS], [MORE_IN_WORDS]])(
-  "what cannot be said like that, or may mean several things, is told in words and left as it is",
+  "an inexpressible or ambiguous condition is explained in words and left unchanged",
   async (rows) => {
-    const told = await conditionsTold(rows.map(([written]) => written));
-    expect(told.map(({ found }) => found.map(({ code, fix, edits }) => [code, fix, edits]))).toEqual(
+    const compiled = await compileConditions(rows.map(([written]) => written));
+    expect(compiled.map(({ found }) => found.map(({ code, fix, edits }) => [code, fix, edits]))).toEqual(
       rows.map(([, code, fix]) => [[code, expect.stringMatching(fix), undefined]]),
     );
-    expect(told.map(({ corrected }) => corrected)).toEqual(rows.map(([written]) => written));
+    expect(compiled.map(({ corrected }) => corrected)).toEqual(rows.map(([written]) => written));
   },
 );
 
@@ -205,9 +205,9 @@ test.each([
   ["greaterThan(5)", "moreThan(5)"],
   ["gte(5)", "atLeast(5)"],
   ["lesThan(5)", "lessThan(5)"],
-])("the method %s is %s", async (written, method) => {
-  const [told] = await conditionsTold([`customer.seats.${written}`]);
-  expect(told!.corrected).toBe(`customer.seats.${method}`);
+])("the method %s is corrected to %s", async (written, method) => {
+  const [compiled] = await compileConditions([`customer.seats.${written}`]);
+  expect(compiled!.corrected).toBe(`customer.seats.${method}`);
 });
 
 test.each([
@@ -215,12 +215,12 @@ test.each([
   ["atMost", "onOrBefore"],
   ["moreThan", "after"],
   ["lessThan", "before"],
-])("of a date, %s is %s", async (written, method) => {
-  const [told] = await conditionsTold([`customer.renewsOn.${written}("2026-01-31")`]);
-  expect(told!.corrected).toBe(`customer.renewsOn.${method}("2026-01-31")`);
+])("the date method %s is corrected to %s", async (written, method) => {
+  const [compiled] = await compileConditions([`customer.renewsOn.${written}("2026-01-31")`]);
+  expect(compiled!.corrected).toBe(`customer.renewsOn.${method}("2026-01-31")`);
 });
 
-test("operators of an author's own functions are let pass: what may be absent, what is no condition, and what is the same", async () => {
+test("operators in an author's own functions are accepted on optional values, values that are not conditions, and identities", async () => {
   const directory = await project({
     "svc.config.ts": `import { all, type Condition, defineModel, event, inactiveFor, segment, string, traits } from "svc-success";
 const login = event("login");
@@ -242,7 +242,7 @@ void [first, texts];`,
   expect(await compileProject(directory, { types: true })).toMatchObject({ ok: true });
 });
 
-/** Each import, and the beginning of the file when it is corrected; a name that is used twice is told once. */
+/** Each import, and the corrected beginning of the file; a name that is used twice is reported once. */
 const IMPORTS: [head: string, corrected: string, fix: string][] = [
   [
     'import { defineModel, event } from "svc-success";\n',
@@ -268,7 +268,7 @@ export default defineModel({ events: [login], segments });\n`;
   });
 });
 
-test("the first import goes below the line that names the program, and below directives", async () => {
+test("the first import goes below the shebang line and directives", async () => {
   const head = `#!/usr/bin/env node\n"use strict";\n`;
   const model = `export default { events: [event("login")] };\n`;
   const directory = await project({ "svc.config.ts": head + model });
@@ -278,7 +278,7 @@ test("the first import goes below the line that names the program, and below dir
   });
 });
 
-test("an import is made where there is none, also of a file that nothing imports yet, in the way of the others", async () => {
+test("a missing import is added, also from a file not imported yet, in the style of the other imports", async () => {
   const directory = await project({
     "svc.config.ts": `import { paid } from "./model/money.ts";\r\nexport default defineModel({ events: [paid, login] });\r\n`,
     "model/money.ts": `import { event } from "svc-success";\nexport const paid = event("paid");\n`,
@@ -304,7 +304,7 @@ test("an import is made where there is none, also of a file that nothing imports
   ]);
 });
 
-test("a misspelt name is corrected wherever it stands, and names that nothing imports share one import", async () => {
+test("a misspelt name is corrected everywhere, and missing names share one import", async () => {
   const directory = await project({
     "svc.config.ts": `const logins = event("login");\nexport default defineModel({ events: [lgins], segments: [segment("a", { when: lgins.never() })] });\n`,
   });
@@ -319,7 +319,7 @@ test("a misspelt name is corrected wherever it stands, and names that nothing im
   );
 });
 
-test("a name that several files export, or that is only near to others, is told and not corrected", async () => {
+test("a name that several files export, or that is similar to several others, is reported but not corrected", async () => {
   const two = `export const paid = 1;\n`;
   const directory = await project({
     "svc.config.ts": `import { defineModel } from "svc-success";\nconst logins = 1;\nconst loginz = 2;\nexport default defineModel({});\nvoid [paid, loginx, logins, loginz];\n`,
@@ -340,7 +340,7 @@ test("a name that several files export, or that is only near to others, is told 
   expect(result).not.toHaveProperty("correctedFiles");
 });
 
-test("edits that overlap wait for the next time, and what is inserted at an end stands outside", () => {
+test("overlapping edits wait for the next run, and text inserted at an end goes outside", () => {
   const edit = (column: number, endColumn: number, text: string) => ({
     file: "a.ts",
     line: 2,
@@ -349,12 +349,12 @@ test("edits that overlap wait for the next time, and what is inserted at an end 
     endColumn,
     text,
   });
-  const told = (...edits: Diagnostic["edits"] & object) =>
+  const diagnostic = (...edits: Diagnostic["edits"] & object) =>
     ({ code: "A", severity: "error", message: "", edits }) as Diagnostic;
   const [outer, inner, late] = [
-    told(edit(1, 1, "f("), edit(5, 5, ")")),
-    told(edit(1, 5, "wxyz")),
-    told(edit(2, 3, "!")),
+    diagnostic(edit(1, 1, "f("), edit(5, 5, ")")),
+    diagnostic(edit(1, 5, "wxyz")),
+    diagnostic(edit(2, 3, "!")),
   ];
   const { after, corrected } = correctFile("a.ts", "\r\nabcd\n", [outer, inner, late, { ...outer, edits: [] }]);
   expect(after).toBe("\r\nf(wxyz)\n");

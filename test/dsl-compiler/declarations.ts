@@ -17,7 +17,7 @@ export function exportsOf(): { values: string[]; types: string[] } {
   const types: string[] = [];
   for (const statement of index.statements) {
     if (!ts.isExportDeclaration(statement) || !statement.exportClause || !ts.isNamedExports(statement.exportClause)) {
-      throw new Error(`src/dsl/index.ts has what is no list of exports: ${statement.getText()}`);
+      throw new Error(`src/dsl/index.ts has something other than a list of exports: ${statement.getText()}`);
     }
     const names = statement.exportClause.elements.map(({ name }) => name.text);
     (statement.isTypeOnly ? types : values).push(...names);
@@ -25,12 +25,12 @@ export function exportsOf(): { values: string[]; types: string[] } {
   return { values, types };
 }
 
-/** The declarations of a name in the language's sources, with their comments, but without bodies and what only the language itself reads. */
+/** The declarations of a name in the language's sources, with their comments, but without bodies and internal members. */
 export function declarationsOf(name: string): string {
-  const found = sources.flatMap((source) => source.statements.filter((statement) => declares(statement, name)));
-  if (found.length === 0) throw new Error(`src/dsl declares no ${name}`);
-  const isOverloaded = found.length > 1;
-  return found
+  const declarations = sources.flatMap((source) => source.statements.filter((statement) => declares(statement, name)));
+  if (declarations.length === 0) throw new Error(`src/dsl declares no ${name}`);
+  const isOverloaded = declarations.length > 1;
+  return declarations
     .filter((one) => !isOverloaded || !ts.isFunctionDeclaration(one) || one.body === undefined)
     .map(textOf)
     .join("\n");

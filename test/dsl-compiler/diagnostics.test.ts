@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { compiled, diagnose, inOneLine } from "./project.js";
 
-test("a missing module and a missing export are told with their places", async () => {
+test("a missing module and a missing export are reported with their positions", async () => {
   const found = await diagnose({
     "svc.config.ts": `import "./nowhere.js";\nimport { b } from "./a.js";\nexport default b;\n`,
     "a.ts": `export const a = 1;\n`,
@@ -20,7 +20,7 @@ test("a missing module and a missing export are told with their places", async (
   ]);
 });
 
-test("a state that is written twice is not silently the last one", async () => {
+test("a state that is declared twice is reported", async () => {
   const found = await diagnose(`
 import { defineModel, lifecycle } from "svc-success";
 export default defineModel({ lifecycle: lifecycle({ initial: "a", states: {
@@ -49,7 +49,7 @@ test.each([
   ]);
 });
 
-test("an exception of the author's code is told with its place and without a stack", async () => {
+test("an exception in the author's code is reported with its position and without a stack", async () => {
   const found = await diagnose({
     "svc.config.ts": `import "./model.js";\n`,
     "model.ts": `\nfunction check() {\n  throw new TypeError("no plan");\n}\ncheck();\n`,
@@ -59,7 +59,7 @@ test("an exception of the author's code is told with its place and without a sta
   ]);
 });
 
-test("an endless loop is ended", async () => {
+test("an endless loop is aborted", async () => {
   expect(await diagnose("for (;;) {}", { timeLimitMs: 1_000 })).toEqual([
     {
       code: "MODEL_TIMED_OUT",
@@ -74,7 +74,7 @@ test.each([
   ["process.exit(0)", "with exit code 0"],
   ["process.abort()", "by SIGABRT"],
   ["await new Promise(() => {})", "with exit code 13"],
-])("%s is told as the end of the process", async (source, how) => {
+])("%s is reported as the end of the process", async (source, how) => {
   expect(await diagnose(`${source};\nexport default 1;`)).toEqual([
     {
       code: "MODEL_ENDED",
@@ -85,7 +85,7 @@ test.each([
   ]);
 });
 
-test("all mistakes of a model are told at once, each at its place", async () => {
+test("all mistakes of a model are reported at once, each at its position", async () => {
   const found = await diagnose(`
 import { all, defineModel, event, lifecycle, number, oneOf, segment, traits } from "svc-success";
 const order = event("order", { total: number() });
@@ -133,7 +133,7 @@ const b = segment("b");
   expect(found.every(({ severity, file }) => severity === "error" && file === "svc.config.ts")).toBe(true);
 });
 
-test("what a message names and nothing has is told where it is emitted", async () => {
+test("an unknown placeholder in a message is reported where the message is emitted", async () => {
   const found = await diagnose(`
 import { defineModel, emit, number, rule, traits, traitsChanged } from "svc-success";
 const customer = traits({ seats: number() });
@@ -167,7 +167,7 @@ export default defineModel({ segments: [a, b] });`,
   ]);
 });
 
-test("a filter or a condition that is undefined is refused, not left out", async () => {
+test("an undefined filter or condition is refused, not ignored", async () => {
   const found = await diagnose(`
 import { defineModel, event, segment } from "svc-success";
 const order = event("order");
@@ -181,7 +181,7 @@ export default defineModel({ events: [order], segments: [
   ]);
 });
 
-test("what is wrong with a component is told at its member, wherever its score is made", async () => {
+test("problems of a component are reported at its member, wherever its score is defined", async () => {
   const found = await diagnose(
     `
 import { defineModel, event, health, scale } from "svc-success";
@@ -199,7 +199,7 @@ export default defineModel({ events: [login], health: health({
   ]);
 });
 
-test("a number that JSON does not have is told as one", async () => {
+test("a number that JSON does not have is reported as a number", async () => {
   const found = await diagnose(`
 import { defineModel, event, number, segment, traits } from "svc-success";
 const login = event("login");
@@ -216,7 +216,7 @@ export default defineModel({ events: [login], traits: customer, segments: [
   ]);
 });
 
-test("what is certainly of no use is warned about", async () => {
+test("parts that certainly have no effect cause warnings", async () => {
   const found = await diagnose(`
 import { activeWithin, all, defineModel, event, inactiveFor, lifecycle, segment } from "svc-success";
 const order = event("order");
@@ -239,7 +239,7 @@ export default defineModel({ events: [order, unused], lifecycle: stages, segment
   ]);
 });
 
-test("what is neither listed nor exported is warned about: an export was forgotten", async () => {
+test("a part that is neither listed nor exported causes a warning", async () => {
   const rules = (keyword: string) => `
 import { emit, event, rule, segment } from "svc-success";
 export const order = event("order").recordOnly();
@@ -265,11 +265,11 @@ export default defineModel({ events: [order], rules });`;
   expect(
     await found("const make = () => rule('made', { on: order, then: emit('made') });\nmake();\nexport const"),
   ).toEqual([]);
-  // Whether it is exported is not known without types.
+  // Without types it is unknown whether a part is exported.
   expect(await found("const", false)).toEqual([]);
 });
 
-test("what svc.config.ts itself exports and does not list is warned about, and so is another health or lifecycle", async () => {
+test("parts that svc.config.ts exports but does not list cause warnings, and so do a second health and lifecycle", async () => {
   const source = `
 import { defineModel, event, health, lifecycle, scale, segment } from "svc-success";
 const order = event("order");
@@ -300,7 +300,7 @@ export default defineModel({ events: [order], health: score, lifecycle: stages }
   expect(shared.map(({ line }) => line)).toEqual([8]);
 });
 
-test("what is no event in the module of events is told once, with what to do", async () => {
+test("an export of the events module that is not an event is reported once, with a fix", async () => {
   const found = await diagnose({
     "svc.config.ts": `import { defineModel } from "svc-success";
 import * as events from "./events.js";
@@ -314,7 +314,7 @@ export const bigOrder = order.where((p) => p.amount.atLeast(100));`,
   ]);
 });
 
-test("an event that nothing reads is warned about where no condition reads activity", async () => {
+test("an unread event causes a warning if no condition reads activity", async () => {
   const found = await diagnose(`
 import { defineModel, event } from "svc-success";
 const unused = event("unused");
@@ -324,7 +324,7 @@ export default defineModel({ events: [unused] });`);
   ]);
 });
 
-test("an event that is kept for people only is not warned about", async () => {
+test("an event marked recordOnly causes no warning", async () => {
   expect(
     await diagnose(`
 import { defineModel, event, string } from "svc-success";
@@ -333,7 +333,7 @@ export default defineModel({ strictSchema: true, events: { viewed } });`),
   ).toEqual([]);
 });
 
-test("an event is the same, also in the snapshot, where it is kept for people only and read nevertheless", async () => {
+test("recordOnly does not change the snapshot of an event that is read", async () => {
   const source = (mark: string) => `
 import { defineModel, event, segment } from "svc-success";
 const viewed = event("viewed")${mark};

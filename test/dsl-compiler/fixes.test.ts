@@ -7,7 +7,7 @@ import { shapeFix } from "../../src/dsl-compiler/diagnostics/shape-fixes.js";
 
 const source = path.resolve(import.meta.dirname, "../../src");
 
-/** The codes that stand in the sources of a part, as a pattern finds them. */
+/** The codes that a pattern finds in the sources of a part. */
 async function codesIn(part: string, pattern: RegExp): Promise<string[]> {
   const files = (await readdir(path.join(source, part), { recursive: true })).filter((file) => file.endsWith(".ts"));
   const texts = await Promise.all(files.map((file) => readFile(path.join(source, part, file), "utf8")));
@@ -29,7 +29,7 @@ test.each([
     /(?:ModelError\(\s*|\| |code: )"([A-Z][A-Z0-9_]+)"/g,
     "INVALID_DEFINITION",
   ],
-])("there is something to do about each code of %s", async (_, part, pattern, known) => {
+])("there is a fix for each code of %s", async (_, part, pattern, known) => {
   const codes = await codesIn(part, pattern);
   expect(codes).toContain(known);
   expect(codes.filter((code) => code !== "CONFIG_MISSING" && fixFor(code) === undefined)).toEqual([]);
@@ -55,7 +55,7 @@ test.each<[path: string, message: string, fix: RegExp | undefined]>([
   ["segments[0].when.first", "must be object", /^give an event/],
   ["rules[0].cooldown", 'a rule that acts once needs no cooldown: it has a cooldown or "once", not both', /"once"/],
   ["traits.plan", "must be of another kind", undefined],
-])("%s %s: what to do is said", (path, message, fix) => {
+])("%s %s: has the right fix", (path, message, fix) => {
   if (fix === undefined) expect(shapeFix(path, message)).toBeUndefined();
   else expect(shapeFix(path, message)).toMatch(fix);
 });

@@ -9,14 +9,14 @@ import { project } from "./project.js";
 import { markdownOf, play, recipesOf } from "./stories.js";
 
 const PAGE = fileURLToPath(new URL("../../docs/how-it-works.md", import.meta.url));
-// For whoever changes the story: HOW=write npx vitest run test/dsl-compiler/how-it-works.test.ts && npx oxfmt docs/how-it-works.md
+// To update the story: HOW=write npx vitest run test/dsl-compiler/how-it-works.test.ts && npx oxfmt docs/how-it-works.md
 const WRITE = process.env["HOW"] === "write";
 
 const page = await readFile(PAGE, "utf8");
 
-it("the story of docs/how-it-works.md goes as it is told", async () => {
-  const [{ model, stories }, ...others] = recipesOf(page) as [ReturnType<typeof recipesOf>[0]];
-  expect([others, stories.length, page.match(/^```\w/gm)?.length]).toEqual([[], 1, 1]);
+it("the story of docs/how-it-works.md matches the engine", async () => {
+  const [{ model, stories }, ...rest] = recipesOf(page) as [ReturnType<typeof recipesOf>[0]];
+  expect([rest, stories.length, page.match(/^```\w/gm)?.length]).toEqual([[], 1, 1]);
   const compiled = await compileProject(await project({ "svc.config.ts": model }), { types: true });
   expect(compiled).toMatchObject({ ok: true, warnings: [] });
   if (!compiled.ok) return;
@@ -25,14 +25,14 @@ it("the story of docs/how-it-works.md goes as it is told", async () => {
   if (WRITE)
     await writeFile(PAGE, page.slice(0, story!.start) + rows.map(markdownOf).join("") + page.slice(story!.end));
   else expect(story!.rows).toEqual(rows);
-  // And what it says of a replay, which has the late event where it happened.
+  // Also what it says about a replay, in which the late event has its place in time.
   const looks = { sent: "", emissions: "", customer: "" };
   const inOrder = ["03-01 09:00", "03-05 09:00"].map((at) => ({ ...looks, at, sent: "`login`" }));
   const replayed = play(compiled, { ...story!, rows: [...inOrder, { ...looks, at: "03-20 09:00" }] });
   expect(replayed.at(-1)!.emissions).toBe("`customer.at_risk` at 03-12 09:00");
 });
 
-it("each promise is held by a test that there is", () => {
+it("each promise links to an existing test", () => {
   const links = [...page.matchAll(/\[([^\]]+)\]\(\.\.\/(test\/[^)]+)\)/g)];
   expect(links.length).toBeGreaterThan(20);
   for (const [, title, file] of links) {

@@ -48,27 +48,27 @@ const some = inSegment("some");
 const plan = (value: string): Condition => trait("plan", "eq", value);
 const minute = inState("1m");
 
-/** `a` and `b`, which lead to each other when these hold. */
+/** States `a` and `b`, which lead to each other on these conditions. */
 const twoWays = (there: Condition, back: Condition): States => ({ a: [["b", there]], b: [["a", back]] });
 
 test.each<[string, States]>([
   ["two states", twoWays(minute, minute)],
   ["a wait of days in one of three states", { a: [["b", minute]], b: [["c", minute]], c: [["a", inState("1d")]] }],
   ["a state that is left at once", { a: [["b", minute]], b: [["c", silent]], c: [["a", minute]] }],
-  ["silence", twoWays(all(minute, silent), all(minute, not(active)))],
-  ["one of several ways", twoWays(any(happened("order", { within: "1d" }), minute), any(some, minute))],
+  ["inactivity", twoWays(all(minute, silent), all(minute, not(active)))],
+  ["one of several alternatives", twoWays(any(happened("order", { within: "1d" }), minute), any(some, minute))],
   ["a trait", twoWays(all(minute, plan("pro")), minute)],
   ["a date", twoWays(all(minute, ended), minute)],
   ["days", twoWays(all(minute, daysSince("last", "order", "gt", 3)), minute)],
-  ["a count of all there ever were", twoWays(all(minute, count("order", "lt", 3)), minute)],
+  ["a count over the whole history", twoWays(all(minute, count("order", "lt", 3)), minute)],
   ["a transition that comes later", { a: [["c", inState("2m")], ["b", minute]], b: [["a", minute]], c: [] }], // oxfmt-ignore
-])("a circle through %s is told at its first transition", (_, states) => {
+])("a circle through %s is reported at its first transition", (_, states) => {
   const [first, ...rest] = circlesIn(states);
   expect(rest).toEqual([]);
   expect(first![0]).toMatch(/^lifecycle\.states\[0\]\.transitions\[\d\]$/);
 });
 
-test("what is told are the states, and how long it takes", () => {
+test("the message names the states and the time", () => {
   expect(circlesIn({ start: [["a", minute]], ...twoWays(inState("1h"), inState("3h")) })).toEqual([
     [
       "lifecycle.states[1].transitions[0]",
@@ -84,17 +84,17 @@ test.each<[string, States]>([
   ["an event in a window", twoWays(all(minute, happened("order", { within: "30d" })), minute)],
   ["activity", twoWays(all(minute, active), minute)],
   ["a segment", twoWays(all(minute, some), minute)],
-  ["traits that are never one", twoWays(all(minute, plan("pro")), all(minute, plan("free")))],
+  ["traits that contradict each other", twoWays(all(minute, plan("pro")), all(minute, plan("free")))],
   ["days that pass", twoWays(all(minute, daysSince("last", "order", "lt", 3)), minute)],
   ["a single wait", twoWays(minute, silent)],
-  ["a way out that comes first", { a: [["b", minute]], b: [["c", minute], ["a", minute]], c: [] }], // oxfmt-ignore
-  ["a way out of who is silent", { a: [["b", minute]], b: [["a", minute], ["c", silent]], c: [] }], // oxfmt-ignore
+  ["an exit that comes first", { a: [["b", minute]], b: [["c", minute], ["a", minute]], c: [] }], // oxfmt-ignore
+  ["an exit on inactivity", { a: [["b", minute]], b: [["a", minute], ["c", silent]], c: [] }], // oxfmt-ignore
   ["another state", twoWays(all(minute, inLifecycle("b")), minute)],
-])("a circle that %s ends, slows or stops is let pass", (_, states) => {
+])("a circle that %s ends, slows or stops is accepted", (_, states) => {
   expect(circlesIn(states)).toEqual([]);
 });
 
-test("of lifecycles that only wait it is told exactly where the engine ends it", () => {
+test("lifecycles that only wait are reported exactly when the engine stops them", () => {
   const names = ["a", "b", "c", "d"];
   const to = fc.tuple(fc.constantFrom(...names), fc.constantFrom("1m", "5m", "1h", "30d").map(inState));
   const lifecycles = fc.record(Object.fromEntries(names.map((name) => [name, fc.array(to, { maxLength: 2 })])));

@@ -38,14 +38,14 @@ const order = happened("order");
 const put = rule("order", addTo("g"));
 const take = rule("order", removeFrom("g"));
 
-test.each<[string, Parts, way: string]>([
+test.each<[string, Parts, path: string]>([
   [
-    "a signal that ends by itself and is raised again",
+    "a signal that clears itself and is raised again",
     { signals: { bell: { for: "7d" } }, rules: { again: rule(cleared("bell"), raise("bell")) } },
     'the rule "again" causes its own trigger: signal "bell" raised, then signal "bell" cleared 7d later',
   ],
   [
-    "a signal that ends by itself when its cooldown does",
+    "a signal that clears itself when the rule's cooldown ends",
     { signals: { bell: { for: "7d" } }, rules: { again: rule(cleared("bell"), raise("bell"), { cooldown: "7d" }) } },
     'the rule "again" causes its own trigger: signal "bell" raised, then signal "bell" cleared 7d later',
   ],
@@ -55,7 +55,7 @@ test.each<[string, Parts, way: string]>([
     'the rule "on" causes its own trigger: segment "g" entered, then segment "g" exited by the rule "off"',
   ],
   [
-    "segments that read what it changes",
+    "segments that read the segment it changes",
     {
       segments: { g: null, reads: inSegment("g"), negates: not(inSegment("reads")) },
       rules: { r: rule(entered("negates"), addTo("g")), s: rule(exited("negates"), removeFrom("g")) },
@@ -73,7 +73,7 @@ test.each<[string, Parts, way: string]>([
     'the rule "r" causes its own trigger: segment "g" entered, then state "b" entered, then state "a" entered',
   ],
   [
-    "the state of a customer",
+    "a segment that reads the lifecycle",
     {
       states: { a: [["b", inSegment("g")]], b: [["a", not(inSegment("g"))]] },
       segments: { g: null, there: inLifecycle("b") },
@@ -101,22 +101,22 @@ test.each<[string, Parts, way: string]>([
     'the rule "r" causes its own trigger: segment "g" entered, then step "s" of journey "j" completed, ' +
       'then journey "j" completed',
   ],
-])("a rule that causes its own trigger by %s is told with the way", (_, parts, way) => {
-  expect(loopsIn(parts)).toEqual([["rules[0].on", way]]);
+])("a rule that causes its own trigger by %s is reported with the path", (_, parts, path) => {
+  expect(loopsIn(parts)).toEqual([["rules[0].on", path]]);
 });
 
 test.each<[string, Parts]>([
-  ["a segment that holds whom it has", { segments: { g: null, sticky: any(order, inSegment("g")) }, rules: { r: rule(entered("sticky"), addTo("g")) } }],
+  ["a segment that keeps its members", { segments: { g: null, sticky: any(order, inSegment("g")) }, rules: { r: rule(entered("sticky"), addTo("g")) } }],
   ["a segment that is emptied at once", { segments: { g: null }, rules: { put, r: rule(entered("g"), removeFrom("g")) } }],
   ["a segment that is filled again at once", { segments: { g: null }, rules: { put, take, r: rule(exited("g"), addTo("g")) } }],
-  ["a cooldown that is longer than the loop", { signals: { bell: { for: "7d" } }, rules: { r: rule(cleared("bell"), raise("bell"), { cooldown: "8d" }) } }],
+  ["a cooldown longer than the loop", { signals: { bell: { for: "7d" } }, rules: { r: rule(cleared("bell"), raise("bell"), { cooldown: "8d" }) } }],
   ["a rule that acts once", { signals: { bell: { for: "7d" } }, rules: { r: rule(cleared("bell"), raise("bell"), { once: true }) } }],
   ["a signal without an end", { signals: { bell: {} }, rules: { r: rule(cleared("bell"), raise("bell")), s: rule("order", clear("bell")) } }],
   ["an action that nothing reads", { segments: { g: null, o: order }, rules: { r: rule(entered("o"), addTo("g")) } }],
   ["a state that only an event leads back to", { states: { a: [["b", inSegment("g")]], b: [["a", count("order", "gte", 1, { since: "state" })]] }, segments: { g: null }, rules: { r: rule(inIt("a"), addTo("g")) } }],
-  ["a transition of a state that is never left for its own", { states: { n: [["t", inSegment("g")]], t: [["a", inState("1d")]], a: [["o", inState("1d")]], o: [["n", order]] }, segments: { g: null }, rules: { r: rule(inIt("a"), addTo("g")) } }],
+  ["a path through states that returns only by an event", { states: { n: [["t", inSegment("g")]], t: [["a", inState("1d")]], a: [["o", inState("1d")]], o: [["n", order]] }, segments: { g: null }, rules: { r: rule(inIt("a"), addTo("g")) } }],
   ["a journey that runs once", { journeys: { j: { start: inSegment("g"), steps: [["s", order]], expiresAfter: "2d" } }, segments: { g: null }, rules: { r: rule(happens("journeyExpired"), addTo("g")) } }],
-  ["a status of a journey that is not asked for", { journeys: { j: { start: order, steps: [["s", inSegment("g")]], repeat: true } }, segments: { g: null, active: journeyIs("j", "active") }, rules: { r: rule(entered("active"), addTo("g")) } }],
-])("%s is no loop", (_, parts) => {
+  ["a journey status that no condition requires", { journeys: { j: { start: order, steps: [["s", inSegment("g")]], repeat: true } }, segments: { g: null, active: journeyIs("j", "active") }, rules: { r: rule(entered("active"), addTo("g")) } }],
+])("%s is not a loop", (_, parts) => {
   expect(loopsIn(parts)).toEqual([]);
 }); // oxfmt-ignore

@@ -40,7 +40,7 @@ import {
   type Parts,
 } from "../engine/support/builders.js";
 
-/** What is warned of in a snapshot that is sound. */
+/** The warnings about a valid snapshot. */
 function warningsOf(parts: Parts): [path: string, code: string][] {
   const result = parseSnapshot(snapshotOf(parts));
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
@@ -60,8 +60,8 @@ test.each<[string, Parts]>([
   ["a sum", segment(aggregate("sum", ["order", "total"], "gt", 5))],
   ["a number of different values", segment(distinct(["order", "total"], "gt", 5))],
   ["a latest value", segment({ kind: "latest", of, property: "total", operator: "gt", value: 5 })],
-  ["whether there is a latest value", segment({ kind: "latestExists", of, property: "total" })],
-  ["days since it", segment(daysSince("last", "order", "gt", 5))],
+  ["the existence of a latest value", segment({ kind: "latestExists", of, property: "total" })],
+  ["days since an event", segment(daysSince("last", "order", "gt", 5))],
   ["a journey's start", { journeys: { j: { start: read, steps: [["s", exists]] } } }],
   ["a journey's step", { journeys: { j: { start: exists, steps: [["s", read]] } } }],
   ["a transition", { states: { a: [["b", read]], b: [] } }],
@@ -88,14 +88,14 @@ test.each<[string, Condition]>([
   expect(warningsOf({ events, ...segment(when) })).toEqual([]);
 });
 
-test("both events of a sequence are used, one that nobody reads is not", () => {
+test("both events of a sequence are used, one that no condition reads is not", () => {
   const then = { properties: {} };
   expect(
     warningsOf({ events: { ...events, then, unused: then }, ...segment(sequence("order", "then", "7d")) }),
   ).toEqual([["events.unused", "UNUSED_EVENT"]]);
 });
 
-test("a segment and a signal that nothing fills or raises are told", () => {
+test("a segment that nothing fills and a signal that nothing raises are reported", () => {
   const actions = { a: addTo("filled"), b: removeFrom("emptied"), c: raise("raised"), d: clear("cleared") };
   const rules = Object.fromEntries(
     Object.entries(actions).map(([id, then]) => [id, rule({ kind: "traitsChanged" }, then)]),
@@ -122,13 +122,13 @@ test.each<[parts: Parts, path: string]>([
   [{ rules: { r: rule(onNone, emit("a.b")) } }, "rules[0].on.of.where"],
   [{ health: healthOf({ c: countNone }, { b: 0 }) }, "health.components[0].score.of.of.where"],
   [{ ...segment(all(read, healthIs("gt", 100))), health: planned }, "segments[0].when.conditions[1]"],
-])("%j is told as impossible at %s", (parts, path) => {
+])("%j is reported as impossible at %s", (parts, path) => {
   expect(warningsOf({ events, traits, ...parts }).filter(([, code]) => code !== "UNUSED_EVENT")).toEqual([
     [path, "IMPOSSIBLE_CONDITION"],
   ]);
 });
 
-test("a transition is told that asks for the same as one before it in its state", () => {
+test("a transition with the same condition as an earlier one of its state is reported", () => {
   const states: Parts["states"] = {
     a: [["b", read], ["c", exists], ["c", read]],
     b: [["c", read]],
@@ -139,7 +139,7 @@ test("a transition is told that asks for the same as one before it in its state"
   ]);
 });
 
-test("a transition is told that waits longer in its state than one before it", () => {
+test("a transition that waits longer than an earlier one of its state is reported", () => {
   const stay = (atLeast: Duration): Condition => ({ kind: "inState", atLeast });
   const states: Parts["states"] = {
     a: [["c", stay("60d")], ["b", stay("4w")], ["c", all(exists, stay("28d"))], ["c", all(exists, stay("27d"))], ["c", not(stay("60d"))]],
@@ -152,7 +152,7 @@ test("a transition is told that waits longer in its state than one before it", (
   ]);
 });
 
-test("what always holds is told", () => {
+test("a condition that always holds is reported", () => {
   const [counted, different] = [count("order", "gte", 0), distinct(["order", "total"], "gte", 0)];
   expect(warningsOf({ events, ...segment(any(counted, different, daysSince("last", "order", "gte", 0))) })).toEqual([
     ["segments[0].when.conditions[0]", "POINTLESS_CONDITION"],
@@ -166,7 +166,7 @@ const renewed = (value: string) => trait("renewsOn", "eq", value);
 
 test.each<[string, Condition, Condition, boolean]>([
   ["a condition and its opposite", read, not(read), true],
-  ["an opposite and what it negates", not(exists), exists, true],
+  ["a negation and the condition it negates", not(exists), exists, true],
   ["two equal numbers", seats("eq", 3), seats("eq", 4), true],
   ["a range and a number below it", seats("gte", 5), seats("eq", 4), true],
   ["an empty range", seats("gte", 5), seats("lt", 5), true],
@@ -175,14 +175,14 @@ test.each<[string, Condition, Condition, boolean]>([
   ["two texts", plan("free"), plan("pro"), true],
   ["lists without a common value", plans("free"), plan("pro"), true],
   ["lists with a common value", plans("free", "pro"), plan("pro"), false],
-  ["what is also true of no value", not(plan("free")), not(plan("pro")), false],
+  ["negations that are also true of an absent value", not(plan("free")), not(plan("pro")), false],
   ["one instant in two zones", renewed("2026-03-01"), renewed("2026-03-01T01:00:00+01:00"), false],
-  ["silence and activity", activeWithin("3d"), inactiveFor("3d"), true],
-  ["activity before a silence", activeWithin("4d"), inactiveFor("3d"), false],
+  ["inactivity and activity", activeWithin("3d"), inactiveFor("3d"), true],
+  ["activity before inactivity", activeWithin("4d"), inactiveFor("3d"), false],
   ["two states", inLifecycle("a"), inLifecycle("b"), true],
   ["two bands", inBand("good"), inBand("bad"), true],
   ["two statuses of a journey", journeyIs("j", "active"), journeyIs("j", "complete", "expired"), true],
   ["counts of different windows", { ...read, within: "7d" }, { ...read, operator: "lt", within: "30d" }, false],
-])("whether %s exclude each other is told as it is", (_, one, other, excluded) => {
+])("the lint knows whether %s exclude each other", (_, one, other, excluded) => {
   expect(neverTogether(all(exists, all(one, read), other)) !== null).toBe(excluded);
 });

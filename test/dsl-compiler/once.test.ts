@@ -1,4 +1,4 @@
-/** What the type checker and the model both find is told once, at its place and with what to do. */
+/** Mistakes that both the type checker and the model find are reported once, at their position and with a fix. */
 import { expect, test } from "vitest";
 
 import { diagnose, inOneLine } from "./project.js";
@@ -11,8 +11,8 @@ const stages = lifecycle({ initial: "a", states: { a: {} } });
 void [addTo, daysSince, emit, health, inactiveFor, journey, rule, scale, sequence, signal, step, steps];
 `;
 
-/** What is told of a model with these parts, in one line each; the parts begin in line 7, in column 30. */
-async function told(parts: string, before = ""): Promise<string[]> {
+/** The diagnostics of a model with these parts, in one line each; the parts begin in line 7, column 30. */
+async function diagnosticsOf(parts: string, before = ""): Promise<string[]> {
   const found = await diagnose(`${HEAD}export default defineModel({ ${parts} });\n${before}`, { types: true });
   return found.map((one) => inOneLine(one).replace("svc.config.ts:", ""));
 }
@@ -54,7 +54,7 @@ test.each<[parts: string, expected: string]>([
     "7:160-163 TYPE_ERROR: expected a number, but this is a text; give a number",
   ],
 ])("%s is one diagnostic", async (parts, expected) => {
-  expect(await told(parts)).toEqual([starting(expected)]);
+  expect(await diagnosticsOf(parts)).toEqual([starting(expected)]);
 });
 
 const BANDS = "the last band is from 0, so that every score has a band; let one band begin at 0";
@@ -75,10 +75,10 @@ test.each<[scored: string, bands: string, expected: string[]]>([
   [SCALE("from: 0, to: 9"), "low: 0, high: 0", ["INVALID_VALUE: bands are listed"]],
   [SCALE("from: 3, to: 3"), "all: 0", ['INVALID_VALUE: must differ from "from", which is 3, too; give two different']],
   ["steps(order.count(), [[5, 1], [2, 2]], 3)", "all: 0", ["INVALID_VALUE: limits ascend"]],
-  // What is wrong with the whole stands before what is wrong with a part of it.
+  // Problems of the whole precede problems of its parts.
   [SCALE("min: 0, max: 9"), "low: 10", [`INVALID_VALUE: ${BANDS}`, 'TYPE_ERROR: "min" is not known here']],
-])("a score by %s with the bands %s is told what to do", async (score, bands, expected) => {
-  const found = await told(
+])("a score by %s with the bands %s gets a fix", async (score, bands, expected) => {
+  const found = await diagnosticsOf(
     `events: { order }, segments: [good], health: health({ components: { a: { weight: 1, score: ${score} } }, bands: { ${bands} } })`,
   );
   expect(found.map((one) => one.replace(/^\S+ /, ""))).toEqual(expected.map(starting));
@@ -89,20 +89,20 @@ test.each<[parts: string, expected: string]>([
   ["events: { order }, segments: good", "7:59-63 NOT_A_LIST: segments is not a list; write a list: [ … ]"],
   ["events: order, segments: []", "7:38-43 NOT_A_LIST: events is not a list; write a list: [ … ]"],
   ["events: { order }, segments: 5", "7:59-60 NOT_A_LIST: segments is not a list; write a list: [ … ]"],
-])("a part without brackets is told once: %s", async (parts, expected) => {
-  expect((await told(parts)).filter((one) => !one.includes("UNLISTED_DEFINITION"))).toEqual([expected]);
+])("a part without brackets is reported once: %s", async (parts, expected) => {
+  expect((await diagnosticsOf(parts)).filter((one) => !one.includes("UNLISTED_DEFINITION"))).toEqual([expected]);
 });
 
-test("a part that no model has is not taken for what is wrong with another", async () => {
-  expect(await told(`events: [order, 5 ], signal: []`)).toEqual([
+test("an unknown part does not hide a mistake in another", async () => {
+  expect(await diagnosticsOf(`events: [order, 5 ], signal: []`)).toEqual([
     starting("7:46-47 NOT_AN_EVENT: events[1] is not an event"),
     starting('7:51-57 UNKNOWN_MODEL_PART: a model has no part "signal"'),
   ]);
 });
 
-test("another mistake of the same kind beside it is told as well", async () => {
+test("another mistake of the same kind next to it is reported as well", async () => {
   expect(
-    await told(
+    await diagnosticsOf(
       `events: { order }, health: health({ components: { a: { weight: "0.2", score: scale(order.count(), { from: 0, to: 9 }) }, b: { weight: -1, score: scale(order.count(), { from: 0, to: 9 }) } }, bands: { all: 0 } })`,
     ),
   ).toEqual([
@@ -111,9 +111,9 @@ test("another mistake of the same kind beside it is told as well", async () => {
   ]);
 });
 
-test("a number out of its range is told beside an exception, and hides nothing beside it", async () => {
+test("a number out of range is reported along with an exception, and hides nothing else", async () => {
   expect(
-    await told(
+    await diagnosticsOf(
       `events: { order }, health: health({ components: { a: { weight: -0.35, score: scale(order.count(), { from: 3, to: 3 }) } }, bands: { all: 0 } })`,
       `throws();\nfunction throws() { throw new Error("no"); }`,
     ),
@@ -124,9 +124,9 @@ test("a number out of its range is told beside an exception, and hides nothing b
   ]);
 });
 
-test("a state that nothing leads to is marked where it is defined, not where it is named", async () => {
+test("an unreachable state is reported where it is defined, not where it is named", async () => {
   expect(
-    await told(
+    await diagnosticsOf(
       `events: { order }, lifecycle: lifecycle({ initial: "a", states: { a: {}, c: { to: { lost: order.happened() } }, lost: {} } }), segments: [good]`,
     ),
   ).toEqual([
@@ -141,7 +141,7 @@ const TRIGGERS =
   "give an event, event.where(…), traitsChanged, .entered(…) or .exited(…) of the lifecycle, a segment or the health, " +
   ".started(), .stepCompleted(…), .completed() or .expired() of a journey, or .raised() or .cleared() of a signal";
 
-/** Signals, by what is told of them with what to do. */
+/** Signals, with their diagnostics and fixes. */
 const SIGNALS: Record<string, string> = {
   'severity: "info", when: good.has(), for: "3d"':
     'INVALID_SHAPE: signals[0].for: a signal with a condition is cleared when the condition ceases to hold; remove "for" or "when", which exclude each other: only what rules raise is cleared after a time',
@@ -152,7 +152,7 @@ const SIGNALS: Record<string, string> = {
   'severity: "info", when: order.count()':
     "TYPE_ERROR: expected a condition, but this is a number that is not compared yet; compare it, such as with .atLeast(3)",
 };
-/** The same of rules. */
+/** The same for rules. */
 const RULES: Record<string, string> = {
   'on: stages.enters("a"), then: emit("a.b")':
     'UNKNOWN_MEMBER: the lifecycle has no method "enters"; did you mean "entered"?; write "entered"',
@@ -162,10 +162,10 @@ const RULES: Record<string, string> = {
     "TYPE_ERROR: expected what a rule can do, but this is a segment; give addTo(…) or removeFrom(…) of a segment, emit(…), or raise(…) or clear(…) of a signal",
 };
 
-test("a part that cannot be is told with what to do", async () => {
+test("an invalid part is reported with a fix", async () => {
   const parts = (builder: string, given: Record<string, string>) =>
     Object.keys(given).map((members, n) => `${builder}("${builder}_${n}", { ${members} })`);
-  const found = await told(
+  const found = await diagnosticsOf(
     `events: { order }, lifecycle: stages, segments: [good],
   signals: [
     ${parts("signal", SIGNALS).join(",\n    ")},

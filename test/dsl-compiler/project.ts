@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import { compileProject } from "../../src/dsl-compiler/index.js";
 import type { CompileOptions, Diagnostic } from "../../src/dsl-compiler/index.js";
 
-/** Writes a project folder for the running test, which is removed when the test has ended. */
+/** Writes a project folder for the running test, which is removed when the test ends. */
 export async function project(files: Record<string, string>): Promise<string> {
   const directory = await mkdtemp(path.join(os.tmpdir(), "svc-project-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
@@ -17,7 +17,7 @@ export async function project(files: Record<string, string>): Promise<string> {
   return directory;
 }
 
-/** A project of a `svc.config.ts` alone, compiled with its types. */
+/** A project with only a `svc.config.ts`, compiled with its types. */
 export async function compiled(source: string) {
   const directory = await mkdtemp(path.join(os.tmpdir(), "svc-project-"));
   try {
@@ -28,17 +28,17 @@ export async function compiled(source: string) {
   }
 }
 
-/** Everything that is said about a project, without the author's lines; a string stands for its svc.config.ts. */
+/** All diagnostics of a project, without source lines; a string is the content of its svc.config.ts. */
 export async function diagnose(
   files: string | Record<string, string>,
   options?: CompileOptions,
 ): Promise<Omit<Diagnostic, "source">[]> {
   const directory = await project(typeof files === "string" ? { "svc.config.ts": files } : files);
   const result = await compileProject(directory, options);
-  return (result.ok ? result.warnings : result.diagnostics).map(({ source: _, ...told }) => told);
+  return (result.ok ? result.warnings : result.diagnostics).map(({ source: _, ...diagnostic }) => diagnostic);
 }
 
-/** A diagnostic in one line: `model/events.ts:3:7-12 UNKNOWN_STATE: message; fix`. */
+/** A diagnostic as one line: `model/events.ts:3:7-12 UNKNOWN_STATE: message; fix`. */
 export function inOneLine({ code, message, file, line, column, endColumn, fix }: Diagnostic): string {
   return `${file}:${line}:${column}-${endColumn ?? column} ${code}: ${message}; ${fix}`;
 }

@@ -7,7 +7,7 @@ import { project } from "./project.js";
 import { markdownOf, play, recipesOf } from "./stories.js";
 
 const PAGE = fileURLToPath(new URL("../../docs/recipes.md", import.meta.url));
-// For whoever changes a recipe: RECIPES=write npx vitest run test/dsl-compiler/recipes.test.ts && npx oxfmt docs/recipes.md
+// To update the recipes: RECIPES=write npx vitest run test/dsl-compiler/recipes.test.ts && npx oxfmt docs/recipes.md
 const WRITE = process.env["RECIPES"] === "write";
 
 const page = await readFile(PAGE, "utf8");
@@ -29,7 +29,7 @@ it("the models of docs/recipes.md have the right types", async () => {
 });
 
 describe.each(recipes)("$title", ({ model, stories }) => {
-  it("compiles without a warning, and its stories go as they are told", async () => {
+  it("compiles without a warning, and its stories match the engine", async () => {
     const compiled = await compileProject(await project({ "svc.config.ts": model }));
     expect(compiled).toMatchObject({ ok: true, warnings: [] });
     if (!compiled.ok) return;
@@ -41,7 +41,7 @@ describe.each(recipes)("$title", ({ model, stories }) => {
   });
 });
 
-/** Replaces a story in the page as it is now: others were written before. */
+/** Replaces a story in the current page, in which earlier stories may have been replaced already. */
 async function write(former: string, rows: string): Promise<void> {
   const text = await readFile(PAGE, "utf8");
   if (!text.includes(former)) throw new Error(`the page has no such rows any more:\n${former}`);

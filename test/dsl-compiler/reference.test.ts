@@ -13,7 +13,7 @@ import { declarationsOf, exportsOf } from "./declarations.js";
 import { project } from "./project.js";
 
 const PAGE = fileURLToPath(new URL("../../docs/dsl.md", import.meta.url));
-// For whoever changes the language: REFERENCE=write npx vitest run test/dsl-compiler/reference.test.ts && npx oxfmt docs/dsl.md
+// To update the page after a change of the language: REFERENCE=write npx vitest run test/dsl-compiler/reference.test.ts && npx oxfmt docs/dsl.md
 const WRITE = process.env["REFERENCE"] === "write";
 
 let page = await readFile(PAGE, "utf8");
@@ -22,8 +22,8 @@ const [prelude = "", ...examples] = [
   ...page.replace(/<!-- declarations: [^\n]* -->\n\n```ts\n.*?```/gs, "").matchAll(/^```ts\n(.*?)^```$/gms),
 ].map(([, code]) => code!);
 
-/** Compares a part of the page with what it should be, or writes that there. */
-async function hold(part: string, expected: string): Promise<void> {
+/** Compares a part of the page with the expected text, or replaces it. */
+async function check(part: string, expected: string): Promise<void> {
   if (!WRITE) {
     expect(plain(part)).toBe(plain(expected));
     return;
@@ -32,7 +32,7 @@ async function hold(part: string, expected: string): Promise<void> {
   await writeFile(PAGE, page);
 }
 
-/** Without what the alignment of tables adds. */
+/** The text without the alignment of tables. */
 function plain(text: string): string {
   return text
     .split("\n")
@@ -41,12 +41,12 @@ function plain(text: string): string {
     .trim();
 }
 
-/** The rows below a heading of these columns, cell by cell, and where they stand. */
+/** The table with these column heads: its text, and its rows cell by cell. */
 function table(...heads: string[]): { text: string; rows: string[][] } {
   const head = heads.map((name) => `\\| ${name.replace(/[()?."]/g, "\\$&")} +`).join("");
-  const found = new RegExp(`^${head}\\|\\n\\|[-| ]+\\|\\n((?:\\|.*\\n)+)`, "m").exec(page);
-  if (!found) throw new Error(`docs/dsl.md has no table of ${heads.join(", ")}`);
-  const text = found[1]!;
+  const match = new RegExp(`^${head}\\|\\n\\|[-| ]+\\|\\n((?:\\|.*\\n)+)`, "m").exec(page);
+  if (!match) throw new Error(`docs/dsl.md has no table of ${heads.join(", ")}`);
+  const text = match[1]!;
   const rows = text.trimEnd().split("\n");
   return {
     text,
@@ -63,7 +63,7 @@ const rowOf = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`;
 const codeOf = (cell: string) => /^`(.*)`$/.exec(cell)![1]!;
 const codesOf = (cell: string) => [...cell.matchAll(/`(.*?)`/g)].map(([, code]) => code!);
 
-/** A model of the prelude and more: what is declared there joins the model, and anything else is a condition of a segment. */
+/** A model of the prelude and more code: declarations join the model, and anything else is the condition of a segment. */
 function moduleOf(code: string): string {
   const declared = [...(prelude + code).matchAll(/^const (\w+) = (\w+)?/gm)].map(([, name, builder]) => ({
     name: name!,
@@ -112,7 +112,7 @@ async function compiled(code: string): Promise<LocalModel> {
 }
 
 describe("the names", () => {
-  it("every function of svc has a heading and its declaration below it", () => {
+  it("every function of svc has a heading with its declaration below", () => {
     const words = (pattern: RegExp) => [...page.matchAll(pattern)].flatMap(([, names]) => names!.split(", "));
     const headings = words(/^### ([a-z]\w*(?:, [a-z]\w*)*|ModelError)$/gm);
     expect(headings.sort()).toEqual([...exported.values].sort());
@@ -129,11 +129,11 @@ describe("the names", () => {
     ).toEqual([...exported.types].sort());
   });
 
-  it("declarations are those of the sources", async () => {
+  it("declarations match the sources", async () => {
     const marks = [...page.matchAll(/<!-- declarations: (.*?) -->\n(?:\n```ts\n.*?```\n)?/gs)];
     for (const [text, names] of marks) {
       const declarations = names!.split(", ").map((name) => declarationsOf(name));
-      await hold(text, `<!-- declarations: ${names} -->\n\n\`\`\`ts\n${declarations.join("\n\n")}\n\`\`\`\n`);
+      await check(text, `<!-- declarations: ${names} -->\n\n\`\`\`ts\n${declarations.join("\n\n")}\n\`\`\`\n`);
     }
   });
 });
@@ -154,7 +154,7 @@ describe("the examples", () => {
 });
 
 describe("the tables", () => {
-  it("what a field can be asked", async () => {
+  it("the conditions on each kind of field", async () => {
     const { text, rows } = table("declared", "property and latest value", "a trait also");
     const fields: Record<string, svc.AnyField> = {
       "string()": svc.string(),
@@ -179,10 +179,10 @@ describe("the tables", () => {
       const list = (names: string[]) => names.map((name) => `\`${name}\``).join(", ");
       return rowOf([declared!, list(property), list(trait.filter((name) => !property.includes(name)))]);
     });
-    await hold(text, expected.join(""));
+    await check(text, expected.join(""));
   });
 
-  it("what strictSchema makes of operations", async () => {
+  it("the effect of strictSchema on operations", async () => {
     const model = await compiled("");
     const { text, rows } = table("sent", "`strictSchema: true`", "`false`");
     const expected = rows.map(([cell]) => {
@@ -194,10 +194,10 @@ describe("the tables", () => {
       } as RequestOperation;
       return rowOf([cell!, ...[true, false].map((strictSchema) => outcome(model, strictSchema, operation))]);
     });
-    await hold(text, expected.join(""));
+    await check(text, expected.join(""));
   });
 
-  it("how long durations are", () => {
+  it("the length of durations", () => {
     const length = (text: string) => {
       try {
         return String(parseDuration(text));
@@ -235,7 +235,7 @@ describe("the tables", () => {
       expect(again).toEqual([]);
       return rowOf([cell!, from!, until ?? ""]);
     });
-    await hold(text, expected.join(""));
+    await check(text, expected.join(""));
   });
 
   it("the limits", async () => {
@@ -246,13 +246,13 @@ describe("the tables", () => {
       expect(values.size, names).toBe(1);
       return rowOf([names!, [...values][0]!.toLocaleString("en"), what!]);
     });
-    await hold(text, expected.join(""));
+    await check(text, expected.join(""));
   });
 
-  it("what is said of mistakes", async () => {
+  it("the messages for mistakes", async () => {
     const { text, rows } = table("written", "code", "message");
     const warnings = rows.length - 7;
-    const told = async (cell: string, index: number) => {
+    const reported = async (cell: string, index: number) => {
       const code = codeOf(cell);
       const result = await compile(`const ${code.includes("fond.has()") ? "fond" : "mistake"} = ${code};\n`);
       const [first] = result.ok ? result.warnings : result.diagnostics;
@@ -260,29 +260,29 @@ describe("the tables", () => {
       return rowOf([cell, `\`${first!.code}\``, first!.message.replaceAll("|", "\\|")]);
     };
     const expected: string[] = [];
-    // Two at a time: a compilation waits for a process of its own.
+    // Two at a time, since each compilation waits for a separate process.
     for (let n = 0; n < rows.length; n += 2) {
-      const pair = rows.slice(n, n + 2).map(([cell], index) => told(cell!, n + index));
+      const pair = rows.slice(n, n + 2).map(([cell], index) => reported(cell!, n + index));
       expected.push(...(await Promise.all(pair)));
     }
-    await hold(text, expected.join(""));
+    await check(text, expected.join(""));
   });
 
-  it("what the types tell of conditions", async () => {
+  it("the type errors of conditions", async () => {
     const { text, rows } = table("condition", "code", "what to do", "`--fix`");
     const code = rows.map(([cell], n) => `const mistake${n} = segment("mistake_${n}", { when: ${codeOf(cell!)} });\n`);
     const source = moduleOf(code.join(""));
     const result = await compileProject(await project({ "svc.config.ts": source }), { types: true });
-    if (result.ok) throw new Error("nothing is wrong with what is written");
+    if (result.ok) throw new Error("the mistakes compile");
     const lines = source.split("\n");
     const expected = rows.map(([cell], n) => {
       const line = lines.findIndex((one) => one.startsWith(`const mistake${n} `)) + 1;
       const found = result.diagnostics.filter((one) => one.line === line);
       expect([cell, found.length]).toEqual([cell, 1]);
-      const { code: told, fix = "", edits } = found[0]!;
-      return rowOf([cell!, `\`${told}\``, fix, edits ? "yes" : ""]);
+      const { code: reported, fix = "", edits } = found[0]!;
+      return rowOf([cell!, `\`${reported}\``, fix, edits ? "yes" : ""]);
     });
-    await hold(text, expected.join(""));
+    await check(text, expected.join(""));
   });
 });
 

@@ -7,7 +7,7 @@ import { diagnose, project } from "./project.js";
 
 const EMPTY = `import { defineModel } from "svc-success";\nexport default defineModel({});\n`;
 
-/** The code of each diagnostic, with its place. */
+/** The code of each diagnostic, with its position. */
 async function codes(files: string | Record<string, string>): Promise<string[]> {
   const found = await diagnose(files, { types: true });
   for (const { message, fix } of found) {
@@ -19,7 +19,7 @@ async function codes(files: string | Record<string, string>): Promise<string[]> 
 
 test.each<[string, string | Record<string, string>, string[]]>([
   [
-    "a missing file of types",
+    "a missing file that only types are imported from",
     `import type { A } from "./a.js";\nexport default 1 as A;\n`,
     ["NOT_A_MODEL svc.config.ts:1", "MODULE_NOT_FOUND svc.config.ts:1"],
   ],
@@ -28,7 +28,7 @@ test.each<[string, string | Record<string, string>, string[]]>([
     `\nthrow new Error("first\\n    at second (x.js:1:1)");\n`,
     ["MODEL_FAILED svc.config.ts:2"],
   ],
-  ["something thrown that is no error", `throw { no: "error" };\n`, ["MODEL_FAILED"]],
+  ["a thrown value that is not an error", `throw { no: "error" };\n`, ["MODEL_FAILED"]],
   ["a rejection at import", `await Promise.reject(new RangeError("far"));\n`, ["MODEL_FAILED svc.config.ts:1"]],
   ["an empty file", "", ["NOT_A_MODEL svc.config.ts:1"]],
 ])("%s is a diagnostic", async (_, files, expected) => {
@@ -42,7 +42,7 @@ test.each([
   expect(await codes(source)).toEqual([]);
 });
 
-test("a model that prints without end to speak of is compiled; the end of its output is passed on", async () => {
+test("a model with huge output is compiled, and the end of its output is passed on", async () => {
   const directory = await project({
     "svc.config.ts": `for (let n = 0; n < 50; n++) console.log("x".repeat(1e6));\nconsole.log("last");\n${EMPTY}`,
   });
@@ -56,7 +56,7 @@ test("a model that prints without end to speak of is compiled; the end of its ou
 test.each([
   ["UTF-16", Buffer.from(`\ufeff${EMPTY}`, "utf16le")],
   ["Latin-1", Buffer.from('export const name = "Caf\u00e9";\n', "latin1")],
-])("a file in %s is told as such, and as nothing else", async (_, bytes) => {
+])("a file in %s is reported only as not UTF-8", async (_, bytes) => {
   const directory = await project({ "svc.config.ts": `import "./names.js";\n${EMPTY}` });
   await writeFile(path.join(directory, "names.ts"), bytes);
   expect(await compileProject(directory, { types: true })).toEqual({
@@ -75,7 +75,7 @@ test.each([
   });
 });
 
-test("a folder in the place of svc.config.ts is no model", async () => {
+test("a folder named svc.config.ts is not a model", async () => {
   const directory = await project({ "svc.config.ts/model.ts": EMPTY });
   expect(await compileProject(directory, { types: true })).toMatchObject({
     ok: false,
@@ -83,7 +83,7 @@ test("a folder in the place of svc.config.ts is no model", async () => {
   });
 });
 
-test("modules that need each other's values while they load are told what to do", async () => {
+test("modules that need each other's values while they load get a fix", async () => {
   const found = await diagnose(
     {
       "svc.config.ts": `
@@ -106,7 +106,7 @@ test("modules that need each other's values while they load are told what to do"
   expect(found[0]!.fix).toContain("as a function, () => …");
 });
 
-test("columns are counted in UTF-16 units, as editors do", async () => {
+test("columns are counted in UTF-16 units, as in editors", async () => {
   const source = `const a = "é😀", b: number = "x";\n/* é */ import "./nowhere.js";\n${EMPTY}void [a, b];\n`;
   const found = await diagnose(source, { types: true });
   expect(found.map(({ line, column, endLine, endColumn }) => [line, column, endLine, endColumn])).toEqual([
@@ -115,7 +115,7 @@ test("columns are counted in UTF-16 units, as editors do", async () => {
   ]);
 });
 
-test("the same sources give the same bytes, twice", async () => {
+test("compiling the same sources twice gives the same bytes", async () => {
   const directory = await project({
     "svc.config.ts": `import { defineModel, segment } from "svc-success";
       export default defineModel({ segments: [segment("Wrong", { when: 1 as never }), segment("also wrong")] });`,

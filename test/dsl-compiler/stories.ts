@@ -2,7 +2,7 @@ import type { Effect, StateDocument } from "../../src/engine/index.js";
 import { TestClock } from "../../src/local/clock.js";
 import { LocalEngine, type LocalModel, type RequestOperation } from "../../src/local/engine.js";
 
-/** A row of a story: what is sent at an instant, what was emitted since the row before, and where the customer then stands. */
+/** A row of a story: what is sent at an instant, the emissions since the row before, and the customer's state after it. */
 export interface StoryRow {
   at: string;
   sent: string;
@@ -10,9 +10,9 @@ export interface StoryRow {
   customer: string;
 }
 
-/** A story as docs/recipes.md has it: a table of one customer's operations under one model. */
+/** A story in docs/recipes.md: a table of one customer's operations under one model. */
 export interface Story {
-  /** Where its rows are in the page, without the head. */
+  /** The position of its rows in the page, without the head. */
   start: number;
   end: number;
   rows: StoryRow[];
@@ -57,7 +57,7 @@ function rowOf(line: string): StoryRow {
 export const markdownOf = ({ at, sent, emissions, customer }: StoryRow): string =>
   `| ${at} | ${sent} | ${emissions} | ${customer} |\n`;
 
-/** Plays a story to the engine, and answers its rows as they should be. */
+/** Plays a story in the engine, and returns the rows as they should be. */
 export function play(model: LocalModel, { rows }: Story): StoryRow[] {
   const clock = new TestClock(instantOf(rows[0]!.at));
   const engine = new LocalEngine(model, { clock, environment: "test", configVersion: null, settleMs: 30_000 });
@@ -68,15 +68,15 @@ export function play(model: LocalModel, { rows }: Story): StoryRow[] {
     if (operations.length > 0) changes.push(...engine.accept(operations, "batch").changes);
     const effects = changes.flatMap((change) => change.effects);
     const emissions = effects.flatMap((effect) => emissionsOf(effect, clock.now())).join(", ");
-    return { at, sent, emissions, customer: standOf(engine.document(CUSTOMER)!) };
+    return { at, sent, emissions, customer: summaryOf(engine.document(CUSTOMER)!) };
   });
 }
 
-/** Of "03-02 10:00", UTC. */
+/** Parses "03-02 10:00", UTC. */
 function instantOf(text: string): number {
   const [, month, day, time] = /^(\d\d)-(\d\d) (\d\d:\d\d(?::\d\d)?)$/.exec(text) ?? [];
   const instant = Date.parse(`${YEAR}-${month}-${day}T${time}Z`);
-  if (Number.isNaN(instant)) throw new Error(`${JSON.stringify(text)} is no instant such as 03-02 10:00`);
+  if (Number.isNaN(instant)) throw new Error(`${JSON.stringify(text)} is not an instant such as 03-02 10:00`);
   return instant;
 }
 
@@ -85,14 +85,14 @@ function shortOf(instant: number): string {
   return `${iso.slice(5, 10)} ${iso.slice(11, 16)}${instant % 60_000 === 0 ? "" : iso.slice(16, 19)}`;
 }
 
-/** Of "3 × `login {"user": "ada"}`, `identify {"plan": "pro"}`, `login` of 03-01 08:00". */
+/** Parses "3 × `login {"user": "ada"}`, `identify {"plan": "pro"}`, `login` of 03-01 08:00". */
 function operationsOf(sent: string): RequestOperation[] {
   const pattern = /(?:(\d+) × )?`(\w+)(?: (\{.*?\}))?`(?: of (\d\d-\d\d \d\d:\d\d))?(?:, |$)/y;
   const operations: RequestOperation[] = [];
   while (pattern.lastIndex < sent.length) {
-    const found = pattern.exec(sent);
-    if (!found) throw new Error(`what is sent cannot be read: ${sent}`);
-    const [, times = "1", name = "", json = "{}", of] = found;
+    const match = pattern.exec(sent);
+    if (!match) throw new Error(`cannot read what is sent: ${sent}`);
+    const [, times = "1", name = "", json = "{}", of] = match;
     const members = JSON.parse(json) as Record<string, unknown>;
     const timestamp = of === undefined ? {} : { timestamp: new Date(instantOf(of)).toISOString() };
     const operation: RequestOperation =
@@ -104,7 +104,7 @@ function operationsOf(sent: string): RequestOperation[] {
   return operations;
 }
 
-/** Everything that a webhook, the timeline or the log of rules would say. */
+/** Everything that a webhook, the timeline or the log of rules would show. */
 function emissionsOf(effect: Effect, now: number): string[] {
   const at = effect.at === now ? "" : ` at ${shortOf(effect.at)}`;
   if (effect.kind === "ruleExecuted") return [`rule ${effect.rule}: ${effect.result}${at}`];
@@ -115,8 +115,8 @@ function emissionsOf(effect: Effect, now: number): string[] {
   return [`\`${effect.type}\`${detail}${typeof step === "string" ? `/${step}` : ""}${at}`];
 }
 
-/** All that is derived of a customer, in a line. */
-function standOf({ lifecycle, segments, journeys, health, signals, evaluatedThrough }: StateDocument): string {
+/** The derived state of a customer, in one line. */
+function summaryOf({ lifecycle, segments, journeys, health, signals, evaluatedThrough }: StateDocument): string {
   if (evaluatedThrough === null) throw new Error("the customer was never evaluated");
   const runs = journeys.map(({ journeyId, status, currentStep }) =>
     status === "active" ? `${journeyId} at ${currentStep}` : `${journeyId} ${status}`,

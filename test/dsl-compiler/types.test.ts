@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { compileProject } from "../../src/dsl-compiler/index.js";
 import { diagnose, inOneLine, project } from "./project.js";
 
-/** What is said about a project whose types are checked, in one line each. */
-async function told(files: string | Record<string, string>): Promise<string[]> {
+/** The diagnostics of a project with type checks, in one line each. */
+async function diagnosticsOf(files: string | Record<string, string>): Promise<string[]> {
   return (await diagnose(files, { types: true })).map(inOneLine);
 }
 
@@ -16,7 +16,7 @@ const order = event("order", { total: number() });
 const customer = traits({ plan: oneOf("free", "pro") });
 `;
 
-test("an error of types has the number of TypeScript, its exact place, the line and a fix", async () => {
+test("a type error has its TypeScript number, its exact position, the line and a fix", async () => {
   const directory = await project({
     "svc.config.ts": `import { defineModel } from "svc-success";\nconst limit: number = "3";\nexport default defineModel({});\nvoid limit;\n`,
   });
@@ -40,7 +40,7 @@ test("an error of types has the number of TypeScript, its exact place, the line 
   });
 });
 
-/** Conditions with one mistake each, by what is told of it. */
+/** Conditions with one mistake each, and their diagnostics. */
 const MISTAKEN: [condition: string, code: string, message: string, fix: string][] = [
   ["order.where((p) => p.totl.atLeast(3)).happened()", "UNKNOWN_PROPERTY", '"totl"', 'write "total"'],
   ['customer.plann.is("free")', "UNKNOWN_TRAIT", '"plann"', 'write "plan"'],
@@ -52,7 +52,7 @@ const MISTAKEN: [condition: string, code: string, message: string, fix: string][
   ["all(order)", "TYPE_ERROR", "a condition", ""],
 ];
 
-test("a mistake is told once, by the type checker and the model together", async () => {
+test("a mistake is reported once by the type checker and the model together", async () => {
   const segments = MISTAKEN.map(([condition], n) => `  segment("s${n}", { when: ${condition} }),\n`);
   const found = await diagnose(
     `${MODEL}export default defineModel({ events: [order], traits: customer, segments: [
@@ -72,7 +72,7 @@ void [all, inactiveFor, lifecycle];`,
   );
 });
 
-test("what a rule cannot wait for is told without the names of types", async () => {
+test("an invalid trigger of a rule is reported without the names of types", async () => {
   const found = await diagnose(
     `import { defineModel, emit, event, health, rule, scale } from "svc-success";
 const order = event("order");
@@ -90,9 +90,9 @@ export default defineModel({ events: [order], health: score, rules: [
   );
 });
 
-test("errors of types and of the model are told in one run, each at its place", async () => {
+test("errors of types and of the model are reported in one run, each at its position", async () => {
   expect(
-    await told(`${MODEL}export default defineModel({ events: [order], traits: customer, segments: [
+    await diagnosticsOf(`${MODEL}export default defineModel({ events: [order], traits: customer, segments: [
   segment("a", { when: customer.plan.is("fre") }),
   segment("a", { when: inactiveFor("1.5d") }),
   segment("b", { when: lost.happened() }),
@@ -108,9 +108,9 @@ void [all, lifecycle, limit];`),
   ]);
 });
 
-test("two mistakes in one line are two", async () => {
+test("two mistakes in one line are reported separately", async () => {
   expect(
-    await told(`${MODEL}export default defineModel({ events: [order], traits: customer, segments: [
+    await diagnosticsOf(`${MODEL}export default defineModel({ events: [order], traits: customer, segments: [
   segment("a", { when: all(customer.plan.is("fre"), inactiveFor("3 days")) }),
 ] });
 void lifecycle;`),
@@ -120,9 +120,9 @@ void lifecycle;`),
   ]);
 });
 
-test("a lifecycle's mistakes are told at the states that they are about", async () => {
+test("a lifecycle's mistakes are reported at their states", async () => {
   expect(
-    await told(`${MODEL}export default defineModel({ events: [order], traits: customer, lifecycle: lifecycle({
+    await diagnosticsOf(`${MODEL}export default defineModel({ events: [order], traits: customer, lifecycle: lifecycle({
   initial: "one",
   states: {
     one: { to: { twoo: order.happened(), three: order.happened() } },
@@ -142,9 +142,9 @@ void [all, segment];`),
   ]);
 });
 
-test("a name that is not exported does not hide what else is wrong", async () => {
+test("a name that is not exported does not hide other mistakes", async () => {
   expect(
-    await told({
+    await diagnosticsOf({
       "svc.config.ts": `import { defineModel, segment } from "svc-success";
 import { ordr, login } from "./events.js";
 export default defineModel({ events: [login, ordr], segments: [
@@ -159,9 +159,9 @@ export default defineModel({ events: [login, ordr], segments: [
   ]);
 });
 
-test("an exception does not hide what else is wrong, and what fails because of it is not told", async () => {
+test("an exception does not hide other mistakes, and consequential failures are not reported", async () => {
   expect(
-    await told({
+    await diagnosticsOf({
       "svc.config.ts": `import { defineModel, event, inactiveFor, segment } from "svc-success";
 const login = event("login");
 function days(count: number): \`\${number}d\` {
@@ -179,14 +179,14 @@ export default defineModel({ events: { login }, segments: [quiet, other, third] 
   ]);
 });
 
-test("a name that is exported or declared twice is told at both places, with what to do", async () => {
+test("a name that is exported or declared twice is reported at both positions, with a fix", async () => {
   const fix = "remove one of the two, or give it another name";
   const twice = `export { event } from "svc-success";\n`;
-  expect(await told({ "svc.config.ts": `import "./a.js";\n`, "a.ts": twice + twice })).toEqual([
+  expect(await diagnosticsOf({ "svc.config.ts": `import "./a.js";\n`, "a.ts": twice + twice })).toEqual([
     `a.ts:1:10-15 TYPE_ERROR: there are two "event" in this file; ${fix}`,
     `a.ts:2:10-15 SYNTAX_ERROR: multiple exports with the same name "event"; ${fix}`,
   ]);
-  expect(await told({ "svc.config.ts": `const a = 1;\nconst a = 2;\n` })).toEqual([
+  expect(await diagnosticsOf({ "svc.config.ts": `const a = 1;\nconst a = 2;\n` })).toEqual([
     `svc.config.ts:1:7-8 TYPE_ERROR: there are two "a" in this file; ${fix}`,
     expect.stringMatching(
       /^svc\.config\.ts:2:7-\d+ .*"a".*; remove one of the two, or give it another name$/,
@@ -194,9 +194,9 @@ test("a name that is exported or declared twice is told at both places, with wha
   ]);
 });
 
-test("every file with an error of syntax is told, beside the errors of types in other files", async () => {
+test("every file with a syntax error is reported, along with type errors in other files", async () => {
   expect(
-    await told({
+    await diagnosticsOf({
       "svc.config.ts": `import { a } from "./a.js";\nimport { b } from "./b.js";\nimport "./c.js";\nexport default [a, b];\n`,
       "a.ts": `export const a = {\n  b: 1;\n};\n`,
       "b.ts": `export const b: number = "x";\n`,
@@ -209,9 +209,9 @@ test("every file with an error of syntax is told, beside the errors of types in 
   ]);
 });
 
-test("a model may use what Node.js offers, without its types, and modules that import each other in a circle", async () => {
+test("a model can use Node.js APIs, without their types, and modules that import each other in a circle", async () => {
   expect(
-    await told({
+    await diagnosticsOf({
       "svc.config.ts": `
         import { existsSync } from "node:fs";
         import path from "path";
@@ -232,11 +232,11 @@ test("a model may use what Node.js offers, without its types, and modules that i
   ).toEqual([]);
 });
 
-test("neither a tsconfig.json of the author nor the lack of one changes what is checked", async () => {
+test("the checks do not depend on a tsconfig.json of the author", async () => {
   const source = `import { defineModel } from "svc-success";\nconst a: string = null;\nexport default defineModel({});\nvoid a;\n`;
   const lax = { compilerOptions: { strict: false, noEmit: false, paths: { svc: ["./nowhere"] } } };
-  const without = await told(source);
-  const with_ = await told({ "svc.config.ts": source, "tsconfig.json": JSON.stringify(lax) });
+  const without = await diagnosticsOf(source);
+  const with_ = await diagnosticsOf({ "svc.config.ts": source, "tsconfig.json": JSON.stringify(lax) });
   expect(without).toEqual(["svc.config.ts:2:7-8 TYPE_ERROR: expected a text, but this is null; give a text"]);
   expect(with_).toEqual(without);
 });
@@ -267,10 +267,10 @@ export default defineModel({
   traits: customer, display: display({
   ${members} }),
 });`;
-  expect(await told(source)).toEqual([`svc.config.ts:${expected}`]);
+  expect(await diagnosticsOf(source)).toEqual([`svc.config.ts:${expected}`]);
 });
 
-test("without `types` nothing is said of types", async () => {
+test("without `types` no type errors are reported", async () => {
   expect(
     await diagnose(
       `import { defineModel } from "svc-success"; const a: string = 1; export default defineModel({}); void a;`,
@@ -278,7 +278,7 @@ test("without `types` nothing is said of types", async () => {
   ).toEqual([]);
 });
 
-test("a folder is read anew each time, and no file is left in it", async () => {
+test("a folder is read again each time, and no file is left in it", async () => {
   const config = (limit: string) =>
     `import { defineModel } from "svc-success";\nconst limit: number = ${limit};\nexport default defineModel({});\nvoid limit;\n`;
   const directory = await project({ "svc.config.ts": config('"3"') });
@@ -288,13 +288,13 @@ test("a folder is read anew each time, and no file is left in it", async () => {
   expect(await readdir(directory)).toEqual(["svc.config.ts"]);
 });
 
-test("a check that was given up leaves nothing to the next", async () => {
+test("an aborted check does not affect the next one", async () => {
   const directory = await project({ "svc.config.ts": "for (;;) {}\n" });
   const stopping = new AbortController();
   const compiled = compileProject(directory, { types: true, timeLimitMs: 1_000, signal: stopping.signal });
   stopping.abort();
   await expect(compiled).rejects.toThrow("the type checker ended");
-  const found = await told(
+  const found = await diagnosticsOf(
     `${MODEL}export default defineModel({ events: [order], traits: customer, strictSchema: 3 });\n`,
   );
   expect(found).toContainEqual(expect.stringMatching(/^svc\.config\.ts:5:\d+-\d+ TYPE_ERROR: /));

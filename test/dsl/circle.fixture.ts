@@ -1,4 +1,4 @@
-/** The types of parts that all read each other are what they would be without the circle. Never run: types.test.ts checks it. */
+/** Parts that all read each other have the same types as without the circle. Never run: types.test.ts checks it. */
 import { onboarding, score, stages } from "./circle.js";
 
 // @ts-expect-error misspelt state

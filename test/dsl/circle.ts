@@ -1,6 +1,6 @@
 /**
- * A model whose parts all read each other, each before it is declared, as in modules that import each other: conditions given as functions
- * keep both their values and their types apart.
+ * A model whose parts all read each other before they are declared, as in modules that import each other: conditions given as functions
+ * keep both values and types free of circles.
  */
 import {
   all,

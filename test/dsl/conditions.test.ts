@@ -166,11 +166,11 @@ test.each<[node: object, question: Condition]>([
     },
     any(all(group.has(), stages.in("a", "b")), not(inactiveFor("1d"))),
   ],
-])("a question becomes %j", (node, question) => {
-  expect(question[NODE]).toEqual(node);
+])("a condition becomes %j", (node, condition) => {
+  expect(condition[NODE]).toEqual(node);
 });
 
-test("every question about a property becomes its node", () => {
+test("every condition on a property becomes its node", () => {
   const asked: PropertyCondition[] = [];
   order.where((p) => {
     asked.push(
@@ -202,7 +202,7 @@ test("a filter becomes part of the count that follows it", () => {
   });
 });
 
-test("fields keep what was declared, and traits are never marked as optional", () => {
+test("fields keep their declaration, and traits are never marked optional", () => {
   const declared = { name: string().optional(), plan: oneOf("a", "b"), tags: array(oneOf("x")) };
   expect(event("e", declared)[NODE].properties).toEqual({
     name: { type: "string", optional: true },

@@ -28,14 +28,14 @@ import { expect, test } from "vitest";
 import { lower } from "../../src/dsl-compiler/load/lower.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
 
-// What an author gets who runs the compiler without the type checker; `any` is how the mistakes get past ours.
+// The diagnostics for authors who run the compiler without the type checker; `any` hides the mistakes from ours.
 /* oxlint-disable typescript/no-explicit-any */
 const order = event("order placed", { seats: number(), source: oneOf("web", "api"), note: string().optional() });
 const customer = traits({ plan: oneOf("free", "pro"), seats: number() });
 const stages = lifecycle({ initial: "a", states: { a: {} } });
 const group = segment("group");
 
-/** The problems of a model with this condition, of its builders and of its validation. */
+/** The problems of a model with this condition, from its builders and its validation. */
 function problemsOf(when: () => any) {
   const model = defineModel({
     events: { order },
@@ -45,8 +45,8 @@ function problemsOf(when: () => any) {
   });
   const { problems, snapshot } = lower({ default: model });
   const parsed = parseSnapshot(snapshot);
-  const found = problems.map(({ code, message, fix }) => ({ code, message, fix }));
-  return [...found, ...(parsed.ok ? [] : parsed.problems)];
+  const recorded = problems.map(({ code, message, fix }) => ({ code, message, fix }));
+  return [...recorded, ...(parsed.ok ? [] : parsed.problems)];
 }
 
 test.each<[code: string, message: string, fix: string, choose: (p: any) => any]>([
@@ -68,7 +68,7 @@ test.each<[code: string, message: string, fix: string, choose: (p: any) => any]>
     'write "atLeast"',
     (p) => p.seats.atleast(5),
   ],
-])("%s: %s; %s: a misspelt part of a filter is told once", (code, message, fix, choose) => {
+])("%s: %s; %s: a misspelt part of a filter is reported once", (code, message, fix, choose) => {
   expect(problemsOf(() => order.where(choose).happened())).toEqual([{ code, message, fix }]);
 });
 
@@ -94,11 +94,11 @@ test.each<[code: string, message: string, ask: (parts: any) => any]>([
     (m) => m.order.count().atLeast(3).whithin("7d"),
   ],
   ["UNKNOWN_MEMBER", 'a number of days has no method "over"', () => (daysSince(order) as any).over(3)],
-])("%s: %s: is told once and leaves the rest of the model sound", (code, message, ask) => {
+])("%s: %s: is reported once and leaves the rest of the model valid", (code, message, ask) => {
   expect(problemsOf(() => ask({ customer, order, stages, group }))).toMatchObject([{ code, message }]);
 });
 
-test("the stack of a mistake leads to the author's line", () => {
+test("the stack of a mistake points to the author's line", () => {
   const misspelt = () => (customer as any).plann.is("pro") as Condition;
   const { problems } = lower({ default: defineModel({ segments: [segment("s", { when: misspelt })] }) });
   const frames = problems[0]?.stack?.split("\n") ?? [];
@@ -107,7 +107,7 @@ test("the stack of a mistake leads to the author's line", () => {
   );
 });
 
-test("many mistakes are told in one run", () => {
+test("many mistakes are reported in one run", () => {
   const m = { customer, order, stages, group } as any;
   const model = defineModel({
     events: { order },
@@ -151,11 +151,11 @@ test("many mistakes are told in one run", () => {
   expect(parsed.ok ? [] : parsed.problems.map(({ path }) => path)).toEqual(["journeys[0].steps[1]"]);
 });
 
-test("a function that returns no condition is refused at its place", () => {
+test("a function that does not return a condition is refused at its path", () => {
   expect(problemsOf(() => order.count())).toMatchObject([{ path: "segments[1].when", code: "INVALID_SHAPE" }]);
 });
 
-test("a builder that has nothing to build from says what it needs", () => {
+test("a builder called without its argument says what it needs", () => {
   expect(() => health(undefined as never)).toThrow(ModelError);
   expect(() => health(undefined as never)).toThrow("health(…) needs an object with components and bands");
   expect(() => rule("r", null as never)).toThrow("rule(…) needs an object with on and then");
@@ -172,7 +172,7 @@ test.each<[code: string, message: string, shown: () => any]>([
   ],
   ["NOT_A_TRAIT", '"owner" of the display is not a trait', () => ({ name: customer.plan, owner: "plan" })],
   ["NOT_A_TRAIT", '"show" of the display is not a trait', () => ({ show: [customer.seats, undefined] })],
-])("%s: %s: a display with what is no trait is told once, and left out", (code, message, shown) => {
+])("%s: %s: a display with something other than a trait is reported once, and omitted", (code, message, shown) => {
   const model = defineModel({ traits: customer, display: display(shown()) });
   const { problems, snapshot } = lower({ default: model });
   expect(problems).toMatchObject([{ code, message }]);
@@ -203,16 +203,16 @@ test.each<[severity: string | undefined, message: string, anyState: any]>([
   ],
   [undefined, '"except" of "anyState" must be a list of states', { to: { gone: false }, except: "a" }],
   [undefined, 'the lifecycle has no state "bb"; did you mean "b"?', { to: { gone: false }, except: ["bb"] }],
-])("what of anyState adds nothing is told: %s %s", (severity, message, { to, ...rest }) => {
+])("a part of anyState without effect is reported: %s %s", (severity, message, { to, ...rest }) => {
   const anyState = { ...rest, to: Object.fromEntries(Object.keys(to).map((name) => [name, order.happened()])) };
   const states = { a: { to: { b: order.never() } }, b: {}, gone: { terminal: true } };
   const { problems } = lower({
     default: defineModel({ lifecycle: (lifecycle as any)({ initial: "a", states, anyState }) }),
   });
-  expect(problems.map((told) => [told.severity, told.message])).toEqual([[severity, message]]);
+  expect(problems.map((problem) => [problem.severity, problem.message])).toEqual([[severity, message]]);
 });
 
-test("a state that anyState leads to and that does not exist is told also where no state is left that it leads from", () => {
+test("a nonexistent target of anyState is reported even if no state remains to leave from", () => {
   const anyState: any = { to: { gonne: order.happened() }, except: ["a"] };
   const states: any = { a: { to: { gone: order.never() } }, gone: { terminal: true } };
   const { problems } = lower({ default: defineModel({ lifecycle: lifecycle({ initial: "a", states, anyState }) }) });
@@ -222,24 +222,24 @@ test("a state that anyState leads to and that does not exist is told also where 
   ]);
 });
 
-test.each([null, undefined])("states that are %s are refused by the validation, and stop nothing", (states) => {
+test.each([null, undefined])("states that are %s are refused by validation without an exception", (states) => {
   const model = defineModel({ lifecycle: (lifecycle as any)({ initial: "a", states }) });
   const { problems, snapshot } = lower({ default: model });
   expect(problems).toEqual([]);
   expect(parseSnapshot(snapshot)).toMatchObject({ ok: false });
 });
 
-test("a list of nothing is told", () => {
+test("a list without an item type is reported", () => {
   const sizes = traits({ sizes: array(undefined as never) });
   expect(lower({ default: defineModel({ traits: sizes }) }).problems).toMatchObject([{ code: "NOT_A_FIELD" }]);
 });
 
-test("of a member that is like no other, those that exist are told", () => {
+test("for a member similar to no other, the existing ones are listed", () => {
   const fixOf = (ask: () => unknown) => problemsOf(ask)[0];
   expect(fixOf(() => (stages as any).became("a"))).toMatchObject({
     fix: 'use one of "is", "in", "isNot", "entered", "exited"',
   });
-  // What only names the part is no question.
+  // Members that only name the part are not suggested.
   expect(fixOf(() => (group as any).became())).toMatchObject({ fix: 'use one of "has", "entered", "exited"' });
   expect(problemsOf(() => event("bare").where((p: any) => p.colour.is("red")))[0]).toMatchObject({ fix: undefined });
 });

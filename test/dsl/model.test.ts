@@ -89,7 +89,7 @@ test("a model without a display has no such member", () => {
   expect(snapshot).not.toHaveProperty("display");
 });
 
-test("a model says how calls of the tracking API become operations, and what becomes of violations", () => {
+test("a model defines how calls of the tracking API become operations, and how violations are handled", () => {
   const calls = tracking({ customer: ["groupId", "userId"], events: { "Order Completed": order } });
   const { snapshot, problems } = lower({
     default: defineModel({ strictSchema: true, onViolation: "quarantine", events: [order], tracking: calls }),
@@ -112,12 +112,12 @@ test.each([
   [{ tracking: tracking({ customer: 7 as never }) }, "tracking.customer[0]"],
   [{ tracking: tracking({ customer: [] }) }, "tracking.customer"],
   [{ tracking: tracking({ events: { Order: order } }) }, "tracking.events.Order"],
-])("what is not sound of them is refused: %j", (definition, path) => {
+])("an invalid definition of either is refused: %j", (definition, path) => {
   const { snapshot } = lower({ default: defineModel(definition as ModelDefinition) });
   expect(parseSnapshot(snapshot)).toMatchObject({ ok: false, problems: [{ path }] });
 });
 
-test("parts that all read each other make a sound model", () => {
+test("parts that all read each other make a valid model", () => {
   const { snapshot, problems } = lower({ default: circle });
   expect(problems).toEqual([]);
   expect(parseSnapshot(snapshot)).toMatchObject({ ok: true });
@@ -138,18 +138,18 @@ test.each([
   ],
   ["tracking", {}, "NOT_TRACKING", "tracking is not what tracking(…) returns"],
   ["events", [5], "NOT_AN_EVENT", "events[0] is not an event"],
-])("%s of another kind are refused", (part, value, code, message) => {
+])("%s: a value of another kind is refused", (part, value, code, message) => {
   const { problems } = lower({ default: defineModel({ [part]: value }) });
   expect(problems).toMatchObject([{ code, message }]);
 });
 
-test("what is exported under two names is one part of the model", () => {
+test("a part exported under two names is one part of the model", () => {
   const group = segment("group");
   const { snapshot } = lower({ default: defineModel({ segments: { group, same: group } }) });
   expect(snapshot).toMatchObject({ segments: [{ id: "group" }] });
 });
 
-test("each part that a builder made is located, down to steps, scores, transitions and conditions", async () => {
+test("each part made by a builder has a source location, down to steps, scores, transitions and conditions", async () => {
   const source = (await readFile(path.join(import.meta.dirname, "circle.ts"), "utf8")).split("\n");
   const { stacks } = lower({ default: circle });
   const lines = new Map(

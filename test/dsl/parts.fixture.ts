@@ -1,5 +1,5 @@
 /**
- * What the type checker must take of journeys, health, rules and signals, and what it must refuse. Never run: types.test.ts checks it.
+ * What the type checker must accept and refuse in journeys, health, rules and signals. Never run: types.test.ts checks it.
  */
 import {
   addTo,
@@ -111,20 +111,20 @@ score.band.is("critcal");
 customer.plan.map({ free: 30 });
 // @ts-expect-error misspelt choice
 customer.plan.map({ free: 30, pro: 70, max: 100 });
-// @ts-expect-error a date is not mapped
+// @ts-expect-error a date cannot be mapped
 customer.renewsOn.map({});
-// @ts-expect-error a text is no measure
+// @ts-expect-error a text is not a measure
 scale(customer.country, { from: 0, to: 1 });
-// @ts-expect-error the latest text is no measure
+// @ts-expect-error the latest text is not a measure
 scale(created.latest("source"), { from: 0, to: 1 });
-// @ts-expect-error a comparison is no measure
+// @ts-expect-error a comparison is not a measure
 scale(created.count().atLeast(3), { from: 0, to: 1 });
 // @ts-expect-error a component is scored by scale, steps or map
 health({ components: { a: { weight: 1, score: created.count() } }, bands: { all: 0 } });
 health({ components: { a: { weight: 1, score: c, absent: 50 } }, bands: { all: 0 } });
-// @ts-expect-error what is absent is skipped or scores a number
+// @ts-expect-error an absent measure is skipped or scores a number
 health({ components: { a: { weight: 1, score: c, absent: "ignore" } }, bands: { all: 0 } });
-// @ts-expect-error a component has a weight
+// @ts-expect-error a component needs a weight
 health({ components: { a: { score: c } }, bands: { all: 0 } });
 
 // Segments and signals with a condition are not changed by rules.
@@ -134,7 +134,7 @@ const call: ManualSignal = signal("call", { severity: "critical", message: "Call
 const quiet = signal("quiet", { severity: "warning", when: () => all(inactiveFor("10d"), chosen.has()) });
 // @ts-expect-error misspelt severity
 signal("x", { severity: "warn" });
-// @ts-expect-error a condition clears by itself
+// @ts-expect-error a signal with a condition clears by itself
 signal("x", { severity: "info", when: inactiveFor("3d"), for: "3d" });
 // @ts-expect-error a segment has a condition or none at all
 segment("x", {});
@@ -172,7 +172,7 @@ clear(quiet);
 rule("x", { on: created.happened(), then: emit("x") });
 // @ts-expect-error a segment is entered or left
 rule("x", { on: derived, then: emit("x") });
-// @ts-expect-error one action
+// @ts-expect-error only one action
 rule("x", { on: created, then: [emit("x"), addTo(chosen)] });
 // @ts-expect-error an action is needed
 rule("x", { on: created });
@@ -188,17 +188,17 @@ const shown = display({
   renewal: customer.renewsOn,
   show: [customer.seats, customer.plan, customer.renewsOn],
 });
-// @ts-expect-error a number is no name
+// @ts-expect-error a number is not a name
 display({ name: customer.seats });
-// @ts-expect-error a date is no owner
+// @ts-expect-error a date is not an owner
 display({ owner: customer.renewsOn });
-// @ts-expect-error a text is no renewal
+// @ts-expect-error a text is not a renewal
 display({ renewal: customer.plan });
 // @ts-expect-error a trait, not its name
 display({ show: ["seats"] });
-// @ts-expect-error a trait, not a question about it
+// @ts-expect-error a trait, not a condition on it
 display({ show: [customer.plan.exists()] });
-// @ts-expect-error a property is no trait
+// @ts-expect-error a property is not a trait
 created.where((p) => (display({ show: [p.seats] }), p.seats.exists()));
 // @ts-expect-error misspelt member
 display({ title: customer.country });
@@ -215,7 +215,7 @@ export const model = defineModel({
   signals: [quiet, call],
   display: shown,
 });
-// @ts-expect-error one display
+// @ts-expect-error only one display
 defineModel({ display: [shown] });
 // @ts-expect-error a segment is not a journey
 defineModel({ journeys: [chosen] });

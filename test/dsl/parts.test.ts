@@ -47,8 +47,8 @@ const happened = { kind: "count", of, operator: "gte", value: 1 };
 const lowered = (part: Part<string, object>) => part[LOWER]();
 
 test.each<[string, object, object]>([
-  ["only what must be there", {}, {}],
-  ["what is said to be as it is anyway", { anyOrder: false, repeat: false }, {}],
+  ["only the required members", {}, {}],
+  ["explicit defaults", { anyOrder: false, repeat: false }, {}],
   [
     "everything",
     { anyOrder: true, repeat: true, expiresAfter: "30d" },
@@ -71,7 +71,7 @@ test.each<[string, object, object]>([
   });
 });
 
-test("transitions from any state become the first ones of each state, but for the target, terminal states and exceptions", () => {
+test("transitions from any state come first in each state, except the target, terminal states and exceptions", () => {
   const [own, any, other] = [order.happened(), inactiveFor("1d"), inactiveFor("2d")];
   const states = {
     new: {},
@@ -93,7 +93,7 @@ test("transitions from any state become the first ones of each state, but for th
     anyState: { to: { gone: any, quiet: () => other }, except: ["new"] },
   });
   const expected = lowered(written) as Lifecycle;
-  // Its own transition to the same target is tried after it.
+  // The state's own transition to the same target is tried after it.
   expected.states[1]!.transitions.unshift({ to: "gone", when: any[NODE] });
   expect(lowered(model)).toEqual(expected);
 });
@@ -182,7 +182,7 @@ test.each<[node: object, score: Score]>([
   expect(score[SCORE]).toEqual(node);
 });
 
-test("a health score keeps the order of its components, and puts its bands in falling order", () => {
+test("a health score keeps the order of its components, and sorts its bands in descending order", () => {
   const score = scale(order.count(), { from: 0, to: 9 });
   const model = health({
     components: { use: { weight: 0.5, score }, growth: { weight: 1, score: () => score, absent: "skip" } },

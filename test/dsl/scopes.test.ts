@@ -46,7 +46,7 @@ const scope = fc.constantFrom<["within", "7d"] | ["since", "state" | typeof onbo
   ["since", onboarding],
 );
 
-test("a scope may stand before the comparison or after it, and means the same", () => {
+test("a scope means the same before and after the comparison", () => {
   fc.assert(
     fc.property(occurrences, read, comparison, scope, fc.nat(), (of, make, compare, [kind, argument], value) => {
       const before = make(of);
@@ -58,7 +58,7 @@ test("a scope may stand before the comparison or after it, and means the same", 
   );
 });
 
-test("a question that is asked leaves what it was asked of as it was", () => {
+test("building a condition does not change the measure it is built from", () => {
   fc.assert(
     fc.property(occurrences, read, scope, (of, make, [kind, argument]) => {
       const total = make(of);

@@ -1,5 +1,5 @@
 /**
- * What the type checker must take of conditions, and what it must refuse. Never run: types.test.ts checks it, and an `@ts-expect-error` over a line
+ * What the type checker must accept and refuse in conditions. Never run: types.test.ts checks it, and an `@ts-expect-error` above a line
  * without an error is an error itself.
  */
 import {
@@ -57,17 +57,17 @@ const c: ScopedQuantity = created.count().within("30d");
 const d: Condition = created.count().since("state").lessThan(3);
 const e: Condition = created.happened().within("7d");
 const f: Condition = login.never().since("state");
-// @ts-expect-error a scope is said once
+// @ts-expect-error a scope can be given only once
 created.count().within("30d").atLeast(3).within("7d");
-// @ts-expect-error a count over a window is not also since the state
+// @ts-expect-error a count within a window cannot also be since the state
 created.count().within("30d").since("state");
 // @ts-expect-error a count is not a condition before it is compared
 all(created.count());
 // @ts-expect-error not a duration
 created.count().within("30 days");
-// @ts-expect-error months are no fixed length
+// @ts-expect-error months have no fixed length
 inactiveFor("1mo");
-// @ts-expect-error only the state is known
+// @ts-expect-error only "state" or a journey is allowed
 created.happened().since("journey");
 // @ts-expect-error an event is not a condition
 all(created);
@@ -99,11 +99,11 @@ created.where((p) => p.source.in("web", "apy"));
 created.where((p) => p.tags.contains("c"));
 // @ts-expect-error a condition on the customer is not one on properties
 created.where(() => customer.plan.is("pro"));
-// @ts-expect-error only traits are compared with the present
+// @ts-expect-error only traits can be compared with the current time
 created.where((p) => p.day.within("3d"));
 // @ts-expect-error the two kinds of conditions do not mix
 created.where((p) => all(p.paid.is(true), inactiveFor("3d")));
-// @ts-expect-error an event without properties has none to ask
+// @ts-expect-error an event without properties has none to compare
 login.where((p) => p.anything.exists());
 
 // Traits.
@@ -136,15 +136,15 @@ const q: Trigger[] = [stages.entered("active"), stages.exited("new")];
 stages.entered("actve");
 // @ts-expect-error misspelt state
 stages.exited("actve");
-// @ts-expect-error that a state is entered is a trigger, not a condition
+// @ts-expect-error entering a state is a trigger, not a condition
 all(stages.entered("active"));
 // @ts-expect-error misspelt initial state
 lifecycle({ initial: "nw", states: { new: {}, old: {} } });
 // @ts-expect-error misspelt target
 lifecycle({ initial: "new", states: { new: { to: { odl: login.happened() } }, old: {} } });
-// @ts-expect-error a state is not entered from itself
+// @ts-expect-error a state cannot have a transition to itself
 lifecycle({ initial: "new", states: { new: { to: { new: login.happened() } }, old: {} } });
-// @ts-expect-error a terminal state leads nowhere
+// @ts-expect-error a terminal state has no transitions
 lifecycle({ initial: "new", states: { new: {}, old: { terminal: true, to: { new: login.happened() } } } });
 // @ts-expect-error a target needs a condition
 lifecycle({ initial: "new", states: { new: { to: { old: true } }, old: {} } });
@@ -158,7 +158,7 @@ withAny.is("gone");
 lifecycle({ initial: "new", states: { new: {}, old: {} }, anyState: { to: { odl: login.happened() } } });
 // @ts-expect-error misspelt exception
 lifecycle({ initial: "new", states: { new: {}, old: {} }, anyState: { to: {}, except: ["nw"] } });
-// @ts-expect-error transitions that lead nowhere
+// @ts-expect-error transitions need a target
 lifecycle({ initial: "new", states: { new: {}, old: {} }, anyState: { except: ["new"] } });
 
 // Segments are values: a misspelt one is a name that does not exist.
@@ -192,11 +192,11 @@ const m: OpenCondition = created.sum("seats").atLeast(10);
 const n: ScopedQuantity = created.distinct("source").within("1d");
 // @ts-expect-error misspelt property
 created.sum("seets");
-// @ts-expect-error a text is not summed
+// @ts-expect-error a text cannot be summed
 created.sum("template");
 // @ts-expect-error a date has no average
 created.avg("day");
-// @ts-expect-error lists are not told apart
+// @ts-expect-error lists cannot be counted as distinct values
 created.distinct("tags");
 // @ts-expect-error misspelt property
 created.latest("tempalte");
@@ -204,13 +204,13 @@ created.latest("tempalte");
 created.latest("source").is("wep");
 // @ts-expect-error a number has no `is`
 created.latest("seats").is(5);
-// @ts-expect-error a scope is said once
+// @ts-expect-error a scope can be given only once
 created.sum("seats").within("30d").atLeast(3).since("state");
 // @ts-expect-error a sum is not a condition before it is compared
 all(created.sum("seats"));
 // @ts-expect-error an event without properties has none to sum
 login.sum("seats");
-// @ts-expect-error nor a latest one
+// @ts-expect-error an event without properties has no latest one
 login.latest("seats");
 
 // Days and sequences.
@@ -225,20 +225,20 @@ const o: Condition[] = [
     .within("7d")
     .since("state"),
 ];
-// @ts-expect-error days are not narrowed
+// @ts-expect-error days cannot have a scope
 daysSince(login).within("7d");
 // @ts-expect-error days of an event, not of a condition
 daysSince(login.happened());
-// @ts-expect-error how far apart is part of a sequence
+// @ts-expect-error a sequence needs a maximum distance
 all(sequence(login, created));
-// @ts-expect-error two events
+// @ts-expect-error a sequence needs two events
 sequence(login, powerUsers);
 
-// Traits against the present.
+// Traits compared with the current time.
 const p: Condition[] = [customer.renewsOn.passed(), customer.renewsOn.passed("3d"), customer.renewsOn.is("2026-01-01")];
-// @ts-expect-error a number does not pass
+// @ts-expect-error a number cannot pass like a date
 customer.seats.passed();
-// @ts-expect-error a text does not come near
+// @ts-expect-error a text cannot come near like a date
 customer.plan.within("3d");
 
 // Models.
@@ -255,6 +255,6 @@ defineModel({ events: [powerUsers] });
 defineModel({ segments: { created } });
 // @ts-expect-error misspelt part
 defineModel({ event: [created] });
-// @ts-expect-error a list is of scalars
+// @ts-expect-error a list contains scalars
 array(array(string()));
 export const used = [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q];

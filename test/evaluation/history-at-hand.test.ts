@@ -13,14 +13,14 @@ function ask(history: HistoryCache, after = BEGINNING, until: ReturnType<typeof 
   return page && { seqs: page.events.map(({ seq }) => seq), complete: page.complete };
 }
 
-it("knows nothing before something was fetched, and nothing of other events", () => {
+it("has no answer before anything was fetched, or for other events", () => {
   const history = new HistoryCache();
   expect(ask(history)).toBeUndefined();
   history.add({ event: "paid", after: BEGINNING, until: null }, { events: EVENTS, complete: true });
   expect(ask(history, BEGINNING, null, "other")).toBeUndefined();
 });
 
-it("answers every request within what was fetched to the end", () => {
+it("answers every request within a history that was fetched to its end", () => {
   const history = new HistoryCache();
   history.add({ event: "paid", after: BEGINNING, until: null }, { events: EVENTS, complete: true });
   expect(ask(history)).toEqual({ seqs: [1, 2, 3, 4, 5, 6], complete: true });
@@ -29,7 +29,7 @@ it("answers every request within what was fetched to the end", () => {
   expect(ask(history, place(8, 6)), "nothing is later").toEqual({ seqs: [], complete: true });
 });
 
-it("answers as far as what was fetched goes, and then no more", () => {
+it("answers only as far as the history was fetched", () => {
   const history = new HistoryCache();
   history.add({ event: "paid", after: BEGINNING, until: null }, { events: EVENTS.slice(0, 3), complete: false });
   expect(ask(history)).toEqual({ seqs: [1, 2, 3], complete: false });
@@ -41,7 +41,7 @@ it("answers as far as what was fetched goes, and then no more", () => {
   expect(ask(history, place(2, 3)), "to the end it was not fetched").toEqual({ seqs: [4, 5, 6], complete: false });
 });
 
-it("does not answer what begins before what was fetched", () => {
+it("does not answer requests that begin before the fetched part", () => {
   const history = new HistoryCache();
   history.add({ event: "paid", after: place(2, 3), until: null }, { events: EVENTS.slice(3), complete: true });
   expect(ask(history)).toBeUndefined();

@@ -16,7 +16,7 @@ import { propertyRuns } from "../support/property-runs.js";
 const RUNS = propertyRuns(100);
 const ALL = 1e6;
 
-/** A history that comes in parts of so many events, and of which two are fetched at a time. */
+/** Travels to `at` with a history in parts of `size` events, of which two are fetched at a time. */
 function travel(model: Model, input: CustomerState, events: readonly TrackOperation[], at: number, size: number) {
   const past = new PastEvents(async (request) => {
     const found = requestedEvents(events, request);
@@ -34,11 +34,11 @@ function travel(model: Model, input: CustomerState, events: readonly TrackOperat
 
 const instants = fc.oneof(
   fc.integer({ min: START - 86_400_000, max: FINAL_INSTANT }),
-  fc.integer({ min: 0, max: 11 }), // of one of the operations
+  fc.integer({ min: 0, max: 11 }), // the acceptance of an operation
 );
 const sizes = fc.integer({ min: 1, max: 5 });
 
-it("at any instant, it is as a plain reading of the rules says of what had happened by then", { timeout }, async () => {
+it("at any instant, it equals a plain reading of the rules for everything up to then", { timeout }, async () => {
   let compared = 0;
   let before = 0;
   await fc.assert(
@@ -48,7 +48,7 @@ it("at any instant, it is as a plain reading of the rules says of what had happe
       const events = run.evaluated();
       const { firstEvaluatedAt: began } = run.state;
       const first = events[0]?.occurredAt ?? Infinity;
-      // As in the property of replays: when an identify began that changed nothing is not known.
+      // As for replays: the first evaluation is unknown if the first identify changed nothing.
       if (began === null || (began !== createdAt && began < first)) return;
       const travelled = await travel(model, run.state, events, at, size);
       if (first > at && Math.max(createdAt, began) > at) {
@@ -75,7 +75,7 @@ it("at any instant, it is as a plain reading of the rules says of what had happe
 });
 
 it(
-  "where all came in order, it is what evaluation logged: at the customer's clock, at each transition and just before",
+  "for operations in order, it equals what evaluation logged: at the customer's clock, at each transition and just before",
   { timeout },
   async () => {
     let transitions = 0;
@@ -102,7 +102,7 @@ it(
   },
 );
 
-it("keeps the last of what was emitted, and counts the rest", async () => {
+it("keeps the last emissions, and counts the rest", async () => {
   const [given, sequence] = fc.sample(fc.tuple(snapshot, inOrder), { seed: 7, numRuns: 200 }).find(([model, list]) => {
     return (
       list.length > 0 && replayOf(model, list).replayed.effects.filter(({ kind }) => kind === "emission").length > 3

@@ -7,7 +7,7 @@ import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { addTo, all, emit, healthOf, inSegment, not, of, rule } from "../engine/support/builders.js";
 import { complete, ordered } from "./sound.js";
 
-/** Names and values that mean something in a snapshot, so that arbitrary documents are not all refused at the door. */
+/** Names and values with a meaning in snapshots, so that not all arbitrary documents are refused at once. */
 const WORDS =
   "kind,id,when,of,event,order placed,total,plan,onboarding,create,chosen,manual,all,any,not,count,aggregate,latest,sequence," +
   "journeyStep,health,scale,display,show,emit,state,7d,0d,a,upsell.ready,constructor,toString,eq,gte,in,sum,active,previousStep";
@@ -24,7 +24,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 type Container = Record<string | number, unknown>;
 
 /** A snapshot with one of every kind of part. */
-const whole: Snapshot = {
+const full: Snapshot = {
   ...complete,
   health: healthOf(
     {
@@ -51,21 +51,21 @@ const whole: Snapshot = {
   display: { name: "plan", show: ["seats", "plan"] },
 };
 
-/** Every place of a document. */
+/** The paths of all places in a document. */
 function places(node: unknown, trail: (string | number)[] = []): (string | number)[][] {
   if (typeof node !== "object" || node === null) return [trail];
   const keys = Array.isArray(node) ? node.map((_, index) => index) : Object.keys(node);
   return [trail, ...keys.flatMap((key) => places((node as Container)[key], [...trail, key]))];
 }
 
-/** The sound snapshot with something else, or nothing, in one to three of its places. */
+/** The full snapshot with one to three of its places replaced or removed. */
 const broken = fc
-  .array(fc.tuple(fc.constantFrom(...places(whole).slice(1)), fc.option(value, { nil: undefined })), {
+  .array(fc.tuple(fc.constantFrom(...places(full).slice(1)), fc.option(value, { nil: undefined })), {
     minLength: 1,
     maxLength: 3,
   })
   .map((changes) => {
-    const copy = structuredClone(whole) as unknown as Container;
+    const copy = structuredClone(full) as unknown as Container;
     for (const [trail, other] of changes) {
       const parent = trail.slice(0, -1).reduce<unknown>((node, key) => (node as Container | undefined)?.[key], copy);
       if (typeof parent !== "object" || parent === null) continue;
@@ -73,7 +73,7 @@ const broken = fc
       if (other !== undefined) (parent as Container)[last] = other;
       else if (!Array.isArray(parent)) delete (parent as Container)[last];
     }
-    // A place behind the end of what is there by now leaves a hole, which no JSON has.
+    // A place past the end of a shortened list leaves a hole, which JSON cannot have.
     return JSON.parse(JSON.stringify(copy)) as unknown;
   });
 
@@ -97,8 +97,8 @@ const sections = fc.record(
 test.each([
   ["any JSON", value, 300],
   ["any parts", sections, 500],
-  ["a sound snapshot with a few places changed", broken, 1_500],
-])("reading %s never throws, and what is read is a fixed point", (_, document, numRuns) => {
+  ["a valid snapshot with a few places changed", broken, 1_500],
+])("reading %s never throws, and a snapshot that was read reads back the same", (_, document, numRuns) => {
   let taken = 0;
   fc.assert(
     fc.property(document, (json) => {
@@ -115,20 +115,20 @@ test.each([
       expect(bytes).toBe(canonicalJson(json));
       const again = parseSnapshot(JSON.parse(bytes));
       expect(again.ok && canonicalJson(again.snapshot)).toBe(bytes);
-      // The copy has its keys in canonical order itself.
+      // The copy has its keys in canonical order.
       expect(JSON.stringify(result.snapshot)).toBe(bytes);
     }),
     { numRuns },
   );
-  // Some thirty as a rule: of the changes that chance makes few leave a snapshot sound.
+  // Usually about thirty: few random changes leave a snapshot valid.
   if (document === broken) expect(taken).toBeGreaterThan(5);
 });
 
-test("the whole snapshot that is broken here is sound", () => {
-  expect(parseSnapshot(whole)).toMatchObject({ ok: true });
+test("the snapshot that these tests break is valid", () => {
+  expect(parseSnapshot(full)).toMatchObject({ ok: true });
 });
 
-test("a document that is all mistakes is told of the first thousand, soon", () => {
+test("a document full of mistakes reports the first thousand, quickly", () => {
   const conditions = Array.from({ length: 12_000 }, (_, index) => inSegment(`unknown_segment_${index}`));
   const segments = Array.from({ length: 500 }, (_, index) => ({ id: `segment_with_a_long_name_${index}` }));
   const result = parseSnapshot({ ...complete, segments: [...segments, { id: "s", when: all(...conditions) }] });

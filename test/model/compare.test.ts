@@ -100,27 +100,27 @@ test.each<[on: Trigger, words: string]>([
   [{ kind: "bandEntered", band: "bad" }, 'health band "bad" entered'],
   [{ kind: "bandExited", band: "bad" }, 'health band "bad" exited'],
   [{ kind: "signalRaised", signal: "manual" }, 'signal "manual" raised'],
-])("that a rule waits for %j is told in words", (on, words) => {
+])("describes in words that a rule waits for %j", (on, words) => {
   expect(changesOf((of) => (of.rules[1]!.on = on))).toEqual([
     `changed rule tell | rules[1].on | on: traits changed → ${words}`,
   ]);
 });
 
-test("transitions that every state gets are told of each, once", () => {
+test("a transition added to every state is reported once for each", () => {
   const any = count("login", "eq", 0, { within: "90d" });
-  const told = changesOf((of) => {
+  const changes = changesOf((of) => {
     for (const { terminal, transitions } of of.lifecycle!.states)
       if (!terminal) transitions.push({ to: "gone", when: any });
   });
   const when = 'count of "login" within 90d is 0';
-  expect(told).toEqual([
+  expect(changes).toEqual([
     `added transition new → gone | lifecycle.states[0].transitions[2] | ${when}`,
     `added transition trial → gone | lifecycle.states[1].transitions[0] | ${when}`,
     `added transition active → gone | lifecycle.states[2].transitions[0] | ${when}`,
   ]);
 });
 
-describe("what an author does to a model is told in the author's words", () => {
+describe("edits of a model are described in the author's words", () => {
   const edits: [edit: (model: Snapshot) => void, ...changes: string[]][] = [
     [() => undefined],
     [
@@ -288,17 +288,17 @@ describe("what an author does to a model is told in the author's words", () => {
   });
 });
 
-test("of a ratio or a difference what changed is told by the number that it is computed of", () => {
+test("a change within a ratio or a difference names the measure that changed", () => {
   const usage = (within: string) => number("order placed", { within });
   const ratio = compared(per(usage("30d"), traitNumber("seats")), "gte", 2);
   const from = segmentWith(ratio);
-  const told = (when: Condition) => changesOf((of) => (of.segments[1]!.when = when), from);
-  expect(told(compared(per(usage("7d"), traitNumber("seats")), "gte", 3))).toEqual([
+  const changesTo = (when: Condition) => changesOf((of) => (of.segments[1]!.when = when), from);
+  expect(changesTo(compared(per(usage("7d"), traitNumber("seats")), "gte", 3))).toEqual([
     'changed segment buyers | segments[1].when.of.within | window of count of "order placed": 30d → 7d',
     'changed segment buyers | segments[1].when.value | threshold of count of "order placed" within 7d per seats: 2 → 3',
   ]);
   expect(
-    told(compared(per(usage("30d"), number("order placed", { within: "30d", previous: true })), "gte", 2)),
+    changesTo(compared(per(usage("30d"), number("order placed", { within: "30d", previous: true })), "gte", 2)),
   ).toEqual([
     'changed segment buyers | segments[1].when | when: count of "order placed" within 30d per seats at least 2 → count of "order placed" within 30d per count of "order placed" in the 30d before the last 30d at least 2',
   ]);
@@ -337,7 +337,7 @@ describe("conditions within conditions", () => {
   });
 });
 
-test("what is before and after stands at the path, in the newer snapshot or else in the older one", () => {
+test("the values before and after are those at the path in the older and the newer snapshot", () => {
   const after = structuredClone(model);
   after.segments.pop();
   after.traits["plan"] = { type: "string", enum: ["free", "pro", "enterprise", "team"] };
@@ -363,7 +363,7 @@ test("what is before and after stands at the path, in the newer snapshot or else
   ]);
 });
 
-test("a message that nobody would read to its end is cut", () => {
+test("a very long message is truncated", () => {
   const conditions = Array.from({ length: 100 }, (_, value) => ({ ...ordered, value }) as Condition);
   const after = segmentWith(any(...conditions));
   const [change] = compareSnapshots(model, after);
@@ -371,7 +371,7 @@ test("a message that nobody would read to its end is cut", () => {
   expect(change!.message).toMatch(/…$/);
 });
 
-/** The value at a path as `at` writes it; undefined where there is none. */
+/** The value at a path in the notation of `at`; undefined if there is none. */
 function valueAt(document: unknown, path: string): unknown {
   const keys = [...path.matchAll(/\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|\.?([A-Za-z_$][\w$]*)/g)];
   expect(keys.map(([text]) => text).join("")).toBe(path);
@@ -385,15 +385,15 @@ function checkPlace(from: Snapshot, to: Snapshot, change: Change): void {
   const { kind, path, before, after } = change;
   const value = valueAt(after === null ? from : to, path);
   expect(value).toBeDefined();
-  // Where the order of parts changed, they are told by their keys.
-  const told = after ?? before;
+  // If only the order of parts changed, they are listed by their keys.
+  const reported = after ?? before;
   const isOrder = change.message.includes("in another order:");
-  if (isOrder) expect((value as object[]).length).toBeGreaterThanOrEqual((told as string[]).length);
-  else expect(value).toEqual(told);
+  if (isOrder) expect((value as object[]).length).toBeGreaterThanOrEqual((reported as string[]).length);
+  else expect(value).toEqual(reported);
   if (kind !== "changed") expect([before === null, after === null]).toEqual([kind === "added", kind === "removed"]);
 }
 
-/** Models of two whose parts have the same names, and edits of one that a JSON editor could make. */
+/** Pairs of models whose parts have the same names, and edits of one that a JSON editor could make. */
 const pairs = fc.oneof(
   fc.tuple(arbitrarySnapshot, arbitrarySnapshot),
   arbitrarySnapshot.map((one): [Snapshot, Snapshot] => [one, structuredClone(one)]),
@@ -413,7 +413,7 @@ const pairs = fc.oneof(
     }),
 );
 
-test("there are no changes exactly where the hash is the same, and each stands where it says", () => {
+test("there are no changes if and only if the hashes are equal, and each change is at its path", () => {
   fc.assert(
     fc.property(pairs, ([from, to]) => {
       const changes = compareSnapshots(from, to);
@@ -427,7 +427,7 @@ test("there are no changes exactly where the hash is the same, and each stands w
   );
 });
 
-test("every single value that is edited is a change", () => {
+test("every edit of a single value is a change", () => {
   const sites = scalarSites(model, []);
   expect(sites.length).toBeGreaterThan(100);
   for (const site of sites) {
@@ -436,7 +436,7 @@ test("every single value that is edited is a change", () => {
     const key = site.at(-1)!;
     const value = (owner as Record<string, unknown>)[key];
     (owner as Record<string, unknown>)[key] = typeof value === "number" ? value + 1 : `${String(value)}x`;
-    // Whether it is sound does not matter here, but for the format, of which there is one, and for what tells kinds apart.
+    // The result need not be valid, but the format version and the members that distinguish kinds must stay.
     if (key === "kind" || key === "type" || site[0] === "formatVersion") continue;
     const changes = compareSnapshots(model, edited);
     expect(changes, site.join(".")).not.toEqual([]);

@@ -12,7 +12,7 @@ const distinct = (parts: object) => over({ kind: "distinct", property: "source",
 const latest = (parts: object) => over({ kind: "latest", property: "total", ...parts });
 const daysSince = (parts: object) => over({ kind: "daysSince", which: "last", ...parts });
 const ratio = (parts: object) => over({ kind: "ratio", of: { kind: "count", of }, per: { kind: "trait", trait: "seats" }, ...parts }); // oxfmt-ignore
-/** So many differences within each other. */
+/** `depth` nested differences. */
 const nested = (depth: number): object => {
   const plain = { kind: "count", of };
   return depth === 0 ? plain : { kind: "difference", of: nested(depth - 1), minus: plain };
@@ -23,7 +23,7 @@ const WHEN = "segments[1].when";
 const problemsOfCondition = (when: unknown, from = complete) =>
   problemsOf({ segments: [{ id: "chosen" }, { id: "s", when }] }, from);
 
-test("every kind of condition is taken", () => {
+test("every kind of condition is accepted", () => {
   const where = { kind: "compare", property: "source", operator: "eq", value: "web" } as const;
   const since = { journey: "onboarding" };
   const total = { kind: "aggregate", of, property: "total" } as const;
@@ -126,11 +126,11 @@ test.each<[condition: unknown, ...problems: string[]]>([
   [{ kind: "health", operator: "gte", value: -1 }, ".value INVALID_SHAPE"],
   [{ kind: "healthBand", bands: ["bad", "goods"] }, ".bands[1] UNKNOWN_BAND"],
   [{ kind: "healthBand", bands: [] }, ".bands INVALID_SHAPE"],
-])("the condition %j is told:%s", (condition, ...problems) => {
+])("the problems of the condition %j are:%s", (condition, ...problems) => {
   expect(problemsOfCondition(condition)).toEqual(problems.map((problem) => WHEN + problem));
 });
 
-test("a model without health, journeys or lifecycle has none to refer to", () => {
+test("conditions on health, journeys or a lifecycle are refused in a model without them", () => {
   const conditions = [
     { kind: "health", operator: "gte", value: 1 },
     { kind: "healthBand", bands: ["x"] },
@@ -146,7 +146,7 @@ test("a model without health, journeys or lifecycle has none to refer to", () =>
   ]);
 });
 
-test("names that are near are suggested, others are not", () => {
+test("similar names are suggested, others are not", () => {
   const messages = (conditions: unknown[]) =>
     messagesOf({ segments: [...complete.segments, { id: "s", when: { kind: "all", conditions } }] });
   expect(

@@ -31,31 +31,31 @@ const IMPOSSIBLE = ["journeys[0].steps[1].when STEP_IMPOSSIBLE"];
 
 test.each<[string, Condition]>([
   ["fewer than no occurrences", none],
-  ["them in a choice of nothing else", any(none, all(has, none))],
+  ["alternatives that are all impossible", any(none, all(has, none))],
   ["two equal numbers", all(seats("eq", 3), seats("eq", 4))],
   ["an empty range", all(seats("gte", 5), seats("lt", 5))],
   ["two texts", all(plan("free"), plan("pro"))],
-  ["silence and activity", all(activeWithin("3d"), inactiveFor("3d"))],
+  ["inactivity and activity", all(activeWithin("3d"), inactiveFor("3d"))],
   ["a condition and its opposite", all(has, not(has))],
   ["the journey's own end", journeyIs("j", "complete", "expired")],
-  ["the journey's own end, said the other way", not(journeyIs("j", "active"))],
+  ["the journey's own end, expressed as a negation", not(journeyIs("j", "active"))],
   ["its own completion", at("two", "completed")],
   ["its own absence", not(at("two", "current"))],
-])("a step that asks for %s can never be met", (_, when) => {
+])("a step that requires %s is reported as impossible", (_, when) => {
   expect(codesOf(when)).toEqual(IMPOSSIBLE);
 });
 
 test.each<[string, Condition, Partial<Journey>?]>([
-  ["what may happen", count("order placed", "gte", 1)],
+  ["an event that can happen", count("order placed", "gte", 1)],
   ["a range of one number", all(seats("gte", 5), seats("lt", 6))],
-  ["one of two of which one is impossible", any(none, has)],
-  ["what another step completed", at("one", "completed")],
-  ["its being the current one, where steps are in any order", not(at("two", "current")), { anyOrder: true }],
-])("a step that asks for %s may be met", (_, when, parts) => {
+  ["one of two alternatives of which one is impossible", any(none, has)],
+  ["the completion of another step", at("one", "completed")],
+  ["not being the current step, if steps are in any order", not(at("two", "current")), { anyOrder: true }],
+])("a step that requires %s is accepted", (_, when, parts) => {
   expect(codesOf(when, parts)).toEqual([]);
 });
 
-test("a step of very many parts is not looked at part by part", () => {
+test("a condition with very many parts is not checked pair by pair", () => {
   const parts = Array.from({ length: 15_000 }, () => seats("eq", 1));
   expect(codesOf(all(...parts, seats("eq", 2)))).toEqual([]);
 });

@@ -13,7 +13,7 @@ const withRule = (parts: object) => ({
   rules: [{ id: "r", on: { kind: "traitsChanged" }, then: { kind: "emit", type: "upsell.ready" }, ...parts }],
 });
 
-test("a snapshot with one of everything is sound", () => {
+test("a snapshot with one of everything is valid", () => {
   const measures: Measure[] = [
     { kind: "count", of, within: "30d" },
     { kind: "aggregate", function: "max", of, property: "total", since: "state" },
@@ -68,7 +68,7 @@ test("a snapshot with one of everything is sound", () => {
   expect(parseSnapshot(snapshot)).toEqual({ ok: true, snapshot });
 });
 
-test("beside a state that cannot be read the others are checked, and may name it", () => {
+test("other states are checked although one cannot be read, and can refer to it", () => {
   const missing = { kind: "count", of: { event: "nothing" }, operator: "gte", value: 1 };
   const states = [{ name: "a" }, { name: "b", transitions: [{ to: "a", when: missing }] }];
   expect(problemsOf({ lifecycle: { initial: "b", states } })).toEqual([
@@ -102,7 +102,7 @@ test("the numbers of journeys, steps, components, bands, rules and signals are l
   ]);
 });
 
-test("references into a part that cannot be read are let pass: it is told once", () => {
+test("references into a part that cannot be read are accepted, so that it is reported once", () => {
   const problems = problemsOf(
     {
       journeys: [{ ...journey, steps: [{ id: "create" }, { id: "invite", when: ordered }] }, { id: "other" }],
@@ -323,13 +323,13 @@ const DISPLAY: Rows = [
 ];
 
 test.each([...JOURNEYS, ...HEALTH, ...RULES, ...SIGNALS, ...DISPLAY])(
-  "a model with %j is told: %s",
+  "the problems of a model with %j are: %s",
   (parts, ...problems) => {
     expect(problemsOf(parts, complete)).toEqual(problems);
   },
 );
 
-test("what a rule must not change is explained", () => {
+test("errors explain what a rule must not change", () => {
   expect(
     messagesOf({
       rules: [
@@ -343,9 +343,9 @@ test("what a rule must not change is explained", () => {
   ]);
 });
 
-test("what is wrong with a message is explained", () => {
-  const told = ["{seat}", "{nam}", "{owner}", "{"];
-  expect(told.flatMap((message) => messagesOf(says(message)))).toEqual([
+test("errors explain what is wrong with a message", () => {
+  const texts = ["{seat}", "{nam}", "{owner}", "{"];
+  expect(texts.flatMap((message) => messagesOf(says(message)))).toEqual([
     'there is no trait "seat" that "{seat}" could stand for; did you mean "seats"?',
     'there is no trait "nam" that "{nam}" could stand for; did you mean "name"?',
     'the display names no owner that "{owner}" could stand for',
@@ -353,9 +353,9 @@ test("what is wrong with a message is explained", () => {
   ]);
 });
 
-test("what is wrong with a display is explained", () => {
-  const told = [{}, { name: "plann" }, { renewal: "seats" }, { show: ["plan", "plan"] }];
-  expect(told.flatMap((display) => messagesOf({ display }))).toEqual([
+test("errors explain what is wrong with a display", () => {
+  const displays = [{}, { name: "plann" }, { renewal: "seats" }, { show: ["plan", "plan"] }];
+  expect(displays.flatMap((display) => messagesOf({ display }))).toEqual([
     'must have at least one of "name", "owner", "renewal", "show"',
     'there is no trait "plann"; did you mean "plan"?',
     'the trait "seats" is of the type number, not date',

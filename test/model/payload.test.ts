@@ -16,20 +16,20 @@ const snapshot: Snapshot = {
   traits: { plan: { type: "string", enum: ["free", "pro"] } },
 };
 
-test("what fits is not spoken of", () => {
+test("a payload that matches the schema has no violations", () => {
   expect(eventDiagnostics(snapshot, "order", { total: 1, tags: ["x"] })).toEqual([]);
   expect(traitDiagnostics(snapshot, { plan: "pro" })).toEqual([]);
   expect(traitDiagnostics(snapshot, { plan: null })).toEqual([]);
 });
 
-test("names that every object has are unknown like others", () => {
+test("names that every object inherits are unknown like others", () => {
   expect(eventDiagnostics(snapshot, "toString", {}).map(({ code }) => code)).toEqual(["UNKNOWN_EVENT"]);
   expect(traitDiagnostics(snapshot, { valueOf: 1 }).map(({ code, path }) => [code, path])).toEqual([
     ["UNKNOWN_TRAIT", "traits.valueOf"],
   ]);
 });
 
-test("each violation has its code, its path, a reason and a remedy", () => {
+test("each violation has a code, a path, a reason and a fix", () => {
   expect(eventDiagnostics(snapshot, "order", { tags: ["x", "y", 5], colour: "red" })).toEqual([
     {
       code: "INVALID_PROPERTY_ENUM",
@@ -65,7 +65,7 @@ test("each violation has its code, its path, a reason and a remedy", () => {
   ]);
 });
 
-test("what no declared type can hold has a code of its own, in place of that of its type", () => {
+test("a value that no declared type can hold has its own code instead of a type error", () => {
   const structures = (payload: Record<string, unknown>) =>
     eventDiagnostics(snapshot, "order", { total: 1, ...payload }).map(({ code, path }) => `${code} ${path}`);
   expect(structures({ tags: ["x", ["x"], { a: 1 }, null] })).toEqual([
@@ -104,7 +104,7 @@ test.each([
   expect(jsonbLength(value)).toBe([...text].length);
 });
 
-test("paths quote what is no plain word, and cut what is long", () => {
+test("paths quote names that are not plain words, and truncate long ones", () => {
   expect(memberPath("traits", "plan")).toBe("traits.plan");
   expect(memberPath("traits", 'a "b"')).toBe('traits["a \\"b\\""]');
   expect(memberPath("traits", "👍".repeat(300))).toBe(`traits["${"👍".repeat(256)}…"]`);

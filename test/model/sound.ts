@@ -2,7 +2,7 @@ import { type Condition, EMPTY_SNAPSHOT, type Journey, type Snapshot } from "../
 import { parseSnapshot } from "../../src/model/validate/validate.js";
 import { happened, healthOf, traitExists } from "../engine/support/builders.js";
 
-/** A small snapshot that is sound, for tests to break. */
+/** A small valid snapshot for tests to break. */
 export const sound: Snapshot = {
   ...EMPTY_SNAPSHOT,
   events: {
@@ -36,7 +36,7 @@ export const health = healthOf(
   { good: 50, bad: 0 },
 );
 
-/** The sound snapshot with one of everything that it has not. */
+/** The valid snapshot with one of every other part. */
 export const complete: Snapshot = {
   ...sound,
   journeys: [journey],
@@ -48,13 +48,13 @@ export const complete: Snapshot = {
   ],
 };
 
-/** What is said of a snapshot that is sound but for these parts: paths and codes. */
+/** The problems of the valid snapshot with these parts replaced, as paths and codes. */
 export function problemsOf(parts: object, from = sound): string[] {
   const result = parseSnapshot({ ...from, ...parts });
   return result.ok ? [] : result.problems.map(({ path, code }) => `${path} ${code}`);
 }
 
-/** The same, in words. */
+/** The messages of the same problems. */
 export function messagesOf(parts: object, from = complete): string[] {
   const result = parseSnapshot({ ...from, ...parts });
   return result.ok ? [] : result.problems.map(({ message }) => message);

@@ -19,7 +19,7 @@ const compare = (property: string, operator: string, value: unknown) =>
 const trait = (name: string, operator: string, value: unknown) =>
   withCondition({ kind: "trait", trait: name, operator, value });
 
-test("the empty snapshot is sound, and so is one of everything", () => {
+test("the empty snapshot is valid, and so is one with everything", () => {
   expect(parseSnapshot(EMPTY_SNAPSHOT)).toEqual({ ok: true, snapshot: EMPTY_SNAPSHOT });
   const properties: PropertyCondition[] = [
     { kind: "not", condition: { kind: "exists", property: "source" } },
@@ -67,7 +67,7 @@ test.each([
 describe.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"])("the name %s", (name) => {
   const record = (value: object) => JSON.parse(JSON.stringify({ name: value }).replace("name", name)) as object;
 
-  test("is one of an event, a property, a trait and a value like any other", () => {
+  test("can name an event, a property, a trait and a value like any other", () => {
     const fields = record({ type: "string", enum: [name] });
     const when = { kind: "count", of: { event: name, where: { kind: "compare", property: name, operator: "eq", value: name } }, operator: "gte", value: 1 }; // oxfmt-ignore
     const snapshot = {
@@ -81,7 +81,7 @@ describe.each(["__proto__", "constructor", "prototype", "toString", "hasOwnPrope
     expect(result.ok && canonicalJson(result.snapshot)).toBe(canonicalJson(snapshot));
   });
 
-  test("is refused as any other where nothing of it is declared or known", () => {
+  test("is refused like any other where it is not declared", () => {
     expect(problemsOf(record({}))).toEqual([`${name} INVALID_SHAPE`]);
     const count = { kind: "count", of: { event: name }, operator: "gte", value: 1 };
     expect(withCondition(count)).toEqual(["segments[1].when.of.event UNKNOWN_EVENT"]);
@@ -89,7 +89,7 @@ describe.each(["__proto__", "constructor", "prototype", "toString", "hasOwnPrope
   });
 });
 
-test("names of the prototype that are no danger are names like others", () => {
+test("harmless names of the prototype are treated like other names", () => {
   expect(withCondition({ kind: "segment", segment: "toString" })).toEqual(["segments[1].when.segment UNKNOWN_SEGMENT"]);
   expect(compare("valueOf", "eq", 1)).toEqual(["segments[1].when.of.where.property UNKNOWN_PROPERTY"]);
   expect(withCondition({ kind: "hasOwnProperty" })).toEqual(["segments[1].when.kind INVALID_SHAPE"]);
@@ -128,7 +128,7 @@ test.each(["", "a\nb", "\u{1f600}".repeat(257)])("the event name %j is refused",
   expect(problemsOf({ events: { [name]: { properties: {} } } })).toEqual([expect.stringMatching(/ INVALID_NAME$/)]);
 });
 
-test("names are counted in characters, and may be any others", () => {
+test("the length of names is counted in characters, and any other name is accepted", () => {
   expect(
     problemsOf({ events: { ["\u{1f600}".repeat(256)]: { properties: { "Größe (cm)": { type: "number" } } } } }),
   ).toEqual([]);
@@ -169,7 +169,7 @@ test("every problem of a lifecycle is found", () => {
 
 const WHEN = "segments[1].when";
 
-test.each<[found: string[], ...expected: string[]]>([
+test.each<[problems: string[], ...expected: string[]]>([
   [withCondition("always"), `${WHEN} INVALID_SHAPE`],
   [withCondition({ kind: "all", conditions: [] }), `${WHEN}.conditions INVALID_SHAPE`],
   [
@@ -195,11 +195,11 @@ test.each<[found: string[], ...expected: string[]]>([
   [trait("renewsOn", "gt", "2026-02-29"), `${WHEN}.value INVALID_VALUE`],
   [withCondition({ kind: "traitDateWithin", trait: "seats", within: "1d" }), `${WHEN}.trait TYPE_MISMATCH`],
   [withCondition({ kind: "lifecycle", states: ["a", "b"] }), `${WHEN}.states[1] UNKNOWN_STATE`],
-])("a condition is refused for %j", (found, ...expected) => {
-  expect(found).toEqual(expected);
+])("a condition is refused for %j", (problems, ...expected) => {
+  expect(problems).toEqual(expected);
 });
 
-test("without a lifecycle nothing refers to it", () => {
+test("conditions on the lifecycle are refused without one", () => {
   const conditions = [
     { kind: "inState", atLeast: "1d" },
     { kind: "lifecycle", states: ["a"] },
@@ -212,7 +212,7 @@ test("without a lifecycle nothing refers to it", () => {
   ]);
 });
 
-test("segments in a circle are refused; through the lifecycle a circle is none", () => {
+test("segments that read each other in a circle are refused, unless the circle passes through the lifecycle", () => {
   const has = (segment: string) => ({ kind: "segment", segment });
   const circle = [
     { id: "a", when: { kind: "all", conditions: [has("chosen"), has("b")] } },
@@ -235,7 +235,7 @@ test("segments in a circle are refused; through the lifecycle a circle is none",
   expect(problemsOf({ lifecycle, segments: [{ id: "s", when: { kind: "lifecycle", states: ["a"] } }] })).toEqual([]);
 });
 
-test("equal snapshots have equal bytes, whatever the order of their keys", () => {
+test("equal snapshots have equal bytes, in any order of keys", () => {
   const reversed = Object.fromEntries(Object.entries(sound).reverse()) as unknown as Snapshot;
   expect(canonicalJson(reversed)).toBe(canonicalJson(sound));
   expect(hashSnapshot(reversed)).toBe(hashSnapshot(sound));
@@ -245,7 +245,7 @@ test("equal snapshots have equal bytes, whatever the order of their keys", () =>
   expect(() => canonicalJson({ a: Number.POSITIVE_INFINITY })).toThrow(new TypeError("JSON has no number Infinity"));
 });
 
-test("a model without a display has the hash that it had before there were displays", () => {
+test("a model without a display keeps the hash it had before displays were introduced", () => {
   expect(hashSnapshot(EMPTY_SNAPSHOT)).toBe("e57c961b3ef41657195fde08a3f29e64672a0a6814630937371aea6e6fc6e70c");
   expect(hashSnapshot({ ...EMPTY_SNAPSHOT, display: { name: "plan" } })).not.toBe(hashSnapshot(EMPTY_SNAPSHOT));
 });
@@ -258,14 +258,14 @@ test("durations are whole numbers of fixed units", () => {
   }
 });
 
-test("dates are those of the calendar, with a zone where they have a time", () => {
+test("dates must exist in the calendar, and need a zone if they have a time", () => {
   const good = ["2026-01-31", "2024-02-29", "0001-01-01", "2026-01-31T23:59:59.999Z", "2026-01-31T09:30+01:00"];
   const bad = ["2026-02-29", "2026-13-01", "2026-01-31T09:30:00", "2026-01-31T24:00Z", "31.1.2026", "2026-1-31", ""];
   expect(good.filter((text) => !isIsoDate(text))).toEqual([]);
   expect(bad.filter(isIsoDate)).toEqual([]);
 });
 
-test("many unknown members are refused like one", () => {
+test("many unknown members are refused like a single one", () => {
   const unknown = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`unknown_${n}`, 0]));
   expect(problemsOf(unknown)).toContainEqual("unknown_0 INVALID_SHAPE");
   const condition = withCondition({ kind: "activeWithin", duration: "1d", ...unknown });

@@ -3,7 +3,7 @@ import { compareSnapshots } from "../../src/model/compare/compare.js";
 import { byPart } from "../../src/words/changes.js";
 import { snapshot } from "../support/service.js";
 
-it("a difference of a health band says of which one", () => {
+it("a change of a health band names the band", () => {
   const health = (bounds: Record<string, number>) => ({
     components: [
       { id: "plan", weight: 1, score: { kind: "map" as const, trait: "plan", values: { free: 0, pro: 100 } } },

@@ -5,7 +5,7 @@ test.each([
   ["=1+1", "'=1+1"],
   ["＝1", "'＝1"],
   ["@x", "'@x"],
-  // Where a semicolon ends a cell, as in Germany and France.
+  // In locales where a semicolon ends a cell, such as Germany and France.
   ["x;=1+1", "x;'=1+1"],
   ["x;-1;+2", "x;'-1;'+2"],
   ["x\t@y", "x\t'@y"],
@@ -15,14 +15,14 @@ test.each([
   ["\nx", `"'\nx"`],
   ["\rx", `"'\rx"`],
   ["\tx", "'\tx"],
-])("in %j nothing is a formula to a spreadsheet", (text, cell) => {
+])("no part of %j is a formula in a spreadsheet", (text, cell) => {
   expect(csvLines([[text, "y"]])).toBe(`${cell},y\n`);
 });
 
-test.each(["a; b", "x=1", "a-b", "1;2", "", "it's"])("%j stays as it is", (text) => {
+test.each(["a; b", "x=1", "a-b", "1;2", "", "it's"])("%j stays unchanged", (text) => {
   expect(csvLines([[text, "y"]])).toBe(`${text},y\n`);
 });
 
-test("numbers, truth and nothing stay as they are", () => {
+test("numbers, booleans and null stay unchanged", () => {
   expect(csvLines([[-1, 2.5, true, null, "x"]])).toBe("-1,2.5,true,,x\n");
 });

@@ -15,13 +15,13 @@ const invisible = [
   0xe0fff,
 ];
 
-test.each(invisible)("a character that shows nothing is shown as an escape: %i", (code) => {
+test.each(invisible)("an invisible character is shown as an escape: %i", (code) => {
   const hex = code.toString(16);
   const escape = code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
   expect(printable(`ac${String.fromCodePoint(code)}me`)).toBe(`ac${escape}me`);
 });
 
-test("of what follows an emoji only what changes its look is shown as it is", () => {
+test("after an emoji, only characters that change its look stay unescaped", () => {
   expect(printable("❤\ufe0f\ufe0f")).toBe("❤\ufe0f\\ufe0f");
   expect(printable("1\ufe0f 1\ufe0f\u20e3")).toBe("1\\ufe0f 1\ufe0f\u20e3");
   expect(printable("葛\u{e0100} a\u{e0100}")).toBe("葛\u{e0100} a\\u{e0100}");
@@ -29,7 +29,7 @@ test("of what follows an emoji only what changes its look is shown as it is", ()
 });
 
 test.each([..."❤️ ☎︎ 👁️‍🗨️ 🕵🏽‍♂️ 🏳️‍🌈 ©️ 🅰️ 〰️ #️⃣ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏴󠁧󠁢󠁳󠁣󠁴󠁿 🇩🇪 👩🏽‍💻".split(" "), "Müller & Söhne 株式会社 שלום می‌خواهم"])(
-  "emoji and words stay as they are: %s",
+  "emoji and words stay unchanged: %s",
   (text) => {
     expect(printable(text)).toBe(text);
   },
