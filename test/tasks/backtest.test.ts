@@ -47,7 +47,7 @@ async function run(environment: TestEnvironment, question: StoredQuestion = QUES
   return { id, job, samples: await samplesOf(id), report: (await reportOf(id))! };
 }
 
-/** The samples that the sampler alone takes of what is stored of customers. */
+/** The samples that the sampler alone takes from the stored customers. */
 async function sampledAlone({ environmentId }: TestEnvironment, models: readonly Snapshot[], question = QUESTION) {
   const snapshots = models.map(declared);
   const compiled = snapshots.map(compile);
@@ -93,11 +93,11 @@ async function becomingPro(operations: TestOperation[] = []): Promise<TestEnviro
   return environment;
 }
 
-/** Since which instant the customer was said to be in segments, by their names. */
+/** The customer's segments from each instant on. */
 const segmentsOf = ([customer]: CustomerSamples[]) =>
   customer!.said[0]!.map(([index, { segments }]) => [index, ...segments]);
 
-it("notes what the sampler alone takes of the same operations, under both models, and changes nothing else", async () => {
+it("stores the samples that the sampler alone takes of the same operations, under both models, and changes nothing else", async () => {
   const environment = await populated(db.sql, 60, CHANGED);
   await environment.deploy(MODEL);
   const before = await everything(environment);
@@ -117,7 +117,7 @@ it("notes what the sampler alone takes of the same operations, under both models
   expect(row).toEqual({ snapshot: null, against: "v1" });
 });
 
-it("a history that is too long for once is gone through in parts, with the same samples", async () => {
+it("a history too long for one pass is read in parts, with the same samples", async () => {
   const model = snapshotOf({
     states: {
       new: [["active", count("login", "gte", 3)]],
@@ -142,7 +142,7 @@ it("a history that is too long for once is gone through in parts, with the same 
 });
 
 describe("traits", () => {
-  it("hold from their acceptance on, or the present ones from the first event on where the question says so", async () => {
+  it("hold from their acceptance on, or the current ones from the first event on if the question says so", async () => {
     const environment = await becomingPro();
     expect(segmentsOf((await run(environment)).samples)).toEqual([[0], [2, "pro"]]);
     const { samples } = await run(environment, { ...QUESTION, traits: "now" });
@@ -152,7 +152,7 @@ describe("traits", () => {
     ]);
   });
 
-  it("whose update retention has removed hold from the beginning", async () => {
+  it("whose update was removed by retention hold from the beginning", async () => {
     const environment = await becomingPro([
       { customer: "globex", at: "2026-01-13T00:00:00.000Z", traits: { renewsOn: "2026-05-01" } },
     ]);
@@ -167,7 +167,7 @@ describe("traits", () => {
   });
 });
 
-it("operations that wait and customers of whom nothing was evaluated are not looked at", async () => {
+it("waiting operations and customers without evaluated ones are ignored", async () => {
   const environment = await becomingPro();
   await environment.ingest([
     { customer: "globex", at: "2026-01-20T00:00:00.000Z", traits: { plan: "free" } },
@@ -180,7 +180,7 @@ it("operations that wait and customers of whom nothing was evaluated are not loo
 });
 
 describe("a worker that ends", () => {
-  it("leaves the customers that are left, and the report, to the next one", async () => {
+  it("leaves the remaining customers and the report to the next one", async () => {
     const environment = await populated(db.sql, 60);
     const expected = await run(environment);
     const id = await queue(db.sql, environment, { kind: "backtest", question: QUESTION, at: AT });
@@ -196,7 +196,7 @@ describe("a worker that ends", () => {
     expect(await reportOf(id)).toEqual(expected.report);
   });
 
-  it("while it makes the report has it made again", async () => {
+  it("while it makes the report lets the next one make it again", async () => {
     const environment = await populated(db.sql, 12);
     const id = await queue(db.sql, environment, { kind: "backtest", question: QUESTION, at: AT });
     const first = (await runner.claim())!;
@@ -212,7 +212,7 @@ describe("a worker that ends", () => {
   });
 });
 
-it("one that fails too often is given up, without its model, and says what to do", async () => {
+it("a backtest that fails too often is given up with an error that says what to do", async () => {
   const environment = await becomingPro();
   const id = await queue(db.sql, environment, {
     kind: "backtest",
@@ -225,7 +225,7 @@ it("one that fails too often is given up, without its model, and says what to do
   });
 });
 
-it("erasing a customer removes its samples; after 30 days all are removed, and the report stays", async () => {
+it("erasing a customer removes its samples; after 30 days all are removed, but the report stays", async () => {
   const environment = await populated(db.sql, 12);
   const { id, samples, report } = await run(environment);
   const [{ customerId }] = samples as [CustomerSamples];
@@ -237,7 +237,7 @@ it("erasing a customer removes its samples; after 30 days all are removed, and t
   expect(await reportOf(id)).toEqual(report);
 });
 
-it("a sample is about so many customers", async () => {
+it("a sample has about the requested number of customers", async () => {
   const environment = await populated(db.sql, 300);
   const id = await queue(db.sql, environment, { kind: "backtest", question: QUESTION, at: AT, sample: 100 });
   await runner.runNext(id);

@@ -22,7 +22,7 @@ function logins(customers: string[], at = AT): TestOperation[] {
   return customers.map((customer) => ({ customer, at, event: "login" }));
 }
 
-/** Counts over an environment: what would show a loss or a double. */
+/** Counts over an environment that would reveal a lost or duplicate effect. */
 async function totals(environment: TestEnvironment): Promise<unknown> {
   const { environmentId } = environment;
   const [row] = await db.sql`
@@ -35,7 +35,7 @@ async function totals(environment: TestEnvironment): Promise<unknown> {
   return row;
 }
 
-it("runs at once on one environment neither lose nor double anything", async () => {
+it("concurrent runs on one environment neither lose nor duplicate anything", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   for (let i = 0; i < 4; i++) await environment.ingest(logins(CUSTOMERS));
   const limits = { customers: 7, operations: 20 };
@@ -63,17 +63,21 @@ it("runs at once on one environment neither lose nor double anything", async () 
   });
 });
 
-it("a run stops between two chunks where it is told to, and another one goes on", async () => {
+it("a run stops between two chunks on request, and another one continues", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   await environment.ingest(logins(CUSTOMERS));
   let chunks = 0;
-  await environment.evaluate({ at: AT, limits: { customers: 10, operations: 100 }, goesOn: () => ++chunks <= 2 });
+  await environment.evaluate({
+    at: AT,
+    limits: { customers: 10, operations: 100 },
+    shouldContinue: () => ++chunks <= 2,
+  });
   expect(await environment.pending()).toHaveLength(CUSTOMERS.length - 20);
   await environment.evaluate({ at: AT });
   expect(await environment.pending()).toEqual([]);
 });
 
-it("a customer who is held while more of its operations wait than are looked at holds back nobody", async () => {
+it("a locked customer with more waiting operations than a chunk reads does not delay others", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   await environment.take({ at: AT }, logins(["busy"]));
   await environment.ingest(logins(Array.from({ length: 40 }, () => "busy")));
@@ -90,7 +94,7 @@ it("a customer who is held while more of its operations wait than are looked at 
   expect(await totals(environment)).toMatchObject({ pending: 0, counted: 42 });
 });
 
-it("a look that came before a call had committed is repeated in a moment: the call may have relied on the job that looked", async () => {
+it("an evaluation that preceded the commit of a call is repeated shortly after: the call may have relied on its job", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   const { environmentId, keyHash } = environment;
   const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 30, logger: runLog() };
@@ -98,12 +102,12 @@ it("a look that came before a call had committed is repeated in a moment: the ca
   const jobUtilities = await makeWorkerUtils({ connectionString: `${db.url}?application_name=jobs` });
   onTestFinished(async () => {
     await jobUtilities.release();
-    // It waits for none of its connections, and one that the end of the database ends fails the run.
+    // The release does not wait for its connections, and dropping the database under one would fail the run.
     await expect.poll(() => db.sql`select from pg_stat_activity where application_name = 'jobs'`).toEqual([]);
   });
   const { addJob } = jobUtilities;
-  const look = () => turns.take({ environmentId, isRetry: false, addJob });
-  // Nobody is notified when a job becomes due that was not when it was added.
+  const evaluate = () => turns.take({ environmentId, isRetry: false, addJob });
+  // No worker is notified when a job becomes due that was not due when it was added.
   const jobs = () => db.sql<{ isDue: boolean }[]>`
     select run_at <= created_at as "isDue" from graphile_worker._private_jobs
     where (payload ->> 'environmentId')::integer = ${environmentId} order by id`;
@@ -114,13 +118,13 @@ it("a look that came before a call had committed is repeated in a moment: the ca
   const body = JSON.stringify({ events: [{ type: "track", customerId: "second", event: "login" }] });
   await ingestBatch(caller, { keyHash, batchId: randomUUID(), repeated: false }, body);
   expect(await jobs(), "only the first call's").toEqual([{ isDue: true }]);
-  await look();
+  await evaluate();
   await caller`commit`;
   caller.release();
   await expect.poll(jobs).toEqual([{ isDue: true }, { isDue: true }]);
 
   await db.sql`delete from graphile_worker._private_jobs`;
-  await look();
+  await evaluate();
   expect(await environment.pending()).toEqual([]);
   expect(await jobs()).toEqual([]);
 });

@@ -21,14 +21,14 @@ import { propertyRuns } from "../support/property-runs.js";
 const db = await useDatabase();
 
 const RUNS = propertyRuns(40);
-/** So many times at most, until what the property is about was met. */
+/** The maximum number of rounds until all cases are covered. */
 const ROUNDS = 5;
 const SETTLE_SECONDS = 30;
-/** They are sent the same operations, so that chunks end between and within customers. */
+/** All receive the same operations, so that chunks end between and within customers. */
 const CUSTOMERS = ["a", "b", "c"];
 
 it(
-  "operations in random batches, looks and chunks end as one at a time in the engine, byte for byte",
+  "operations in random batches, evaluations and chunks end as one at a time in the engine, byte for byte",
   { timeout: 60_000 + 1_000 * RUNS * ROUNDS },
   async () => {
     const coverage = new Coverage();
@@ -96,7 +96,7 @@ it(
   },
 );
 
-/** Sends a batch for every customer, a call for each instant of acceptance, as it is one of the call. */
+/** Sends a batch for every customer, one call per instant of acceptance, since a call has only one. */
 async function sendToAll(
   environment: TestEnvironment,
   batch: Operation[],
@@ -114,8 +114,8 @@ async function sendToAll(
 }
 
 /**
- * After which operations a look at the time of their acceptance changes nothing in the end: where the timers are held anyway, or where
- * all that follows is evaluated at that instant or later. A customer's id decides when its health is due, so each is asked.
+ * The operations after which an evaluation at their acceptance does not change the final result: where timers are held anyway, or where
+ * everything after is evaluated at that instant or later. A customer's id decides when its health is due, so each one is checked.
  */
 function lookable(model: Model, sequence: Operation[]): boolean[] {
   const each = CUSTOMERS.map((customer) => {

@@ -25,14 +25,14 @@ const QUIET = snapshotOf({
 });
 const AT = "2026-03-02T10:00:00.000Z";
 const NOON = "2026-03-02T12:00:00.000Z";
-/** An event that came late. */
+/** A late event. */
 const LATE = { event: "login", occurred: "2026-01-01T00:00:00.000Z" };
 
 it.each([...parts, ...order])("the engine's example: $name", async (example) => {
   expect(await storedLooks(db.sql, example)).toEqual(looksOf(example));
 });
 
-describe("events ahead", () => {
+describe("future events", () => {
   it("stay pending until their time comes, and are evaluated then", async () => {
     const environment = await TestEnvironment.create(db.sql, TRIAL);
     await environment.ingest([
@@ -46,9 +46,9 @@ describe("events ahead", () => {
       select status from svc_inspect.events where project = ${environment.place.project} and occurred_at = ${NOON}::text::timestamptz`;
     expect(status).toBe("pending");
 
-    // One look suffices: the row is gone and nothing is due afterwards.
+    // One chunk suffices: the row is gone and nothing is due afterwards.
     let chunks = 0;
-    await environment.evaluate({ at: NOON, goesOn: () => ++chunks === 1 });
+    await environment.evaluate({ at: NOON, shouldContinue: () => ++chunks === 1 });
     expect(await environment.pending()).toEqual([]);
     expect(await environment.document()).toMatchObject({ lifecycle: "activated", lastEventAt: NOON, nextDueAt: null });
   });
@@ -56,7 +56,7 @@ describe("events ahead", () => {
   it("make a new customer due at their acceptance", async () => {
     const environment = await TestEnvironment.create(db.sql, QUIET);
     await environment.ingest([{ at: AT, event: "login", occurred: NOON }]);
-    // Even where another operation is read first and the timers are held for it.
+    // Even if another operation is read first and timers are held for it.
     await environment.ingest([{ at: "2026-03-02T10:01:00.000Z", traits: { plan: "free" } }]);
     await environment.evaluate({ at: "2026-03-02T10:02:00.000Z", limits: { customers: 10, operations: 1 } });
     expect(await transitionsOf(environment, "c1")).toEqual([`-→new ${AT} timer `]);
@@ -81,7 +81,7 @@ describe("events ahead", () => {
   });
 });
 
-it("the settle rule holds timers for 24 hours at most, however long others' late events come", async () => {
+it("the settle rule holds timers for at most 24 hours, however long late events of others arrive", async () => {
   const environment = await TestEnvironment.create(db.sql, QUIET);
   await environment.ingest([{ at: "2026-06-01T10:00:00.000Z", ...LATE }]);
   await environment.ingest([{ customer: "other", at: "2026-06-02T09:59:50.000Z", ...LATE }]);
@@ -92,7 +92,7 @@ it("the settle rule holds timers for 24 hours at most, however long others' late
   expect(await environment.document("other")).toMatchObject({ lifecycle: "activated" });
 });
 
-it("traits keep numbers that no double holds, and nulls inside values; a null removes one", async () => {
+it("traits keep numbers beyond double precision, and nulls inside values; a null removes one", async () => {
   const environment = await TestEnvironment.create(db.sql, TRIAL);
   const identify = (traits: string) => `{"type": "identify", "customerId": "c1", "traits": ${traits}}`;
   await environment.ingestText(
@@ -111,7 +111,7 @@ it("traits keep numbers that no double holds, and nulls inside values; a null re
   );
 });
 
-it("a membership keeps when it began and ended", async () => {
+it("a membership records when it began and ended", async () => {
   const environment = await TestEnvironment.create(db.sql, snapshotOf({ segments: { active: activeWithin("1d") } }));
   await environment.ingest([{ at: AT, event: "login" }]);
   await environment.evaluate({ at: "2026-03-09T10:00:00.000Z" });
@@ -124,7 +124,7 @@ it("a membership keeps when it began and ended", async () => {
 const DAY = "2026-03-01T00:00:00.000Z";
 const NEXT = "2026-03-02T00:00:00.000Z";
 
-it("another version finds what it counts in the retained events that were evaluated, and in no others", async () => {
+it("a new version counts exactly the retained events that were evaluated", async () => {
   const environment = await TestEnvironment.create(db.sql, QUIET);
   const ahead = "2026-03-09T00:00:00.000Z";
   await environment.ingest([

@@ -17,7 +17,7 @@ const db = await useDatabase();
 let environment: TestEnvironment;
 
 beforeAll(async () => {
-  // A rule of the database that only some customers' states break.
+  // A constraint that only some customers' states violate.
   await db.sql`alter table svc.customers add constraint refuse check (customer_id !~ '^refused' or last_event_at is null)`;
 });
 beforeEach(async () => {
@@ -30,7 +30,7 @@ const NOTHING = Object.fromEntries(PARTS.split(" ").map((part) => [part, []])) a
 
 const logins = (at: string, customers: string[]) => customers.map((customer) => ({ customer, at, event: "login" }));
 
-/** Writes this, as if the operations that wait had come to it. */
+/** Writes a result, as if the waiting operations had led to it. */
 async function write(result: Partial<EvaluationResult>): Promise<void> {
   await db.sql.begin(async (tx) => {
     const limits = { customers: 1, operations: 1 };
@@ -61,7 +61,7 @@ it.each(["{}", "[]", "1", '{"memory": {"model": "another", "streams": []}}', '"t
   },
 );
 
-it("customers whose outcome the database refuses are found by bisection and set aside, and nobody else", async () => {
+it("customers whose outcome the database refuses are found by bisection and set aside, and no others", async () => {
   const customers = Array.from({ length: 40 }, (_, i) => `c${i}`);
   customers[13] = "refused-1";
   customers[29] = "refused-2";
@@ -88,7 +88,7 @@ it("customers whose outcome the database refuses are found by bisection and set 
 it("a customer whose timer cannot be written is set aside, and the timers of others fire", async () => {
   await environment.ingest(["c1", "refused", "c3"].map((customer) => ({ customer, at: AT, traits: {} })));
   await environment.take({ at: AT }, logins(AT, ["c1", "c3"]));
-  // Due like the others, and broken.
+  // Due like the others, but broken.
   await db.sql`
     update svc.customers set next_due_at = (select max(next_due_at) from svc.customers where environment_id = ${environment.environmentId})
     where environment_id = ${environment.environmentId} and customer_id = 'refused'`;
@@ -98,18 +98,18 @@ it("a customer whose timer cannot be written is set aside, and the timers of oth
   for (const other of ["c1", "c3"]) expect(await environment.document(other)).toMatchObject({ lifecycle: "quiet" });
 });
 
-it("what is sent for a customer after it was set aside waits with it, and what waits behind it is evaluated by the same run", async () => {
+it("operations of a customer set aside wait with it, and those of others behind them are evaluated by the same run", async () => {
   await environment.take({ at: AT }, logins(AT, ["c1"]));
   await corrupt("c1", "{}");
   await environment.take({ at: AT }, logins(AT, ["c1"]));
   await environment.ingest(logins(LATER, ["c1", "c1", "c1", "c1", "c1", "c2"]));
-  // No more operations are looked at than those of the customer set aside.
+  // The limit is below the number of operations of the customer set aside.
   await environment.evaluate({ at: LATER, limits: { customers: 10, operations: 3 } });
   expect(await environment.document("c2")).toMatchObject({ lifecycle: "activated" });
   expect(await environment.pending()).toEqual(Array(6).fill({ customer: "c1", notBefore: "infinity" }));
 });
 
-it("timers of a customer wait for its operations, also where a chunk ends before them", async () => {
+it("timers of a customer wait for its operations, even if a chunk ends before them", async () => {
   await environment.take({ at: AT }, logins(AT, ["b", "a"]));
   const limits = { customers: 10, operations: 2 };
   await environment.take(
@@ -122,7 +122,7 @@ it("timers of a customer wait for its operations, also where a chunk ends before
   });
 });
 
-it("what a customer comes to is written in parts, each a transaction, and none of it is left out", async () => {
+it("a customer's result is written completely, in several transactions", async () => {
   const segments = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`s${i}`, trait("plan", "eq", "pro")]));
   environment = await TestEnvironment.create(db.sql, snapshotOf({ segments }));
   const changes = Array.from({ length: 700 }, (_, i) => [
@@ -138,7 +138,7 @@ it("what a customer comes to is written in parts, each a transaction, and none o
   expect(batches.length).toBeGreaterThan(1);
 });
 
-it("one transaction may write more emissions than an outbox row holds", async () => {
+it("one transaction can write more emissions than an outbox row holds", async () => {
   await environment.ingest(logins(AT, ["c"]));
   const emission = { customerId: "c", type: "t", source: "rule", metadata: {}, at: 0, ...BY_TIMER } as const;
   await write({ emissions: Array.from({ length: 70_000 }, () => emission) });
@@ -153,7 +153,7 @@ it("one transaction may write more emissions than an outbox row holds", async ()
   expect(batches.map(({ emissions }) => emissions)).toEqual([65_536, 70_000 - 65_536]);
 });
 
-it("a run of a rule that failed is kept with its error, and none without", async () => {
+it("a failed run of a rule is stored with its error, and not accepted without one", async () => {
   await environment.ingest(logins(AT, ["c"]));
   const run = { customerId: "c", rule: "r", triggeredBy: "traits", conditions: {}, action: {}, at: 0, ...BY_TIMER };
   const failed = (error: string | null) =>
@@ -164,21 +164,21 @@ it("a run of a rule that failed is kept with its error, and none without", async
   await expect(failed(null)).rejects.toThrow(/violates check constraint "rule_executions_error_said/);
 });
 
-it("what is left of an evaluation whose connection died changes nothing, on whatever connection the driver sends it", async () => {
+it("the rest of an evaluation whose connection died changes nothing, whichever connection the driver sends it on", async () => {
   await environment.ingest(logins(AT, ["c"]));
   const pool = connect(db.url, { max: 1, applicationName: "svc test one" });
   const limits = { customers: 10, operations: 10 };
-  const [resume, goOn] = gate();
+  const [resumed, resume] = gate();
   const [dead, died] = gate();
   let seqs: number[] = [];
   let refused: unknown;
-  const lost = pool.begin(async (tx) => {
+  const aborted = pool.begin(async (tx) => {
     const input = await call(tx, "begin_chunk", environment.environmentId, limits, 0, new Date(AT));
     seqs = (await db.sql<{ seq: string }[]>`select seq from svc.inbox`).map(({ seq }) => Number(seq));
     const [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;
     await db.sql`select pg_terminate_backend(${pid}::integer)`;
     await dead;
-    // Another transaction has the pool's connection by now.
+    // Another transaction now has the pool's connection.
     const consumed = [{ customerId: "c", seqs }];
     const written = call(tx, "apply_evaluation", environment.environmentId, input, { ...NOTHING, consumed });
     await written.catch((error: unknown) => {
@@ -186,16 +186,16 @@ it("what is left of an evaluation whose connection died changes nothing, on what
       throw error;
     });
   });
-  await expect(lost).rejects.toMatchObject({ code: "CONNECTION_CLOSED" });
+  await expect(aborted).rejects.toMatchObject({ code: "CONNECTION_CLOSED" });
   const other = pool.begin(async (tx) => {
     await tx`select 1`;
     died();
-    await resume;
+    await resumed;
     return "went on";
   });
   await expect.poll(() => refused).toMatchObject({ code: "SV010", message: "TRANSACTION_LOST" });
-  goOn();
-  // It fails where it was in the way of the statement; its work comes again then.
+  resume();
+  // It fails if the stray statement reached it; its work is then repeated.
   await other.catch(() => undefined);
   await pool.end({ timeout: 1 });
   expect(await environment.pending()).toEqual([{ customer: "c", notBefore: null }]);

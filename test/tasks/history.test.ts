@@ -23,7 +23,7 @@ const MODEL = snapshotOf({
 
 const db = await useDatabase();
 
-/** Payments of changing amounts, an hour apart; every seventh is a login instead. */
+/** Payments of varying amounts, an hour apart; every seventh is a login instead. */
 function payments(count: number): TestOperation[] {
   return Array.from({ length: count }, (_, i) => {
     const occurred = iso(START + i * HOUR);
@@ -33,7 +33,7 @@ function payments(count: number): TestOperation[] {
 }
 
 const IN_ORDER = payments(600);
-/** Each third is sent at the end, the newest first. */
+/** Every third one is sent at the end, newest first. */
 const LATE_LAST = [
   ...IN_ORDER.slice(0, 200).filter((_, i) => i % 3 !== 1),
   ...IN_ORDER.slice(0, 200)
@@ -45,7 +45,7 @@ it.each([
   ["in order, in small chunks,", IN_ORDER, { customers: 1, operations: 7 }],
   ["in order, in large chunks,", IN_ORDER, { customers: 500, operations: 5_000 }],
   ["late, in small chunks,", LATE_LAST, { customers: 1, operations: 11 }],
-])("windows over hundreds of events %s are as with all history at hand", async (_, operations, limits) => {
+])("windows over hundreds of events %s are as with the whole history loaded", async (_, operations, limits) => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   const seqs: number[] = [];
   for (let i = 0; i < operations.length; i += 500)
@@ -63,7 +63,7 @@ it.each([
   expect(emissions.length).toBeGreaterThan(3);
 });
 
-it("a new version's memory is rebuilt, and what it lacks is read", async () => {
+it("a new version's memory is rebuilt, and the events it lacks are read from history", async () => {
   const environment = await TestEnvironment.create(db.sql, snapshotOf({}));
   const operations = payments(400);
   const seqs = await environment.ingest(operations);

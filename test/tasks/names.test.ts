@@ -7,8 +7,8 @@ import { TestEnvironment } from "./support/environment.js";
 
 const db = await useDatabase();
 
-// The specification takes any text of up to 256 characters as an event's name, also what every object of JavaScript has.
-describe.each(["constructor", "__proto__", "prototype", "hasOwnProperty"])("what is called %s", (name) => {
+// The specification accepts any text of up to 256 characters as an event's name, including members of every JavaScript object.
+describe.each(["constructor", "__proto__", "prototype", "hasOwnProperty"])("the name %s", (name) => {
   const quoted = JSON.stringify(name);
   const authored = async () => {
     const result = await compiled(`
@@ -32,7 +32,7 @@ describe.each(["constructor", "__proto__", "prototype", "hasOwnProperty"])("what
   const fields = (value: unknown) => JSON.parse(`{${quoted}: ${JSON.stringify(value)}}`) as object;
   const at = "2026-01-02T00:00:00.000Z";
 
-  it("is an event, a property and a trait in the language, the service and svc dev", async () => {
+  it("works for an event, a property and a trait in the language, the service and svc dev", async () => {
     const snapshot = await authored();
     const environment = await TestEnvironment.create(db.sql, snapshot);
     await environment.take({ at }, [
@@ -59,7 +59,7 @@ describe.each(["constructor", "__proto__", "prototype", "hasOwnProperty"])("what
     expect(engine.document("c1")).toMatchObject({ segments: document.segments, traits: document.traits });
   });
 
-  it("is refused as others are where it is not declared", async () => {
+  it("is refused like any other if it is not declared", async () => {
     const environment = await TestEnvironment.create(db.sql);
     await environment.deploy({ ...EMPTY_SNAPSHOT, strictSchema: true });
     await expect(environment.send([{ at, event: name }])).rejects.toThrow("UNKNOWN_EVENT");

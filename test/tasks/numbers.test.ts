@@ -5,13 +5,13 @@ import { useDatabase } from "../support/database.js";
 import { snapshot } from "../support/service.js";
 import { TestEnvironment } from "./support/environment.js";
 
-// Ids tell their numbers, so the numbers of an environment may not count what others do.
+// Ids reveal their numbers, so the numbers of an environment must not depend on the activity of others.
 
 const db = await useDatabase();
 let one: TestEnvironment;
 let other: TestEnvironment;
 beforeAll(async () => {
-  // Of two organizations.
+  // In two organizations.
   [one, other] = [await TestEnvironment.create(db.sql, MODEL), await TestEnvironment.create(db.sql, MODEL)];
 });
 
@@ -30,7 +30,7 @@ async function last({ environmentId }: TestEnvironment): Promise<{ event: bigint
   return { event: BigInt(row.event), emission: BigInt(row.emission) };
 }
 
-it("the ids of events and emissions do not depend on what others send, nor on what is evaluated for them", async () => {
+it("the ids of events and emissions do not depend on operations and evaluations of others", async () => {
   await one.send(login("first"));
   await one.evaluate();
   const before = await last(one);
@@ -43,7 +43,7 @@ it("the ids of events and emissions do not depend on what others send, nor on wh
   expect(await last(one)).toEqual({ event: before.event + BATCH, emission: before.emission + EVALUATION });
 });
 
-it("where followers of the events are does not depend on what others send, nor on their calls under way", async () => {
+it("the position of event followers does not depend on operations of others, nor on their calls in progress", async () => {
   const through = async () => {
     const [row] = await db.sql<[{ through: string }]>`
       select svc.accepted_through(${one.environmentId}) as through`;
@@ -59,18 +59,18 @@ it("where followers of the events are does not depend on what others send, nor o
   });
 });
 
-it("environments do not give the same ids: a receiver of webhooks of two drops what it knows", async () => {
+it("environments do not assign the same ids: a receiver of webhooks of both would drop known ones", async () => {
   const rows = await db.sql<{ first: string }[]>`
     select seqstart as first from pg_sequence where seqrelid in (
       select svc.evaluation_seq(environment_id) from svc.environments union select svc.batch_seq(environment_id) from svc.environments
     )`;
   expect(rows).toHaveLength(8);
   expect(new Set(rows.map(({ first }) => first)).size).toBe(8);
-  // An id holds 53 bits, as doubles do, and no sequence may come to its end.
+  // An id has 53 bits, like doubles, and no sequence may reach its end.
   for (const { first } of rows) expect(BigInt(first)).toBeLessThan(2n ** 42n);
 });
 
-it("the engine writes an id as the database does", async () => {
+it("the engine writes ids like the database", async () => {
   const edges = [0, 1, 2 ** 24 - 1, 2 ** 24, 2 ** 24 + 1, 2 ** 32, 2 ** 48 - 1, 2 ** 48, Number.MAX_SAFE_INTEGER];
   const numbers = [...edges, ...fc.sample(fc.maxSafeNat(), 200), ...edges];
   const rows = await db.sql<{ event: string; emission: string }[]>`

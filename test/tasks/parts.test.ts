@@ -66,7 +66,7 @@ const db = await useDatabase();
 let environment: TestEnvironment;
 let seqs: number[];
 
-/** Sends every operation at its time and evaluates it. */
+/** Sends and evaluates every operation at its time. */
 beforeEach(async () => {
   environment = await TestEnvironment.create(db.sql, MODEL);
   seqs = [];
@@ -87,7 +87,7 @@ async function view(name: string, columns: string, order: string): Promise<Recor
   return rows.map(({ row }) => row as Record<string, unknown>);
 }
 
-it("journeys keep a row a run, with its steps in the author's order", async () => {
+it("journeys store a row per run, with its steps in the author's order", async () => {
   const columns =
     "journey, run, status, current_step, steps, svc.iso(started_at) as started, svc.iso(completed_at) as completed";
   expect(await view("journey_runs", columns, "run")).toEqual([
@@ -111,7 +111,7 @@ it("journeys keep a row a run, with its steps in the author's order", async () =
   ]);
 });
 
-it("rules log every run, with the condition explained and what caused it", async () => {
+it("rules log every run, with the explained condition and the cause", async () => {
   const rows = await view("rule_executions", "rule, result, triggered_by, conditions, action, svc.iso(executed_at) as at, cause_id, config_version", "execution_seq"); // oxfmt-ignore
   const lines = rows.map(({ rule, result, triggered_by, at: executed, cause_id }) => [rule, result, triggered_by, executed, cause_id]); // oxfmt-ignore
   expect(lines).toEqual([
@@ -128,7 +128,7 @@ it("rules log every run, with the condition explained and what caused it", async
   expect(rows[2]).toMatchObject({ conditions: {} });
 });
 
-it("signals keep the present or last raise, health every change of value", async () => {
+it("signals store the current or last raise, health every change of its value", async () => {
   const columns = "signal, severity, message, svc.iso(raised_at) as raised, svc.iso(cleared_at) as cleared";
   await environment.evaluate({ at: at(20) });
   const hot = { signal: "hot", severity: "critical", message: "Call them", raised: at(1, 14), cleared: at(3, 14) };
@@ -148,7 +148,7 @@ it("signals keep the present or last raise, health every change of value", async
   expect(await view("signals", columns, "signal")).toEqual([hot, { ...quiet, ...again, raised: at(26) }]);
 });
 
-it("a transition that flaps is noted once, with the last time", async () => {
+it("a flapping transition is recorded once, with its last time", async () => {
   const model = snapshotOf({
     states: { one: [["two", happened("login")]], two: [["one", happened("login")]] },
     segments: { none: not(happened("login")) },

@@ -16,7 +16,7 @@ afterAll(() => runner.end());
 
 const RUNS = propertyRuns(25);
 const AT = "2026-03-01T00:00:00.000Z";
-/** After all that is sent and accepted. */
+/** After everything that is sent and accepted. */
 const FINAL = "2099-01-01T00:00:00.000Z";
 
 /** Accepts everything that is sent here. */
@@ -33,7 +33,7 @@ const wide: Snapshot = {
   },
   traits: { plan: { type: "string" }, level: { type: "number" } },
 };
-/** Has kept apart what `wide` accepts: an event of its own, a property, a trait. */
+/** Quarantines some of what `wide` accepts: an event, a property and a trait. */
 const narrow: Snapshot = {
   ...wide,
   onViolation: "quarantine",
@@ -67,7 +67,7 @@ type Drawn =
   | { type: string; traits: Record<string, unknown>; customerId: string }
   | { event: string; x: boolean; key?: number | undefined; timestamp: string; customerId: string };
 
-/** An operation as it is sent. Of one key there is one payload, so that none conflicts. */
+/** An operation as it is sent. Each key has one payload, so that none conflicts. */
 function sent(drawn: Drawn): object {
   if ("traits" in drawn) {
     const traits = Object.entries(drawn.traits).map(([name, value]) => [
@@ -86,7 +86,7 @@ function sent(drawn: Drawn): object {
 
 const batches = fc.array(fc.array(operation, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 5 });
 
-/** What is stored of an environment, in the order of acceptance, with each operation's place in its call. */
+/** The stored operations of an environment, in order of acceptance, each with the table that holds it. */
 const storedIn = ({ environmentId }: TestEnvironment) => db.sql<{ seq: string; place: string }[]>`
   select s.seq, s.place
   from (
@@ -96,7 +96,7 @@ const storedIn = ({ environmentId }: TestEnvironment) => db.sql<{ seq: string; p
   ) as s
   order by s.seq`;
 
-/** Has a call accepted at an instant. */
+/** Sets the instant at which a call was accepted. */
 async function accept({ environmentId }: TestEnvironment, batchId: string, at: Date): Promise<void> {
   const [batch] = await db.sql<[{ seq: string }?]>`
     update svc.ingest_batches set accepted_at = ${at}
@@ -122,7 +122,7 @@ async function releaseAll(environment: TestEnvironment, ids?: string[]): Promise
   return released;
 }
 
-/** The states that count: without what evaluation notes of its own course, and what differs by environment. */
+/** The relevant parts of states: without bookkeeping of evaluation, and what differs between environments. */
 async function states(environment: TestEnvironment) {
   await environment.evaluate({ at: FINAL });
   const direct = await Promise.all(["a", "b", "c"].map((id) => environment.document(id)));
@@ -136,31 +136,31 @@ async function states(environment: TestEnvironment) {
     nextDueAt: null,
   });
   return {
-    // As they are at once, of what does not depend on the order of evaluation.
+    // Without a replay, only what does not depend on the order of evaluation.
     direct: direct.map(({ traits, segments, lastEventAt }) => ({ traits, segments, lastEventAt })),
     replayed: replayed.map(compared),
   };
 }
 
 it(
-  "stores, repeats or quarantines each operation, and after the release all is as if it had been accepted at once",
+  "stores, repeats or quarantines each operation, and after the release the result is as if all had been accepted at first",
   { timeout: 60_000 + 4_000 * RUNS },
   async () => {
     let quarantined = 0;
     await fc.assert(
       fc.asyncProperty(batches, fc.boolean(), fc.boolean(), async (drawn, evaluates, inParts) => {
         const held = await TestEnvironment.create(db.sql);
-        const whole = await TestEnvironment.create(db.sql);
+        const accepting = await TestEnvironment.create(db.sql);
         await deployExactly(held, narrow);
-        await deployExactly(whole, wide);
-        // Everybody is there: what an identify changes of nobody makes nobody.
+        await deployExactly(accepting, wide);
+        // All customers exist already: an identify that changes nothing does not create one.
         const first = ["a", "b", "c"].map((customerId) => ({ customerId, event: "login", timestamp: AT }));
         const calls = [first, ...drawn.map((batch) => batch.map((one) => sent(one as Drawn)))];
         let [accepted, repeated] = [0, 0];
         const begun = Date.now() - 60_000;
         for (const [n, events] of calls.entries()) {
           const body = JSON.stringify({ events });
-          for (const environment of [held, whole]) {
+          for (const environment of [held, accepting]) {
             const call = { keyHash: environment.keyHash, batchId: crypto.randomUUID(), repeated: false };
             const answer = await ingestBatch(db.sql, call, body);
             await accept(environment, call.batchId, new Date(begun + 1000 * n));
@@ -173,7 +173,7 @@ it(
         expect(before).toHaveLength(accepted - repeated);
         const kept = before.filter(({ place }) => place === "quarantine");
         quarantined += kept.length;
-        expect(before.length).toBe((await storedIn(whole)).length);
+        expect(before.length).toBe((await storedIn(accepting)).length);
         expect(await violations(db.sql)).toEqual([]);
 
         expect(await releaseAll(held)).toBe(0);
@@ -187,8 +187,8 @@ it(
         expect(await releaseAll(held)).toBe(0);
         expect((await storedIn(held)).map(({ seq }) => seq)).toEqual(before.map(({ seq }) => seq));
         expect(await violations(db.sql)).toEqual([]);
-        // Repeated as a whole it stores nothing but the traits, which have no key.
-        expect(await states(held)).toEqual(await states(whole));
+        // Repeating the calls stores only traits, which have no key.
+        expect(await states(held)).toEqual(await states(accepting));
       }),
       { numRuns: RUNS },
     );

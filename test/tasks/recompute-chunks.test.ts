@@ -3,7 +3,7 @@ import { inChunks } from "../../src/tasks/recompute/chunks.js";
 
 const idOf = (n: number) => `c${String(n).padStart(6, "0")}`;
 
-/** Customers of so many characters each; what was asked for is noted. */
+/** Customers of `length` characters each, and a record of the requests for them. */
 function customers(count: number, length: number) {
   const asked: { after: string | null; customers: number }[] = [];
   const read = (after: string | null, number: number): Promise<string[]> => {
@@ -25,7 +25,7 @@ async function idsOf(chunks: AsyncGenerator<string[]>): Promise<string[]> {
   return ids;
 }
 
-it("has each customer once, in order, from whoever was the last", async () => {
+it("yields each customer once, in order, after the last one of the former attempt", async () => {
   const { read } = customers(1_234, 100);
   expect(await idsOf(inChunks(null, read))).toEqual(Array.from({ length: 1_234 }, (_, n) => idOf(n)));
   expect(await idsOf(inChunks(idOf(1_200), read))).toEqual(Array.from({ length: 33 }, (_, n) => idOf(1_201 + n)));
@@ -33,16 +33,16 @@ it("has each customer once, in order, from whoever was the last", async () => {
 });
 
 it.each([
-  ["a few hundred at most, where they are small", 100, [10, 20, 40, 80, 160, 320, 500, 500]],
-  ["about a mebibyte of them", 10_000, [10, 20, 40, 80, 105, 105]],
-  ["one, where it is as much by itself", 2_000_000, [10, 1, 1, 1]],
-])("doubles what it asks for: %s", async (_, length, numbers) => {
+  ["up to a few hundred small customers", 100, [10, 20, 40, 80, 160, 320, 500, 500]],
+  ["about a mebibyte of customers", 10_000, [10, 20, 40, 80, 105, 105]],
+  ["one customer, if it is that large by itself", 2_000_000, [10, 1, 1, 1]],
+])("doubles the size of requests: %s", async (_, length, numbers) => {
   const { asked, read } = customers(length > 1_000_000 ? 20 : 5_000, length);
   await idsOf(inChunks(null, read));
   expect(asked.slice(0, numbers.length).map((request) => request.customers)).toEqual(numbers);
 });
 
-it("reads two chunks ahead, one after the other, and tells whoever comes to it what failed", async () => {
+it("reads two chunks ahead, one after the other, and reports a failure to the consumer that reaches it", async () => {
   const { asked, read } = customers(100, 100);
   const chunks = inChunks(null, (after, number) =>
     after === idOf(29) ? Promise.reject(new Error("gone")) : read(after, number),

@@ -27,7 +27,7 @@ async function evaluated(model: Snapshot, operations: TestOperation[], at = AT):
   return environment;
 }
 
-/** Deploys a model, recomputes under it, and answers the job's id. */
+/** Deploys a model, recomputes under it, and returns the job's id. */
 async function recompute(environment: TestEnvironment, model: Snapshot, at = AT): Promise<string> {
   await environment.deploy(model);
   const id = await runner.complete(environment, { at });
@@ -44,13 +44,13 @@ const ALL = snapshotOf({
   signals: { hot: { when: inSegment("a"), severity: "critical", message: "hot" } },
 });
 
-it("corrections tell of the differences between the final states at the pinned instant, in order, caused by the job", async () => {
+it("corrections are emitted for the differences between the final states at the pinned instant, in order, caused by the job", async () => {
   const environment = await evaluated(NOTHING, [on(2, "login"), on(3, "login")]);
   const before = await environment.emissions();
   const id = await recompute(environment, ALL);
   const after = await environment.emissions();
   expect(after.slice(0, before.length)).toEqual(before);
-  const told: [type: string, source: string, metadata: object][] = [
+  const emitted: [type: string, source: string, metadata: object][] = [
     ["customer.busy", "lifecycle", { previous_lifecycle: "new", new_lifecycle: "busy" }],
     ["journey.completed", "journey", { journey: "start" }],
     ["segment.entered", "segment", { segment: "a" }],
@@ -60,10 +60,10 @@ it("corrections tell of the differences between the final states at the pinned i
   ];
   const shared = { at: AT, cause: "job", causeId: id, version: 2 };
   expect(after.slice(before.length)).toEqual(
-    told.map(([type, source, metadata]) => ({ ...shared, type, source, metadata })),
+    emitted.map(([type, source, metadata]) => ({ ...shared, type, source, metadata })),
   );
   const [difference] = await differencesOf(db.sql, id);
-  expect(difference!.emissions.map(({ eventType }) => eventType)).toEqual(told.map(([type]) => type));
+  expect(difference!.emissions.map(({ eventType }) => eventType)).toEqual(emitted.map(([type]) => type));
   expect((await jobOf(db.sql, id)).emissions_added).toBe(6);
 
   const undone = await recompute(environment, NOTHING);
@@ -76,7 +76,7 @@ it("corrections tell of the differences between the final states at the pinned i
   ]);
 });
 
-it("a webhook is told of the customer as the recompute found it", async () => {
+it("a webhook receives the customer as of the recompute", async () => {
   const environment = await evaluated(
     NOTHING,
     [on(2, "login"), { at: day(3), traits: { plan: "pro" } }].map((one) => ({ customer: "c1", ...one })),
@@ -113,7 +113,7 @@ describe("expirations", () => {
       .filter(({ type }) => type === "journey.expired")
       .map(({ at, cause }) => `${at.slice(5, 10)} ${cause}`);
 
-  it("are told of once for each run, whatever the expiry under another model, and back under the former", async () => {
+  it("are emitted once for each run, whatever the expiry under another model, and again under the former", async () => {
     const environment = await evaluated(expiring("5d"), [on(2, "login")]);
     expect(await expired(environment)).toEqual(["01-07 timer"]);
     for (const model of [expiring("3d"), expiring("9d"), expiring("5d"), expiring(undefined), expiring("4d")]) {
@@ -122,22 +122,22 @@ describe("expirations", () => {
     }
   });
 
-  it("of several runs each is told of once", async () => {
+  it("of several runs are emitted once each", async () => {
     const days = [1, 8, 15, 22];
     const environment = await evaluated(
       expiring(undefined),
       days.map((n) => on(n, "login")),
     );
     await recompute(environment, expiring("3d", "login", true));
-    const told = ["01-04 job", "01-11 job", "01-18 job", "01-25 job"];
-    expect(await expired(environment)).toEqual(told);
+    const dates = ["01-04 job", "01-11 job", "01-18 job", "01-25 job"];
+    expect(await expired(environment)).toEqual(dates);
     for (const expiry of ["2d", "5d", "3d"]) {
       await recompute(environment, expiring(expiry, "login", true));
-      expect(await expired(environment), expiry).toEqual(told);
+      expect(await expired(environment), expiry).toEqual(dates);
     }
   });
 
-  it("of a run that begins elsewhere under another model are another run's, if nothing was told since its start", async () => {
+  it("of a run that starts elsewhere under another model belong to another run, if none was emitted since its start", async () => {
     const environment = await evaluated(expiring("3d"), [on(2, "login"), on(20, "created")]);
     expect(await expired(environment)).toEqual(["01-05 timer"]);
     await recompute(environment, expiring("3d", "created"));
@@ -147,7 +147,7 @@ describe("expirations", () => {
     expect(await expired(environment)).toEqual(["01-05 timer", "01-23 job"]);
   });
 
-  it("that lie after the pinned instant are live evaluation's to tell", async () => {
+  it("after the pinned instant are left to live evaluation", async () => {
     const environment = await evaluated(expiring(undefined), [on(2, "login")], day(3));
     await recompute(environment, expiring("5d"), day(4));
     expect(await expired(environment)).toEqual([]);
@@ -174,14 +174,14 @@ describe("the outbox", () => {
   const hook = async ({ environmentId }: TestEnvironment) =>
     (await createWebhook(db.sql, environmentId, "http://127.0.0.1:9/", ["customer.active"])).webhookId;
 
-  /** The same with a webhook and a job that nobody has taken. */
+  /** The same with a webhook and a queued job. */
   const queued = async () => {
     const environment = await populated();
     return { environment, webhook: await hook(environment), id: await queue(db.sql, environment, { at: AT }) };
   };
 
-  /** Expects one delivery to a webhook of each of a job's emissions, and of nothing else. */
-  async function expectToldOnce(webhookId: string, id: string, amount: number): Promise<void> {
+  /** Expects exactly one delivery to a webhook for each emission of a job. */
+  async function expectDeliveredOnce(webhookId: string, id: string, amount: number): Promise<void> {
     const emissions = await db.sql<{ seq: string }[]>`
       select emission_seq::text as seq from svc.emissions
       where cause_id = ${id} and event_type = 'customer.active' order by emission_seq`;
@@ -190,7 +190,7 @@ describe("the outbox", () => {
     expect(deliveries.map(({ emission_seq }) => emission_seq)).toEqual(emissions.map(({ seq }) => seq));
   }
 
-  /** A worker takes the job and dies after so many customers, at the next one. */
+  /** A worker takes the job and dies at the next customer after `customers`. */
   async function dieAfter(customers: number, id: string): Promise<void> {
     const gate = await Gate.close(db);
     const dying = new JobRunner(db);
@@ -206,40 +206,40 @@ describe("the outbox", () => {
   }
 
   it.skipIf(isCluster)(
-    "what a worker wrote and died before it told of it is told of once to each webhook, by the next attempt",
+    "emissions written by a worker that died before passing them on are delivered once to each webhook by the next attempt",
     async () => {
       const { environment, webhook, id } = await queued();
       const webhooks = [webhook, await hook(environment)];
       for (const customers of [4, 7]) await dieAfter(customers, id);
-      expect(await db.sql`select from svc.deliveries`, "nobody has heard of anything").toHaveLength(0);
+      expect(await db.sql`select from svc.deliveries`, "nothing was delivered yet").toHaveLength(0);
       expect(await jobOf(db.sql, id)).toMatchObject({ status: "running", customers_done: 11, emissions_added: 11 });
       await runner.runNext(id);
-      for (const webhook of webhooks) await expectToldOnce(webhook, id, 30);
+      for (const webhook of webhooks) await expectDeliveredOnce(webhook, id, 30);
     },
   );
 
-  it.skipIf(isCluster)("what somebody had sent again before it was told of is told of like all else", async () => {
+  it.skipIf(isCluster)("an emission resent by hand before it was passed on is delivered like all others", async () => {
     const { webhook, id } = await queued();
     await dieAfter(4, id);
-    // As svc_api.resend_delivery makes it.
+    // As in svc_api.resend_delivery.
     await db.sql`
       insert into svc.deliveries (environment_id, webhook_id, emission_seq)
       select environment_id, ${webhook}, emission_seq from svc.emissions
       where cause_id = ${id} and event_type = 'customer.active' order by emission_seq limit 1`;
     await runner.runNext(id);
-    await expectToldOnce(webhook, id, 30);
+    await expectDeliveredOnce(webhook, id, 30);
   });
 
-  it("a job that fails, and one that is given up, tells of what it wrote", async () => {
+  it("a job that fails and is given up passes on the emissions it wrote", async () => {
     const { webhook, id } = await queued();
     const callOff = await poison(db.sql, ["c017"]);
     expect(await settle(db, id, { attemptsMax: 2 })).toMatchObject({ status: "dead_letter" });
     await callOff();
-    await expectToldOnce(webhook, id, 17);
+    await expectDeliveredOnce(webhook, id, 17);
   });
 
   it.skipIf(isCluster)(
-    "one whose workers died before they told of it is told of when the job is given up",
+    "emissions of workers that died before passing them on are delivered when the job is given up",
     async () => {
       const { webhook, id } = await queued();
       await dieAfter(1, id);
@@ -248,12 +248,12 @@ describe("the outbox", () => {
       await another.kill();
       expect(await runner.claim(2)).toBeNull();
       expect(await jobOf(db.sql, id)).toMatchObject({ status: "dead_letter", customers_done: 1 });
-      await expectToldOnce(webhook, id, 1);
+      await expectDeliveredOnce(webhook, id, 1);
     },
   );
 
   it.skipIf(isCluster)(
-    "a webhook that is created after an emission was written does not get it, though it is told of later",
+    "a webhook created after an emission was written does not get it, though it is passed on later",
     async () => {
       const { environment, webhook: early, id } = await queued();
       const gate = await Gate.close(db);
@@ -262,12 +262,12 @@ describe("the outbox", () => {
         await gate.reached(run);
         await gate.pass();
       }
-      // The sixth is written too, but its transaction has begun before.
+      // The sixth is also excluded, since its transaction began before.
       await gate.reached(run);
       const late = await hook(environment);
       await gate.open();
       await run;
-      await expectToldOnce(early, id, 30);
+      await expectDeliveredOnce(early, id, 30);
       const got = new Set((await deliveriesOf(db.sql, late)).map(({ emission_seq }) => emission_seq));
       const emissions = await db.sql<{ seq: string; customer: string }[]>`
       select emission_seq as seq, customer_id as customer from svc.emissions where cause_id = ${id} order by emission_seq`;
@@ -278,7 +278,7 @@ describe("the outbox", () => {
   );
 
   const ROW = 65_536;
-  /** As if the job had written so many emissions before that it has not told of. */
+  /** Pretends that the job wrote `amount` emissions before that it has not passed on. */
   const written = async (id: string, amount: number) => {
     const [job] = await db.sql<[{ seq: string }]>`
       select nextval(svc.evaluation_seq(environment_id))::text as seq from svc.recomputes where recompute_id = ${id}`;
@@ -291,10 +291,10 @@ describe("the outbox", () => {
     return rows.map(({ emissions }) => emissions);
   };
 
-  it("goes on in another row where one is full, also in the middle of a customer", async () => {
+  it("continues in another row when one is full, also in the middle of a customer", async () => {
     const { environment, webhook, id } = await queued();
     const before = await batches(environment);
-    // Each customer has three: the seventh's second is the first that has no place.
+    // Each customer has three, so the seventh's second is the first that does not fit.
     await environment.deploy({
       ...ACTIVE,
       segments: ["a", "b"].map((name) => ({ id: name, when: happened("login") })),
@@ -302,10 +302,10 @@ describe("the outbox", () => {
     await db.sql`update svc.recomputes set version = 3 where recompute_id = ${id}`;
     await written(id, ROW - 19);
     await runner.runNext(id);
-    await expectToldOnce(webhook, id, 30);
-    const [full, ...others] = (await batches(environment)).slice(before.length);
+    await expectDeliveredOnce(webhook, id, 30);
+    const [full, ...rest] = (await batches(environment)).slice(before.length);
     expect(full).toBe(ROW);
-    expect(others.reduce((sum, emissions) => sum + emissions, 0)).toBe(90 - 19);
+    expect(rest.reduce((sum, emissions) => sum + emissions, 0)).toBe(90 - 19);
     expect(await environment.emitted("c006")).toEqual([
       `customer.created ${day(2)} event`,
       `customer.active ${AT} job`,
@@ -314,7 +314,7 @@ describe("the outbox", () => {
     ]);
   });
 
-  it("takes more of one customer than a row holds", async () => {
+  it("accepts more emissions of one customer than a row holds", async () => {
     const { environment, id } = await queued();
     const { environmentId } = environment;
     const before = await batches(environment);

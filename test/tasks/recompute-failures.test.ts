@@ -22,7 +22,7 @@ const BAD = CUSTOMERS[37]!;
 const db = await useDatabase();
 let environment: TestEnvironment;
 let expected: object;
-const calledOff: (() => Promise<void>)[] = [];
+const cleanups: (() => Promise<void>)[] = [];
 
 const runner = new JobRunner(db);
 
@@ -36,7 +36,7 @@ beforeEach(async () => {
   environment = await outdated(db.sql, AMOUNT);
 });
 afterEach(async () => {
-  for (const callOff of calledOff.splice(0)) await callOff();
+  for (const cleanUp of cleanups.splice(0)) await cleanUp();
   await runner.end();
   await db.sql`delete from svc.recomputes`;
 });
@@ -45,7 +45,7 @@ const queue = (options: QueueOptions = {}) => put(db.sql, environment, { at: AT,
 
 const settle = (id: string) => settleIn(db, id, { attemptsMax: 3 });
 
-/** Under which version each customer's state was computed, in order of their ids. */
+/** The version that each customer's state was computed under, in order of their ids. */
 const versions = async () =>
   (
     await db.sql<{ version: number }[]>`
@@ -53,7 +53,7 @@ const versions = async () =>
       where environment_id = ${environment.environmentId} order by customer_id`
   ).map(({ version }) => version);
 
-/** Two ways in which one customer's recompute fails, and how each is mended. */
+/** Two ways in which a customer's recompute fails, each with its repair. */
 const FAULTS: [name: string, fail: () => Promise<() => Promise<void>>, text: string][] = [
   ["its row cannot be written", () => poison(db.sql, [BAD]), "this row is poisoned"],
   [
@@ -76,9 +76,9 @@ const FAULTS: [name: string, fail: () => Promise<() => Promise<void>>, text: str
   ],
 ];
 
-describe.each(FAULTS)("where a customer fails because %s", (_name, fail, text) => {
-  it("the job is given up with a text that names it and what stays done; mended and queued again, it goes on to the end", async () => {
-    const mend = await fail();
+describe.each(FAULTS)("if a customer fails because %s", (_name, fail, text) => {
+  it("the job is given up with an error that names it and the progress; repaired and queued again, it runs to the end", async () => {
+    const repair = await fail();
     const id = await queue();
     const job = await settle(id);
     expect(job).toMatchObject({ status: "dead_letter", attempt: 3, failures: 3, customers_total: AMOUNT });
@@ -92,16 +92,16 @@ describe.each(FAULTS)("where a customer fails because %s", (_name, fail, text) =
     expect(await runner.claim(), "it is not tried again by itself").toBeNull();
     expect(await jobOf(db.sql, id)).toEqual(job);
 
-    await mend();
-    // As the API does it.
+    await repair();
+    // As in the API.
     await db.sql`update svc.recomputes set status = 'queued', failures = 0, error = null, finished_at = null`;
     const done = { status: "completed", error: null, attempt: 4, failures: 0, customers_done: AMOUNT };
     expect(await settle(id)).toMatchObject(done);
     expect(await derived(environment)).toEqual(expected);
   });
 
-  it("it is retrying meanwhile, with the reason", async () => {
-    calledOff.push(await fail());
+  it("the job is retrying until then, with the reason", async () => {
+    cleanups.push(await fail());
     const id = await queue();
     const worker = recomputer(db, { pauseMs: 3_600_000 });
     const job = await untilJob(db.sql, id, ({ status }) => status === "retrying");
@@ -112,16 +112,16 @@ describe.each(FAULTS)("where a customer fails because %s", (_name, fail, text) =
   });
 });
 
-it("failures count in a row: each that follows on progress is the first again", async () => {
-  const callOffs = [await poison(db.sql, [CUSTOMERS[10]!]), await poison(db.sql, [CUSTOMERS[30]!])];
+it("only consecutive failures count: progress resets the count", async () => {
+  const repairs = [await poison(db.sql, [CUSTOMERS[10]!]), await poison(db.sql, [CUSTOMERS[30]!])];
   const id = await queue();
   const worker = recomputer(db, { attemptsMax: 3 });
-  for (const [i, callOff] of callOffs.entries()) {
+  for (const [i, repair] of repairs.entries()) {
     await untilJob(db.sql, id, ({ failures, customers_done: done }) => {
       worker.wake();
       return done === [10, 30][i] && failures === 1;
     });
-    await callOff();
+    await repair();
   }
   await worker.stop();
   expect(await settle(id)).toMatchObject({ status: "completed", customers_done: AMOUNT });
@@ -131,17 +131,17 @@ it("failures count in a row: each that follows on progress is the first again", 
 it.each<[string, QueueOptions, (done: number) => string]>([
   ["a dry run", { kind: "dry_run" }, (done) => `${done} of ${AMOUNT} customers are done; nothing was changed`],
   ["a preview", { kind: "preview", snapshot: MODEL }, () => "ask for the preview again"],
-])("%s that is given up changed nothing, and says so", async (_, options, said) => {
-  calledOff.push(await FAULTS[1]![1]());
+])("%s that is given up has changed nothing, and says so", async (_, options, expected) => {
+  cleanups.push(await FAULTS[1]![1]());
   const before = await everything(environment);
   const job = await settle(await queue(options));
   expect(job).toMatchObject({ status: "dead_letter", failures: 3 });
   expect(job.error).toContain(`Customer "${BAD}": `);
-  expect(job.error).toContain(said(job.customers_done));
+  expect(job.error).toContain(expected(job.customers_done));
   expect(await everything(environment)).toEqual(before);
 });
 
-it("a pinned version that cannot be read fails the run, and no customer is named", async () => {
+it("a pinned version that cannot be read fails the run without naming a customer", async () => {
   await db.sql`
     update svc.config_versions set snapshot = jsonb_set(snapshot::jsonb, '{lifecycle}', '7')::json, hash = 'unknown'
     where project_id = (select project_id from svc.environments where environment_id = ${environment.environmentId}) and version = 2`;

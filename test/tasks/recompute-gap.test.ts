@@ -54,7 +54,7 @@ describe.skipIf(isCluster)("between the read of a chunk and a customer's write",
     await run;
   }
 
-  it("the customer that is being written is passed over by evaluation, and evaluated afterwards", async () => {
+  it("evaluation skips the customer being written, and evaluates it afterwards", async () => {
     await queue(db.sql, environment, { at: PIN });
     await runWith(async () => {
       await environment.ingest([{ customer: "c000", at: LATER, event: "login" }]);
@@ -66,7 +66,7 @@ describe.skipIf(isCluster)("between the read of a chunk and a customer's write",
     expect((await environment.document("c000")).segments).toEqual(["frequent2"]);
   });
 
-  it("who is held by somebody is waited for, and done as that one leaves it", async () => {
+  it("the recompute waits for a locked customer, and then replays its new state", async () => {
     const id = await queue(db.sql, environment, { at: PIN });
     await gate.open();
     let run: Promise<unknown> = Promise.resolve();
@@ -87,7 +87,7 @@ describe.skipIf(isCluster)("between the read of a chunk and a customer's write",
   });
 
   it.each(["recompute", "dry_run"] as const)(
-    "who is erased while a %s runs counts as done, and nothing of it comes back",
+    "a customer erased while a %s runs counts as done, and none of its data reappears",
     async (kind) => {
       await environment.deploy({
         ...CHANGED,
@@ -97,7 +97,7 @@ describe.skipIf(isCluster)("between the read of a chunk and a customer's write",
       const run = runner.runNext(id);
       expect(await gate.reached(run)).toBe(true);
       const erased = db.sql`select svc.delete_customer(${environment.environmentId}, 'c005')`.execute();
-      // A dry run holds whom it is about to write down, so there the erasure comes after it.
+      // A dry run locks the customers whose results it is about to write, so the erasure comes after it.
       if (kind === "recompute") await erased;
       await gate.open();
       await Promise.all([run, erased]);
@@ -109,7 +109,7 @@ describe.skipIf(isCluster)("between the read of a chunk and a customer's write",
     },
   );
 
-  it("who is erased and begins anew is a customer created after the pin", async () => {
+  it("a customer that is erased and begins again counts as created after the pinned instant", async () => {
     await queue(db.sql, environment, { at: PIN });
     await runWith(async () => {
       await db.sql`select svc.delete_customer(${environment.environmentId}, 'c005')`;
@@ -128,12 +128,12 @@ describe.skipIf(isCluster)("between the read of a chunk and a customer's write",
 const RUNS = propertyRuns(10);
 const ROUNDS = 5;
 const COVERED = ["evaluated after the pin", "waiting", "evaluation during the run"];
-/** More than the first chunk has. */
+/** More customers than the first chunk has. */
 const MANY = customersOf(11);
 
-/** What happens while a recompute stands still: operations come in for some of the customers, and may be evaluated. */
+/** An interruption of the recompute: operations arrive for some of the customers, and may be evaluated. */
 const interruption = fc.record({
-  /** At which customer of the job. */
+  /** The position of the customer in the job. */
   position: fc.nat({ max: MANY.length - 1 }),
   operations: fc.nat({ max: 3 }),
   /** A bit for each customer. */
@@ -148,11 +148,11 @@ const cases = fc.tuple(
   fc.nat({ max: 6 }),
   fc.array(interruption, { maxLength: 5 }),
 );
-/** In these there is all that must be covered, whatever the others are. */
+/** Together these cover every required case, whatever the random ones are. */
 const COVERING = fc.sample(cases, { seed: 3, numRuns: 2 });
 
 it.skipIf(isCluster)(
-  "whatever comes in between whatever steps, each customer ends as a replay of what was evaluated of it by then",
+  "with any interruptions between any steps, each customer ends as a replay of the operations evaluated by then",
   { timeout: 60_000 + 5_000 * RUNS * ROUNDS },
   async () => {
     const coverage = new Coverage();
@@ -183,7 +183,7 @@ it.skipIf(isCluster)(
           const expected = await replayedTo(environment, second, pin, customer);
           await gate.pass();
           await expectReplayed(environment, customer, expected);
-          // Through the latest event at least, also where that came after the pin.
+          // At least through the latest event, even if that is after the pinned instant.
           const [latest] = (await evaluatedEvents(environment, customer)).slice(-1);
           const { evaluatedThrough } = loadedState(await storedOf(environment, customer));
           expect(evaluatedThrough ?? -Infinity).toBeGreaterThanOrEqual(latest?.occurredAt ?? -Infinity);
@@ -192,7 +192,7 @@ it.skipIf(isCluster)(
           if (pending.length > 0) coverage.add("waiting");
           coverage.addEffects(expected.effects);
 
-          // While the next one is read already, and perhaps at the gate.
+          // The next one has been read already, and may be at the gate.
           for (const one of interruptions.filter((each) => each.position === position)) {
             await send(
               one.operations,
@@ -210,7 +210,7 @@ it.skipIf(isCluster)(
       }
       expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: MANY.length });
 
-      // Nothing is lost: what waited is evaluated, and then the next replay of everything is what the engine says.
+      // Nothing is lost: the waiting operations are evaluated, and then every stored event is.
       await environment.evaluate({ at: new Date(FINAL_INSTANT).toISOString() });
       expect(await environment.pending()).toEqual([]);
       expect(await environment.setAside()).toEqual([]);
@@ -220,7 +220,7 @@ it.skipIf(isCluster)(
       expect(seen.flat()).toHaveLength(kept.events);
     });
     await fc.assert(property, { numRuns: RUNS, examples: COVERING.map((one) => [one]) });
-    // What is rare is missed by one round in many.
+    // A single round can miss a rare case.
     for (let round = 1; round < ROUNDS && coverage.missing(COVERED).length > 0; round++)
       await fc.assert(property, { numRuns: RUNS });
     console.log(`recompute with interruptions: ${coverage.toString()}`);

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => runner.end());
 
-/** Deploys a model and recomputes everybody under it. */
+/** Deploys a model and recomputes all customers under it. */
 async function recompute(model: typeof MODEL, at = AT): Promise<string> {
   await environment.deploy(model);
   const id = await queue(db.sql, environment, { at });
@@ -27,22 +27,22 @@ async function recompute(model: typeof MODEL, at = AT): Promise<string> {
 
 const LOGS = ["lifecycle_transitions", "health_scores", "rule_executions"] as const;
 
-/** All rows of a log, whether they count or not, with their generation. */
+/** All rows of a log, superseded ones too, with their generation. */
 async function rowsOf(log: (typeof LOGS)[number]): Promise<{ generation: number; customer: string; row: string }[]> {
   return db.sql`
     select t.generation, t.customer_id as customer, to_json(t)::text as row from svc.${db.sql(log)} as t
     where t.environment_id = ${environment.environmentId} order by 3`;
 }
 
-/** What a reader sees of a log. */
+/** The number of rows of a log that a reader sees. */
 async function seen(log: (typeof LOGS)[number]): Promise<number> {
   const [{ rows }] = await db.sql<[{ rows: number }]>`
     select count(*)::integer as rows from svc_inspect.${db.sql(log)} where project = ${environment.place.project}`;
   return rows;
 }
 
-describe("the logs of transitions, health and rules", () => {
-  it.each(LOGS)("of %s the rows before stay as they are, and only those of the new generation count", async (log) => {
+describe("the log", () => {
+  it.each(LOGS)("of %s keeps former rows unchanged, and counts only those of the new generation", async (log) => {
     const before = await rowsOf(log);
     expect(before.length).toBeGreaterThan(10);
     expect(new Set(before.map(({ generation }) => generation))).toEqual(new Set([0]));
@@ -57,13 +57,13 @@ describe("the logs of transitions, health and rules", () => {
     const third = await rowsOf(log);
     expect(third.filter(({ generation }) => generation < 2)).toEqual(after);
     expect(await seen(log)).toBe(third.length - after.length);
-    // A model that has nothing to log.
+    // A model with nothing to log.
     await recompute(snapshotOf({ segments: { frequent: count("login", "gte", 3) } }));
     expect(await rowsOf(log)).toEqual(third);
     expect(await seen(log)).toBe(0);
   });
 
-  it("of health one record counts, that of the present score", async () => {
+  it("of health counts one record, that of the current score", async () => {
     await recompute(CHANGED);
     const rows = await db.sql`
       select c.customer_id, count(s.*)::integer as records,
@@ -75,7 +75,7 @@ describe("the logs of transitions, health and rules", () => {
     expect(rows).toEqual(CUSTOMERS.map((customer) => ({ customer_id: customer, records: 1, same: true })));
   });
 
-  it("live evaluation afterwards adds to what counts", async () => {
+  it("grows by live evaluation afterwards", async () => {
     await recompute(CHANGED);
     const before = new Map<string, number>();
     for (const log of LOGS) before.set(log, await seen(log));
@@ -94,8 +94,8 @@ describe("the logs of transitions, health and rules", () => {
   });
 });
 
-describe("what is kept of the present only", () => {
-  it("runs, memberships, signals and blocked transitions that the replay lacks are gone", async () => {
+describe("state without a history", () => {
+  it("loses runs, memberships, signals and blocked transitions that the replay lacks", async () => {
     const flapping = snapshotOf({
       states: { new: [["on", happened("login")]], on: [["new", happened("login")]] },
       journeys: { other: { start: happened("a"), steps: [["paid", happened("paid")]], repeat: true } },
@@ -120,7 +120,7 @@ describe("what is kept of the present only", () => {
       expect(after[table]).toEqual(before[table].filter((row) => row.includes('"both"')));
   });
 
-  it("events, trait updates and traits stay to the byte, numbers beyond double precision too", async () => {
+  it("keeps events, trait updates and traits byte for byte, including numbers beyond double precision", async () => {
     await environment.ingestText(
       [
         `{"type": "track", "customerId": "c001", "event": "paid", "properties": {"x": 12345678901234567890.123456789},

@@ -27,7 +27,7 @@ const runner = new JobRunner(db);
 
 afterEach(() => runner.end());
 
-/** More than two parts, and not whole ones. */
+/** More than two parts, the last of them incomplete. */
 const EVENTS = 5_300;
 const AT = "2026-07-01T00:00:00.000Z";
 
@@ -56,7 +56,7 @@ function model(changed: boolean): Snapshot {
     rules: {
       each: rule("paid", emit("paid.noted"), { when: happened("login", { within: changed ? "3h" : "2h" }) }),
       every: rule("a", emit("a.noted")),
-      // Their instants say whether all that left a window was known of.
+      // Their instants show whether everything that left a window was known.
       enter: rule({ kind: "segmentEntered", segment: "rich" }, emit("rich.entered")),
       leave: rule({ kind: "segmentExited", segment: "rich" }, emit("rich.left")),
     },
@@ -66,8 +66,8 @@ const MODEL = model(false);
 const CHANGED = model(true);
 
 /**
- * A customer with so many events, some of them of one millisecond and accepted in another order than to the microsecond, among others
- * where a part ends; evaluated under the first model by its last operations only, which is how what was retained may look.
+ * A customer with `amount` events. Some share a millisecond, with a different order by acceptance than by microsecond, among others
+ * where a part ends. Only its last operations were evaluated under the first model, which can happen to retained events.
  */
 async function long(amount = EVENTS): Promise<TestEnvironment> {
   const environment = await TestEnvironment.create(db.sql, MODEL);
@@ -100,7 +100,7 @@ async function run(environment: TestEnvironment, options: QueueOptions = {}): Pr
 
 const replayed = (environment: TestEnvironment, snapshot: Snapshot) => replayedTo(environment, snapshot, AT);
 
-it("a dry run tells, and a run leaves, what the engine says with the whole history at hand; the next changes nothing", async () => {
+it("a dry run predicts and a run stores what the engine derives from the whole history; the next run changes nothing", async () => {
   const environment = await long();
   for (const [snapshot, version] of [
     [CHANGED, "v2"],
@@ -114,28 +114,28 @@ it("a dry run tells, and a run leaves, what the engine says with the whole histo
     expect(await everything(environment), "a dry run writes nothing").toEqual(kept);
     const real = await run(environment);
 
-    const [found] = await differencesOf(db.sql, dry);
+    const [difference] = await differencesOf(db.sql, dry);
     const anonymous = (value: unknown) =>
       JSON.parse(JSON.stringify(value).replaceAll(/rec_[0-9a-f]+/g, "job")) as unknown;
-    expect(anonymous(await differencesOf(db.sql, real))).toEqual(anonymous([found]));
+    expect(anonymous(await differencesOf(db.sql, real))).toEqual(anonymous([difference]));
     const gained = added(log, executionLines(expected.effects));
     expect(gained.length).toBeGreaterThan(100);
     expect(await jobOf(db.sql, dry)).toMatchObject({ rules_added: gained.length });
     expect(await jobOf(db.sql, real)).toMatchObject({ rules_added: gained.length });
-    expect(found!.rules).toHaveLength(Math.min(gained.length, 1_000));
+    expect(difference!.rules).toHaveLength(Math.min(gained.length, 1_000));
     expect(
-      found!.rules.map(
+      difference!.rules.map(
         ({ ruleId, result, executedAt, triggeredBy }) => `${ruleId} ${result} ${executedAt} ${triggeredBy}`,
       ),
     ).toEqual(gained.slice(0, 1_000));
-    expect(found!.rulesOmitted ?? 0).toBe(Math.max(0, gained.length - 1_000));
+    expect(difference!.rulesOmitted ?? 0).toBe(Math.max(0, gained.length - 1_000));
 
     await expectReplayed(environment, "c1", expected);
     expect(await environment.document()).toEqual(
       JSON.parse(JSON.stringify(stateDocument(expected.state, { environment: "test", configVersion: version }))),
     );
     const emitted = corrections(expected.before, expected.state, { at: Date.parse(AT), jobId: "job" });
-    expect(found!.emissions.filter(({ eventType }) => eventType !== "journey.expired")).toEqual(
+    expect(difference!.emissions.filter(({ eventType }) => eventType !== "journey.expired")).toEqual(
       emitted.flatMap((effect) =>
         effect.kind === "emission"
           ? [{ eventType: effect.type, source: effect.source, metadata: effect.metadata, timestamp: AT }]
@@ -155,11 +155,11 @@ it("a preview compares two replays", async () => {
   const kept = await everything(environment);
   const [active, changed] = [await replayed(environment, MODEL), await replayed(environment, CHANGED)];
   const id = await run(environment, { kind: "preview", snapshot: CHANGED });
-  const [found] = await differencesOf(db.sql, id);
+  const [difference] = await differencesOf(db.sql, id);
   const documents = [active, changed].map(({ state }) =>
     stateDocument(state, { environment: "test", configVersion: null }),
   );
-  expect(found).toMatchObject({
+  expect(difference).toMatchObject({
     lifecycle: { before: documents[0]!.lifecycle, after: documents[1]!.lifecycle },
     segments: { before: documents[0]!.segments, after: documents[1]!.segments },
     journeys: { before: documents[0]!.journeys, after: documents[1]!.journeys },
@@ -168,7 +168,7 @@ it("a preview compares two replays", async () => {
   expect(gained.length).toBeGreaterThan(10);
   expect(await jobOf(db.sql, id)).toMatchObject({ rules_added: gained.length });
   expect(
-    found!.rules.map(
+    difference!.rules.map(
       ({ ruleId, result, executedAt, triggeredBy }) => `${ruleId} ${result} ${executedAt} ${triggeredBy}`,
     ),
   ).toEqual(gained.slice(0, 1_000));
@@ -177,10 +177,10 @@ it("a preview compares two replays", async () => {
   expect(await differencesOf(db.sql, same), "the active model, though what is stored is another state").toEqual([]);
 });
 
-it("a log that is longer than the history is compared as well", async () => {
+it("a log longer than the history is also compared", async () => {
   const environment = await long(40);
   const { environmentId } = environment;
-  // Of runs that the replay finds, and others between them, to the microsecond.
+  // Runs that the replay also finds, and others between them, to the microsecond.
   await db.sql`
     insert into svc.rule_executions (
       environment_id, customer_id, rule_id, result, triggered_by, conditions, action, executed_at, cause_type
@@ -197,7 +197,7 @@ it("a log that is longer than the history is compared as well", async () => {
   expect(await executionsOf(environment, "c1")).toEqual(executionLines(expected.effects));
 });
 
-/** Runs the job, and does something when it has written the first of the log's rows. */
+/** Runs the job, and calls `something` when it has written the first rows of the log. */
 async function whileLogsAreWritten(id: string, something: () => Promise<unknown>): Promise<void> {
   const when = "after insert on svc.rule_executions for each statement when (pg_trigger_depth() = 0)";
   const gate = await Gate.close(db, when);
@@ -209,7 +209,7 @@ async function whileLogsAreWritten(id: string, something: () => Promise<unknown>
 }
 
 it.skipIf(isCluster)(
-  "a customer who is evaluated while its long history is read is done again, and leaves no other rows",
+  "a customer evaluated while its long history is read is replayed again, without leftover rows",
   async () => {
     const environment = await long();
     const { environmentId } = environment;
@@ -230,7 +230,7 @@ it.skipIf(isCluster)(
   },
 );
 
-it.skipIf(isCluster)("of a customer who is erased while its long history is read nothing is left", async () => {
+it.skipIf(isCluster)("nothing remains of a customer erased while its long history is read", async () => {
   const environment = await long();
   const { environmentId } = environment;
   await environment.deploy(CHANGED);
@@ -241,7 +241,7 @@ it.skipIf(isCluster)("of a customer who is erased while its long history is read
   expect(await db.sql`select from svc.lifecycle_transitions where environment_id = ${environmentId}`).toHaveLength(0);
 });
 
-it("where a long customer fails, the text names it and nothing of it is left", async () => {
+it("if a customer with a long history fails, the error names it and no partial result remains", async () => {
   const environment = await long();
   await environment.take({ at: AT }, [{ customer: "c0", at: "2026-06-20T00:00:00.000Z", event: "login" }]);
   await environment.deploy(CHANGED);

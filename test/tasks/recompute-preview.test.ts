@@ -23,7 +23,7 @@ async function run(environment: TestEnvironment, options: QueueOptions) {
 const preview = (environment: TestEnvironment, snapshot: Snapshot, sample?: number) =>
   run(environment, { kind: "preview", snapshot, ...(sample === undefined ? {} : { sample }) });
 
-it("writes nothing but its result, which a recompute comes to once the model is deployed", async () => {
+it("writes only its result, which a recompute reproduces once the model is deployed", async () => {
   const environment = await populated(db.sql, 40);
   const before = await everything(environment);
   const { job, found } = await preview(environment, CHANGED);
@@ -43,10 +43,10 @@ it("writes nothing but its result, which a recompute comes to once the model is 
   }
 });
 
-describe("what it compares with", () => {
-  it("is a replay under the active version, so what late events left askew is no difference", async () => {
+describe("its baseline", () => {
+  it("is a replay under the active version, so that effects of late events are not differences", async () => {
     const environment = await populated(db.sql, 12);
-    // They take effect when they come; a replay puts them where they belong.
+    // Late events take effect when they arrive; a replay puts them in their place.
     await environment.take(
       { at: "2026-03-01T12:00:00.000Z" },
       ["login", "login", "a", "paid", "paid"].map((event) => ({
@@ -57,8 +57,8 @@ describe("what it compares with", () => {
         properties: { x: 5 },
       })),
     );
-    const { found: askew } = await run(environment, { kind: "dry_run" });
-    expect(askew.map(({ customerId }) => customerId)).toContain("c011");
+    const { found: late } = await run(environment, { kind: "dry_run" });
+    expect(late.map(({ customerId }) => customerId)).toContain("c011");
     const { found, job } = await preview(environment, MODEL);
     expect(found).toEqual([]);
     expect(job).toMatchObject({ customers_done: 12, customers_changed: 0, rules_added: 0, emissions_added: 0 });
@@ -73,8 +73,8 @@ describe("what it compares with", () => {
     expect(one.lifecycle.after).toBe(one.lifecycle.before);
   });
 
-  it("is nothing before the first deploy", async () => {
-    // Operations are evaluated all the same.
+  it("is empty before the first deploy", async () => {
+    // Operations are evaluated anyway.
     const environment = await populated(db.sql, 12, null);
     const empty = { configVersion: null, lifecycle: null, traits: { plan: "pro" }, lastEventAt: null };
     expect(await environment.document("c000")).toMatchObject(empty);
@@ -97,7 +97,7 @@ describe("what it compares with", () => {
     expect(await environment.document("c000")).toMatchObject({ configVersion: "v1", segments: ["pro"] });
   });
 
-  it("tells of an expiration only where the active version has it not, and of no other history", async () => {
+  it("yields an expiration only if the active version has none, and no other history", async () => {
     const expiring = (expiresAfter: string) =>
       snapshotOf({
         journeys: { start: { start: happened("login"), steps: [["paid", happened("created")]], expiresAfter } },
@@ -114,7 +114,7 @@ describe("what it compares with", () => {
   });
 });
 
-it("those of a sample are about so many customers, the same ones each time, and whom all customers' preview shows", async () => {
+it("a sample has about the requested number of customers, always the same ones, with the same results as the full preview", async () => {
   const environment = await populated(db.sql, 300);
   const { found: all } = await preview(environment, CHANGED);
   const { job, found } = await preview(environment, CHANGED, 100);
@@ -129,9 +129,9 @@ it("those of a sample are about so many customers, the same ones each time, and 
   const again = await preview(environment, CHANGED, 100);
   expect(again.found.map(({ customerId }) => customerId)).toEqual([...ids]);
   for (const sample of [300, 1_000]) {
-    const { job: whole } = await preview(environment, CHANGED, sample);
-    expect(whole, "as large as the population").toMatchObject({ customers_total: 300, customers_done: 300 });
+    const { job: all } = await preview(environment, CHANGED, sample);
+    expect(all, "as large as the population").toMatchObject({ customers_total: 300, customers_done: 300 });
   }
   const fewer = await preview(environment, CHANGED, 30);
-  for (const { customerId } of fewer.found) expect(ids, "a smaller one is a part of it").toContain(customerId);
+  for (const { customerId } of fewer.found) expect(ids, "a smaller sample is a part of it").toContain(customerId);
 });

@@ -20,11 +20,11 @@ afterAll(() => runner.end());
 const RUNS = propertyRuns(40);
 const CUSTOMERS = ["a", "b"];
 const cases = fc.tuple(deployable, deployable, operations, fc.boolean());
-/** In these there is all that must be covered, whatever the others are. */
+/** Together these cover every required case, whatever the random ones are. */
 const COVERING = fc.sample(cases, { seed: 2, numRuns: 3 });
 
 it(
-  "a recompute leaves what a replay in the engine says, a dry run tells it before, and a second one changes nothing",
+  "a recompute saves what a replay in the engine derives, a dry run predicts that, and a second one changes nothing",
   { timeout: 60_000 + 2_000 * RUNS },
   async () => {
     const coverage = new Coverage();
@@ -105,7 +105,7 @@ it(
   },
 );
 
-/** What a dry run and a run differ in by name only. */
+/** The differences without the job's id, in which a dry run and a run differ. */
 function anonymous(differences: unknown, id: string): unknown {
   return JSON.parse(JSON.stringify(differences).replaceAll(id, "job"));
 }

@@ -28,22 +28,22 @@ afterEach(async () => {
 
 const populated = (amount: number) => outdated(db.sql, amount);
 
-/** What a run comes to that nothing disturbs. */
+/** The result of an uninterrupted run. */
 async function undisturbed(amount: number): Promise<object> {
   const environment = await populated(amount);
   await queue(environment);
   await first.runNext();
-  const found = await derived(environment);
-  for (const [table, rows] of Object.entries(found))
+  const result = await derived(environment);
+  for (const [table, rows] of Object.entries(result))
     if (table !== "blocked") expect(rows.length, table).toBeGreaterThan(amount / 4);
-  return found;
+  return result;
 }
 
 const queue = (environment: TestEnvironment, options: QueueOptions = {}) =>
   put(db.sql, environment, { at: AT, ...options });
 
 async function claimed(runner: JobRunner, id: string): Promise<RecomputeJob> {
-  // Which environment is served first is left to chance.
+  // The environment that is served first is random.
   for (let tries = 0; tries < 100; tries++) {
     const job = await runner.claim();
     if (job === null) throw new Error("there is no job");
@@ -53,11 +53,11 @@ async function claimed(runner: JobRunner, id: string): Promise<RecomputeJob> {
   throw new Error("the job is never taken");
 }
 
-/** Tries again what waits for its next attempt. */
+/** Makes a job's next attempt due now. */
 const due = (id: string) => db.sql`update svc.recomputes set next_attempt_at = now() where recompute_id = ${id}`;
 
 describe("the order of jobs", () => {
-  it("while a job fails and is tried again, the one behind it waits, and runs when the first was given up", async () => {
+  it("a job waits while the one before it is retried, and runs when that is given up", async () => {
     const environment = await populated(3);
     const failing = await queue(environment);
     const behind = await queue(environment);
@@ -76,7 +76,7 @@ describe("the order of jobs", () => {
     expect(await jobOf(db.sql, behind)).toMatchObject({ status: "completed", customers_done: 3 });
   });
 
-  it("other environments are not held up, nor previews by recomputes", async () => {
+  it("a job delays neither other environments nor previews", async () => {
     const environment = await populated(3);
     const other = await populated(3);
     const ids = [await queue(environment), await queue(environment, { kind: "dry_run" })];
@@ -84,19 +84,19 @@ describe("the order of jobs", () => {
     const preview = await queue(environment, { kind: "preview", snapshot: MODEL });
     const elsewhere = await queue(other);
     const third = new JobRunner(db);
-    // Of two organizations, the one of which less runs comes first.
+    // Of two organizations, the one with fewer running jobs comes first.
     const there = await claimed(third, elsewhere);
-    const beside = await claimed(second, preview);
+    const parallel = await claimed(second, preview);
     const fourth = new JobRunner(db);
-    expect(await fourth.claim(), "the dry run stands behind the recompute").toBeNull();
-    await Promise.all([second.run(beside), third.run(there), first.run(running)]);
+    expect(await fourth.claim(), "the dry run waits behind the recompute").toBeNull();
+    await Promise.all([second.run(parallel), third.run(there), first.run(running)]);
     await Promise.all([third.end(), fourth.end()]);
     expect(
       await Promise.all([preview, elsewhere, ids[0]!].map(async (id) => (await jobOf(db.sql, id)).status)),
     ).toEqual(Array(3).fill("completed"));
   });
 
-  it("workers that look at once share the jobs, and of an environment do one at a time", async () => {
+  it("concurrent workers share the jobs, and run one at a time of each environment", async () => {
     const environments = await Promise.all([1, 2, 3].map(() => populated(12)));
     const ids: string[] = [];
     for (const environment of [...environments, ...environments]) ids.push(await queue(environment));
@@ -119,8 +119,8 @@ describe("the order of jobs", () => {
   });
 });
 
-describe("whom a job visits", () => {
-  it("one customer alone where it is asked for, and none where that is not there", async () => {
+describe("a job visits", () => {
+  it("only the requested customer, and none if that does not exist", async () => {
     const environment = await populated(12);
     const before = await everything(environment);
     for (const kind of ["recompute", "dry_run"] as const) {
@@ -139,7 +139,7 @@ describe("whom a job visits", () => {
     expect((await environment.document(one)).configVersion).toBe("v2");
   });
 
-  it("customers that were created after the pin are left out, also where only they were asked for", async () => {
+  it("no customers created after the pinned instant, even if requested alone", async () => {
     const environment = await TestEnvironment.create(db.sql, MODEL);
     const pin = "2026-02-01T00:00:00.000Z";
     const at = ["2026-01-31T23:59:59.999Z", pin, "2026-02-01T00:00:00.001Z"];
@@ -165,7 +165,7 @@ describe("whom a job visits", () => {
 });
 
 describe("a worker that is gone", () => {
-  it("what an attempt still writes that is not the present one is refused, and changes nothing", async () => {
+  it("can no longer write as a former attempt, and changes nothing", async () => {
     for (const kind of ["recompute", "dry_run"] as const) {
       const environment = await populated(40);
       const id = await queue(environment, { kind });
@@ -187,7 +187,7 @@ describe("a worker that is gone", () => {
   });
 });
 
-it("a database that was read-only for a while gets its recomputes without a new start", async () => {
+it("a database that was read-only for a while gets its recomputes without a restart", async () => {
   const other = await createDatabase();
   onTestFinished(() => other.drop());
   const id = await put(other.sql, await outdated(other.sql, 1), { at: AT });
@@ -204,7 +204,7 @@ it("a database that was read-only for a while gets its recomputes without a new 
 });
 
 describe("interruptions", () => {
-  it("a worker that is told to stop ends with its chunk and queues the job again, which is no failure", async () => {
+  it("a worker that must stop ends after its chunk and queues the job again, which does not count as a failure", async () => {
     const expected = await undisturbed(60);
     const environment = await populated(60);
     const id = await queue(environment);
@@ -221,7 +221,7 @@ describe("interruptions", () => {
     expect(await derived(environment)).toEqual(expected);
   });
 
-  it("a job whose worker dies again and again before anything is done is given up", async () => {
+  it("a job whose workers repeatedly die before any progress is given up", async () => {
     const environment = await populated(3);
     const id = await queue(environment);
     for (let attempt = 1; attempt <= 3; attempt++) {
@@ -236,7 +236,7 @@ describe("interruptions", () => {
     expect(job.error).toContain("0 of 3 customers are done");
   });
 
-  it("one that cannot be given up keeps no job of another environment waiting", async () => {
+  it("a job that cannot be given up does not delay jobs of other environments", async () => {
     const stuck = await queue(await populated(3));
     for (let attempt = 1; attempt <= 2; attempt++) {
       const runner = new JobRunner(db);
@@ -249,16 +249,16 @@ describe("interruptions", () => {
       `create trigger refuse before update on svc.recomputes for each row when (new.status = 'dead_letter') execute function refuse()`,
     );
     onTestFinished(() => changeTriggers(db.sql, "drop function refuse() cascade"));
-    const others = [await queue(await populated(3)), await queue(await populated(3))];
+    const waiting = [await queue(await populated(3)), await queue(await populated(3))];
     const taken = [await first.claim(2), await second.claim(2)];
-    expect(taken.map((job) => job!.recomputeId).toSorted()).toEqual(others.toSorted());
+    expect(taken.map((job) => job!.recomputeId).toSorted()).toEqual(waiting.toSorted());
     const third = new JobRunner(db);
     onTestFinished(() => third.end());
-    expect(await third.claim(2), "nothing else is to be done").toBeNull();
+    expect(await third.claim(2), "there is no other job").toBeNull();
     expect(await jobOf(db.sql, stuck)).toMatchObject({ status: "retrying", error: "Giving it up failed: refused" });
   });
 
-  it("one whose worker dies each time after some customers never is", async () => {
+  it("a job whose workers die after some progress is never given up", async () => {
     const expected = await undisturbed(90);
     const environment = await populated(90);
     const id = await queue(environment);
@@ -266,7 +266,7 @@ describe("interruptions", () => {
     for (let now = await jobOf(db.sql, id); !isOver(now); now = await jobOf(db.sql, id)) {
       const runner = new JobRunner(db);
       const job = await runner.claim(2);
-      // At once, and where the one before had come.
+      // Immediately, and where the previous attempt ended.
       expect(job).toMatchObject({ attempt: ++attempts, lastCustomerId: now.last_customer_id });
       await runner.run(job!, () => false);
       expect(await first.claim(), "while its worker is there").toBeNull();

@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 const setAside = () => db.sql`select svc_api.set_aside_customer(${environment.environmentId}, 'c1', 'Error: once')`;
 
-it("a customer that was set aside is evaluated once it is released, with all that came meanwhile", async () => {
+it("a customer that was set aside is evaluated once it is released, with all operations sent meanwhile", async () => {
   await environment.take({ at: AT }, [
     { at: AT, event: "login" },
     { at: AT, event: "login", occurred: AHEAD },
@@ -28,7 +28,7 @@ it("a customer that was set aside is evaluated once it is released, with all tha
   await setAside();
   await environment.take({ at: LATER }, [{ at: LATER, event: "other" }]);
   expect(await environment.setAside()).toHaveLength(1);
-  // While it is set aside, what comes waits too.
+  // While it is set aside, new operations wait too.
   await environment.take({ at: LATER }, [{ at: LATER, event: "other" }]);
   expect((await environment.pending()).map(({ notBefore }) => notBefore)).toEqual(["infinity", "infinity", "infinity"]);
 
@@ -52,7 +52,7 @@ it("a timer that fell due meanwhile fires after the release", async () => {
   expect(await environment.emitted()).toContain("customer.quiet 2026-03-22T10:00:00.000Z timer");
 });
 
-it("who would have more than 1 MiB of traits is set aside, alone, and goes on when some are removed", async () => {
+it("only a customer that would have more than 1 MiB of traits is set aside, and it continues when some are removed", async () => {
   const many = (value: string | null, from: number, to: number) =>
     Object.fromEntries(Array.from({ length: to - from }, (_, n) => [`trait-${from + n}`, value]));
   const text = "x".repeat(1_000);

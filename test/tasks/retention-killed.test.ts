@@ -7,7 +7,7 @@ import { Gate } from "./support/gate.js";
 
 const BATCHES = 40;
 const BATCH = 200;
-/** From the second transaction of a sweep on: what that has removed is not committed yet. */
+/** From the second transaction of a sweep on, whose removals are not committed yet. */
 const IN_THE_MIDDLE = "before update on svc.retention for each row when (old.events_removed > 0)";
 
 const db = await useDatabase();
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(running.map((worker) => worker.stop())));
 
-/** A worker process of its own, which is told to sweep now. */
+/** A separate worker process that is requested to sweep now. */
 async function sweepingWorker(): Promise<ServiceProcess> {
   await db.sql`select graphile_worker.add_job('sweep_retention')`;
   const worker = await startServiceProcess(db.url, {}, { role: "worker" });
@@ -37,7 +37,7 @@ async function sweepingWorker(): Promise<ServiceProcess> {
   return worker;
 }
 
-/** What is there, and whether the parts agree: every event is kept, or removed with its key retired; batches go with their last event. */
+/** The number of events, and whether the data agrees: every event is kept, or removed with its key retired; a batch goes with its last event. */
 async function state(): Promise<{ events: number; agree: boolean }> {
   const [row] = await db.sql<[{ events: number; agree: boolean }]>`
     select
@@ -54,13 +54,13 @@ async function state(): Promise<{ events: number; agree: boolean }> {
 }
 
 it.skipIf(isCluster)(
-  "a worker that is killed in the middle of a removal leaves nothing half done, and the next one goes on",
+  "a worker that is killed in the middle of a removal leaves nothing half done, and the next one resumes",
   async () => {
     const gate = await Gate.close(db, IN_THE_MIDDLE);
     const killed = await sweepingWorker();
     expect(await gate.reached(killed.ended)).toBe(true);
     await killed.stop();
-    // As when the machine went with it: what it was doing is not committed.
+    // As if the machine had crashed too: its current transaction is not committed.
     await db.sql`
     select pg_terminate_backend(pid, 10000) from pg_stat_activity
     where datname = current_database() and application_name in ('svc worker', 'svc jobs')`;

@@ -43,7 +43,7 @@ afterEach(async () => {
 
 const keep = (days: number | null) => db.sql`update iam.plans set retention_days = ${days}`;
 const HOUR = 3_600_000;
-/** The instant so many days ago. */
+/** The instant `days` days ago. */
 const ago = (days: number, hours = 0) => new Date(Date.now() - days * 24 * HOUR - hours * HOUR).toISOString();
 const login = (days: number, more: Partial<TestOperation> = {}): TestOperation => ({
   at: ago(days),
@@ -54,7 +54,7 @@ const sweep = (options = {}) => sweepRetention(db.sql, new AbortController().sig
 const operations = (after: number | null = null, rows = 100) =>
   call(db.sql, "sweep_operations", environment.environmentId, after, rows);
 
-/** How many rows of the environment a table has. */
+/** The number of rows of the environment in a table. */
 async function rows(table: string): Promise<number> {
   const [row] = await db.sql<[{ rows: number }]>`
     select count(*)::integer as rows from svc.${db.sql(table)} where environment_id = ${environment.environmentId}`;
@@ -63,13 +63,13 @@ async function rows(table: string): Promise<number> {
 
 /** The events that are kept, as days since their acceptance, oldest first. */
 async function kept(): Promise<number[]> {
-  const found = await db.sql<{ days: number }[]>`
+  const events = await db.sql<{ days: number }[]>`
     select round(extract(epoch from now() - accepted_at) / 86400)::integer as days from svc.events
     where environment_id = ${environment.environmentId} order by event_seq`;
-  return found.map(({ days }) => days);
+  return events.map(({ days }) => days);
 }
 
-/** Sends one event under a key, accepted so many days ago; answers whether it was stored. */
+/** Sends one event with a key, accepted `days` days ago; returns whether it was stored. */
 async function keyed(key: string, days = 0, customer = "c1"): Promise<boolean> {
   const before = await rows("events");
   const body = { customerId: customer, event: "login", timestamp: "2026-01-01T00:00:00Z", idempotencyKey: key };
@@ -77,8 +77,8 @@ async function keyed(key: string, days = 0, customer = "c1"): Promise<boolean> {
   return (await rows("events")) > before;
 }
 
-describe("operations that were accepted longer ago than the plan keeps them", () => {
-  it("are removed with their batches, and no younger ones", async () => {
+describe("operations older than the plan's retention", () => {
+  it("are removed with their batches, and newer ones are not", async () => {
     await environment.ingest([login(40), { at: ago(40), traits: { plan: "pro" } }]);
     await environment.ingest([login(30, { at: ago(30, 1) }), login(30, { at: ago(30, 1) })]);
     await environment.take({}, [login(29), { at: ago(29), traits: { plan: "free" } }]);
@@ -90,7 +90,7 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
     expect(await sweep()).toEqual({ operations: 0, keys: 0, quarantined: 0, logs: 0 });
   });
 
-  it("stay where the plan keeps them for ever, and go when it no longer does", async () => {
+  it("stay if the plan keeps them forever, and are removed when it no longer does", async () => {
     await keep(null);
     await environment.take({}, [login(4_000)]);
     expect(await environmentsToSweep(db.sql)).not.toContain(environment.environmentId);
@@ -115,32 +115,32 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
     expect([await rows("events"), await rows("ingest_batches")]).toEqual([0, 0]);
   });
 
-  it("stay while the time that they tell of is ahead, or within the days that are kept", async () => {
+  it("stay while they occur in the future or within the retained days", async () => {
     await environment.ingest([
       login(60, { occurred: ago(31) }),
       login(60, { occurred: ago(29) }),
       login(60, { occurred: ago(-5) }),
     ]);
-    // A history that is sent today.
+    // A history sent today.
     await environment.take({}, [login(0, { occurred: ago(900), customer: "c2" })]);
     expect((await sweep()).operations).toBe(1);
     expect([await rows("events"), await rows("ingest_batches"), await rows("inbox")]).toEqual([3, 2, 1]);
   });
 
-  it("are removed a few at once, and the next sweep goes on where nothing is left", async () => {
+  it("are removed a few at a time, and the next sweep continues after them", async () => {
     for (let batch = 0; batch < 6; batch++) await environment.ingest([login(40), login(40), login(40)]);
     await environment.take({}, [login(1)]);
     const [{ last }] = await db.sql<[{ last: number }]>`
       select max(batch_seq)::float8 as last from svc.ingest_batches where environment_id = ${environment.environmentId}`;
     const first = await operations(null, 4);
     expect(first).toEqual({ removed: 6, through: last - 5 });
-    // A new sweep, as after a process that was killed.
+    // A new sweep, as after a killed process.
     expect(await operations(null, 4)).toEqual({ removed: 6, through: last - 3 });
     expect(await operations(last - 3, 4)).toEqual({ removed: 6, through: null });
     expect(await kept()).toEqual([1]);
   });
 
-  it("are found although more of those before them stay than are looked at at once", async () => {
+  it("are found even if more operations before them stay than one call reads", async () => {
     for (let batch = 0; batch < 9; batch++) await environment.ingest([login(40, { occurred: ago(1) })]);
     await environment.take({}, [login(40)]);
     expect((await sweep({ rows: 2 })).operations).toBe(1);
@@ -149,7 +149,7 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
     expect((await sweep({ rows: 2 })).operations).toBe(9);
   });
 
-  it("are said to be missing although a call before them is still there", async () => {
+  it("are reported as removed even if an earlier call is still stored", async () => {
     await environment.ingest([login(60, { occurred: ago(-5) })]);
     await environment.ingest([login(50)]);
     await environment.take({}, [login(10)]);
@@ -160,11 +160,11 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
     expect(from.days).toBe(10);
   });
 
-  it("are reached by and by, although no sweep has time to go past those before them that stay", async () => {
+  it("are eventually reached, even if no sweep has time to pass those before them that stay", async () => {
     for (let batch = 0; batch < 6; batch++) await environment.ingest([login(40, { occurred: ago(-5) })]);
     await environment.take({}, [login(40)]);
     const removed: number[] = [];
-    // Each time a sweep of one call.
+    // Each sweep makes one call.
     for (let sweeps = 0; sweeps < 8; sweeps++) removed.push((await operations(null, 2)).removed);
     expect(removed.reduce((sum, each) => sum + each, 0)).toBe(1);
     expect(await rows("events")).toBe(6);
@@ -185,7 +185,7 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
     expect(overview.events).toEqual({ accepted: 3, pending: 0, ahead: 0 });
   });
 
-  it("of other environments are none of a sweep's business", async () => {
+  it("of other environments are not affected by a sweep", async () => {
     const other = await TestEnvironment.create(db.sql, MODEL);
     for (const each of [environment, other]) {
       await each.take({}, [login(40)]);
@@ -196,7 +196,7 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
 });
 
 describe("the idempotency key of a removed event", () => {
-  it("still tells its repetition, for 90 days; then it stands for another event", async () => {
+  it("still detects repetitions for 90 days, and can then be used for another event", async () => {
     await keyed("k", 40);
     await environment.evaluate();
     expect((await sweep()).operations).toBe(1);
@@ -212,7 +212,7 @@ describe("the idempotency key of a removed event", () => {
     expect(await keyed("k")).toBe(true);
   });
 
-  it("goes a few at once", async () => {
+  it("is removed with a few others at a time", async () => {
     for (let n = 0; n < 7; n++) await keyed(`k${n}`, 40);
     await environment.evaluate();
     await sweep();
@@ -224,7 +224,7 @@ describe("the idempotency key of a removed event", () => {
     expect(await rows("idempotency_keys")).toBe(0);
   });
 
-  it("goes with its customer, when that is erased", async () => {
+  it("is removed when its customer is erased", async () => {
     await keyed("k1", 40);
     await keyed("k2", 40, "c2");
     await keyed("k3", 1);
@@ -239,7 +239,7 @@ describe("the idempotency key of a removed event", () => {
     expect(await rows("idempotency_keys")).toBe(1);
   });
 
-  it("goes with its customer also where the event is removed while that is erased", async () => {
+  it("is removed with its customer even if the event is removed during the erasure", async () => {
     await keyed("k", 40);
     await environment.evaluate();
     const { erasure } = await db.sql.begin(async (tx) => {
@@ -254,11 +254,11 @@ describe("the idempotency key of a removed event", () => {
   });
 });
 
-describe("a removal under way", () => {
-  it("holds up no ingestion, evaluation, recompute or other sweep, and passes over what an erasure holds", async () => {
+describe("a removal in progress", () => {
+  it("blocks no ingestion, evaluation, recompute or other sweep, and skips rows locked by an erasure", async () => {
     await environment.ingest([login(40), login(2)]);
     await environment.take({}, [login(40, { customer: "c2" })]);
-    // The first sweep of an environment makes its row.
+    // The first sweep of an environment creates its row.
     await keep(50);
     await sweep();
     await keep(30);
@@ -267,7 +267,7 @@ describe("a removal under way", () => {
       const [{ swept }] = await tx<[{ swept: { removed: number } }]>`
         select svc_api.sweep_operations(${environment.environmentId}, null, 10) as swept`;
       expect(swept.removed).toBe(2);
-      // On other connections, which would wait for ever where it held what they need.
+      // On other connections, which would wait forever if it held locks they need.
       expect(await operations()).toEqual({ removed: 0, through: null });
       await environment.take({}, [login(0, { event: "other" }), { at: ago(0), traits: { plan: "pro" } }]);
       const id = await runner.complete(environment);
@@ -281,7 +281,7 @@ describe("a removal under way", () => {
     });
   });
 
-  it("ends between two transactions when the worker stops, and the next one goes on", async () => {
+  it("ends between two transactions when the worker stops, and the next one continues", async () => {
     for (let batch = 0; batch < 10; batch++) await environment.ingest([login(40)]);
     await environment.evaluate();
     const stop = new AbortController();
@@ -296,18 +296,18 @@ describe("a removal under way", () => {
 });
 
 describe("a sweep", () => {
-  it("leaves to the next one what it has no time for", async () => {
+  it("leaves the rest to the next one when its time is over", async () => {
     await environment.take({}, [login(40)]);
     expect(await sweep({ msMax: 0 })).toEqual({ operations: 0, keys: 0, quarantined: 0, logs: 0 });
     expect(await sweep()).toMatchObject({ operations: 1 });
   });
 
-  it("goes on with the other environments where one fails, and fails then", async () => {
-    const others = [await TestEnvironment.create(db.sql, MODEL), await TestEnvironment.create(db.sql, MODEL)];
-    for (const each of [environment, ...others]) {
+  it("continues with the other environments if one fails, and then fails", async () => {
+    const more = [await TestEnvironment.create(db.sql, MODEL), await TestEnvironment.create(db.sql, MODEL)];
+    for (const each of [environment, ...more]) {
       await each.take({}, [login(40)]);
     }
-    const failing = others[0]!.environmentId;
+    const failing = more[0]!.environmentId;
     await changeTriggers(
       db.sql,
       "create function public.refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$",
@@ -345,7 +345,7 @@ const WINDOWED = snapshotOf({
 });
 const START = 60;
 
-/** Operations of two months, several a day, more than the engine remembers of a window. */
+/** Operations over two months, several a day, more than the engine remembers for a window. */
 function history(seed: number): TestOperation[] {
   let state = seed;
   const next = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
@@ -359,12 +359,12 @@ function history(seed: number): TestOperation[] {
 }
 
 it.each([1, 2])(
-  "with windows shorter than what is kept, live evaluation goes on as with all of the history (%i)",
+  "with windows shorter than the retention, live evaluation continues as with the whole history (%i)",
   async (seed) => {
     environment = await TestEnvironment.create(db.sql, WINDOWED);
     const all = history(seed);
     const run = newRun(modelOf(WINDOWED), "c1", all[0]!.at);
-    // Up to where every window is kept, then in steps of three days.
+    // Up to where every window is retained, then in steps of three days.
     const recent = Array.from({ length: 5 }, (_, step) =>
       all.filter(({ at }) => at > ago(15 - 3 * step) && at <= ago(12 - 3 * step)),
     );
@@ -394,13 +394,13 @@ it.each([1, 2])(
   },
 );
 
-it("a recompute after a removal replays what is kept, and the last event does not move back", async () => {
+it("a recompute after a removal replays the retained events, and the last event does not move back", async () => {
   await environment.ingest([login(50), login(49), login(40, { customer: "gone" })]);
   await environment.take({}, [login(10)]);
   expect(await environment.document()).toMatchObject({ lifecycle: "active" });
   await sweep();
   await runner.runNext(await queue(db.sql, environment));
-  // One login is kept of the three.
+  // One of the three logins is retained.
   expect(await environment.document()).toMatchObject({ lifecycle: "new", segments: ["seen"] });
   expect(await environment.document("gone")).toMatchObject({ lifecycle: "new", segments: [] });
   for (const customer of ["c1", "gone"]) {
@@ -436,7 +436,7 @@ describe("logs that a recompute superseded", () => {
     await environment.take({}, [login(3), login(2), login(2, { customer: "c2" })]);
   });
 
-  it("of several recomputes are removed when the plan's days are over, and the present ones and runs that emitted stay", async () => {
+  it("of several recomputes are removed when the plan's days are over, but current ones and runs that emitted stay", async () => {
     await recompute();
     await age(6);
     expect((await sweep()).logs).toBe(0);
@@ -445,18 +445,18 @@ describe("logs that a recompute superseded", () => {
     const shown = async () => [await environment.documentText(), await transitionsOf(environment, "c1")];
     const before = await shown();
     expect(await generations()).toEqual({ lifecycle_transitions: [0, 1, 2], rule_executions: [0, 1, 2] });
-    // Two transitions and one, and a customer each; the runs of live evaluation have all emitted.
+    // Two transitions and one, and one row per customer; the runs of live evaluation have all emitted.
     expect((await sweep()).logs).toBe(5);
     expect(await generations()).toEqual({ lifecycle_transitions: [1, 2], rule_executions: [0, 1, 2] });
     await age(8);
-    // A replay emits nothing, so its runs go, too.
+    // A replay emits nothing, so its runs are removed too.
     expect((await sweep()).logs).toBe(8);
     expect(await generations()).toEqual({ lifecycle_transitions: [2], rule_executions: [0, 2] });
     expect(await shown()).toEqual(before);
     expect(await rows("superseded_logs")).toBe(0);
   });
 
-  it("go a few at once", async () => {
+  it("are removed a few at a time", async () => {
     for (let n = 0; n < 10; n++) await environment.ingest([login(1)]);
     await environment.evaluate();
     await recompute();
@@ -469,7 +469,7 @@ describe("logs that a recompute superseded", () => {
     expect(await generations()).toEqual({ lifecycle_transitions: [2], rule_executions: [0, 2] });
   });
 
-  it("stay where the plan keeps them for ever", async () => {
+  it("stay if the plan keeps them forever", async () => {
     await keepSuperseded(null);
     await recompute();
     await age(36_500);
@@ -477,7 +477,7 @@ describe("logs that a recompute superseded", () => {
     expect(await generations()).toEqual({ lifecycle_transitions: [0, 1], rule_executions: [0, 1] });
   });
 
-  it("are no more where their customer is erased, nor what would remove them", async () => {
+  it("are removed when their customer is erased, along with their removal records", async () => {
     await recompute();
     await db.sql`select svc.delete_customer(${environment.environmentId}, 'c1')`;
     const left =

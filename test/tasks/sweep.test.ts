@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const DAY = 86_400;
 
-/** What is swept: where it is, for how many seconds it is kept after its end, and how one that ended then is inserted. */
+/** The kinds of swept rows: the table, the seconds that a row is kept after its end, and the insert of a row that ended then. */
 const KINDS: Record<string, [table: string, id: string, keptSeconds: number, insert: string]> = {
   "a session": ["sessions", "session_hash", 0, "(session_hash, user_id, expires_at) select hash, 'usr_1', ended"],
   "a device authorization": ["device_authorizations", "device_code_hash", 3_600, `
@@ -33,14 +33,14 @@ const KINDS: Record<string, [table: string, id: string, keptSeconds: number, ins
   "a throttle that is full": ["throttles", "bucket", 0, "(bucket, full_at) select hash, ended"],
 }; // oxfmt-ignore
 
-/** Adds one that ended so many seconds ago. */
+/** Adds a row that ended `secondsAgo` seconds ago. */
 const add = (kind: string, name: string, secondsAgo: number) => {
   const [table, , , insert] = KINDS[kind]!;
   return db.sql.unsafe(`
     insert into iam.${table} ${insert}
     from (select '${name}' as name, '${name}'::bytea as hash, now() - ${secondsAgo} * interval '1 second' as ended) as n`);
 };
-/** The names of those that are there. */
+/** The names of the remaining rows. */
 const left = async (kind: string) => {
   const [table, id] = KINDS[kind]!;
   const rows = await db.sql<{ name: Buffer }[]>`select ${db.sql(id)} as name from ${db.sql(`iam.${table}`)} order by 1`;
@@ -48,7 +48,7 @@ const left = async (kind: string) => {
 };
 
 describe("sweeping deletes", () => {
-  it.each(Object.entries(KINDS))("%s, when its time is over and no sooner", async (kind, [, , keptSeconds]) => {
+  it.each(Object.entries(KINDS))("%s only when its time is over", async (kind, [, , keptSeconds]) => {
     await add(kind, "over", keptSeconds + 60);
     await add(kind, "kept", keptSeconds - 60);
     expect(await call(db.sql, "sweep_iam")).toBe("1");
@@ -56,7 +56,7 @@ describe("sweeping deletes", () => {
     expect(await call(db.sql, "sweep_iam")).toBe("0");
   });
 
-  it("nothing that somebody else is changing, and waits for nobody", async () => {
+  it("no row locked by another transaction, and does not wait", async () => {
     await add("a session", "over", 60);
     await db.sql.begin(async (tx) => {
       await tx`select from iam.sessions for update`;
@@ -66,7 +66,7 @@ describe("sweeping deletes", () => {
   });
 });
 
-/** Adds a recompute that ended so many seconds ago, or goes on, with so many results. */
+/** Adds a recompute that ended `ended` seconds ago, or is running, with a number of results. */
 const addRecompute = async (id: string, status: string, ended: number | null, results: number) => {
   await db.sql`
     insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, finished_at)
@@ -76,8 +76,8 @@ const addRecompute = async (id: string, status: string, ended: number | null, re
     select 1, ${id}, 'c' || n, n, '{}' from generate_series(1, ${results}) as n`;
 };
 
-describe("what recomputes found of customers", () => {
-  /** How many results there are of each recompute. */
+describe("the sweep of recompute results", () => {
+  /** The number of remaining results of each recompute. */
   const resultsLeft = async () => {
     const rows = await db.sql<{ id: string; results: number }[]>`
       select r.recompute_id as id, count(c.customer_id)::integer as results
@@ -87,7 +87,7 @@ describe("what recomputes found of customers", () => {
   };
   const sweep = () => call(db.sql, "sweep_recomputes", 5);
 
-  it("is removed 30 days after their end and no sooner, a bounded number at once, and they stay", async () => {
+  it("removes results only 30 days after the end, a limited number at a time, but keeps the recomputes", async () => {
     await addRecompute("completed", "completed", 30 * DAY + 120, 12);
     await addRecompute("dead", "dead_letter", 30 * DAY + 60, 1);
     await addRecompute("without", "completed", 30 * DAY + 60, 0);
@@ -104,7 +104,7 @@ describe("what recomputes found of customers", () => {
     expect(await resultsLeft()).toEqual({ completed: 0, dead: 0, without: 0, young: 2, running: 2 });
   });
 
-  it("is removed again where one that was given up went on later", async () => {
+  it("removes results again if a recompute that was given up continued later", async () => {
     await addRecompute("dead", "dead_letter", 90 * DAY, 3);
     while ((await sweep()) > 0);
     await db.sql`update svc.recomputes set status = 'running', finished_at = null`;
@@ -117,7 +117,7 @@ describe("what recomputes found of customers", () => {
     expect(await resultsLeft()).toEqual({ dead: 0 });
   });
 
-  it("waits for no erasure, and leaves to the next time what one has in hand", async () => {
+  it("does not wait for an erasure, and leaves locked rows to the next time", async () => {
     await addRecompute("old", "completed", 31 * DAY, 3);
     await db.sql.begin(async (tx) => {
       await tx`select from svc.recompute_customers where environment_id = 1 and customer_id = 'c2' for update`;
@@ -129,7 +129,7 @@ describe("what recomputes found of customers", () => {
     expect(await sweep()).toBe(0);
   });
 
-  it("is found by index, however many recomputes were swept before", async () => {
+  it("finds results by index, however many recomputes were swept before", async () => {
     await db.sql`
       insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, finished_at, swept_at)
       select 1, 'rec_' || n, 'recompute', now(), 'completed', 'a@b', now() - interval '40 days', now() - interval '10 days'
@@ -150,7 +150,7 @@ it("a worker counts trends every minute and sweeps every ten, as its role", asyn
   await expect
     .poll(() => db.sql`select identifier from graphile_worker._private_known_crontabs order by 1`, { timeout: 10_000 })
     .toEqual(repeated.map((identifier) => ({ identifier })));
-  // Not to wait for the ten minutes.
+  // Instead of waiting ten minutes.
   await db.sql`select graphile_worker.add_job('sweep_iam'), graphile_worker.add_job('sweep_recomputes')`;
   await expect.poll(() => left("a session"), { timeout: 10_000 }).toEqual(["kept"]);
   await expect.poll(() => db.sql`select from svc.recompute_customers`, { timeout: 10_000 }).toHaveLength(0);

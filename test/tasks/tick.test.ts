@@ -13,7 +13,7 @@ const SETTLE = 30;
 const db = await useDatabase();
 
 beforeEach(async () => {
-  // Nothing of one test waits or is due in the next.
+  // No operation or timer of one test is left to the next.
   await db.sql`truncate svc.inbox, svc.customers, svc.ingest_batches, svc.workers`;
   await db.sql`delete from graphile_worker._private_jobs`;
 });
@@ -29,7 +29,7 @@ const jobs = () => db.sql<{ id: string; environment: number; locked_by: string |
   where j.task_identifier = 'evaluate'
   order by j.id`;
 
-it("an ingest call asks for evaluation once, until somebody takes the job", async () => {
+it("ingest calls request evaluation only once until a worker takes the job", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   const other = await TestEnvironment.create(db.sql, MODEL);
   for (let i = 0; i < 3; i++) await environment.ingest([{ at: ago(0), event: "login" }]);
@@ -46,7 +46,7 @@ it("an ingest call asks for evaluation once, until somebody takes the job", asyn
   ]);
 });
 
-it("a job that failed and waits for its next try does not stand for one", async () => {
+it("a failed job that waits for its next attempt does not replace a new request", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   await environment.ingest([{ at: ago(0), event: "login" }]);
   await db.sql`update graphile_worker._private_jobs set run_at = now() + interval '1 hour', attempts = 3`;
@@ -54,7 +54,7 @@ it("a job that failed and waits for its next try does not stand for one", async 
   expect(await jobs()).toHaveLength(2);
 });
 
-it("the tick asks where operations wait that nobody took, and nowhere else", async () => {
+it("the tick requests evaluation only where operations wait without a job", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   await TestEnvironment.create(db.sql, MODEL);
   await environment.ingest([{ at: ago(0), event: "login" }]);
@@ -69,7 +69,7 @@ it("the tick asks where operations wait that nobody took, and nowhere else", asy
   expect(await jobs()).toEqual([]);
 });
 
-it("the tick asks where a timer is due, and where an event that lay ahead is", async () => {
+it("the tick requests evaluation where a timer or a future event is due", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   const day = 24 * 60 * 60;
   await environment.take({}, [{ at: ago(21 * day - 60), event: "login" }]);
@@ -82,7 +82,7 @@ it("the tick asks where a timer is due, and where an event that lay ahead is", a
   expect(await tick(db.sql, "w", SETTLE), "it is set aside").toBe(0);
 });
 
-it("the tick leaves the timers of a backfill alone until the environment has settled, or for 24 hours", async () => {
+it("the tick ignores the timers of a backfill until the environment has settled, for at most 24 hours", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   const backdate = async (seconds: number) => {
     await db.sql`
@@ -118,7 +118,7 @@ it("jobs of a worker that was silent for 30 seconds are unlocked, those of other
   expect((await jobs()).map((job) => job.locked_by)).toEqual([null, null]);
   expect(await db.sql`select worker_id from svc.workers`).toEqual([{ worker_id: "alive" }]);
 
-  // One that was killed before its first heartbeat.
+  // A worker that was killed before its first heartbeat.
   await db.sql`update graphile_worker._private_jobs set locked_by = 'unknown', locked_at = ${ago(31)}::text::timestamptz`;
   await tick(db.sql, "alive", SETTLE);
   expect((await jobs()).map((job) => job.locked_by)).toEqual([null, null]);
@@ -135,7 +135,7 @@ it("the service is unready while no worker has sent a heartbeat for 30 seconds",
 });
 
 it.skipIf(isCluster)(
-  "a worker is not silent where it cannot be found out what waits, as where a node is away",
+  "a worker still sends heartbeats if it cannot find waiting work, for example while a node is away",
   async () => {
     await db.sql`alter table svc.homes rename to homes_away`;
     try {

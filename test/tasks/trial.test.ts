@@ -14,7 +14,7 @@ const MODEL = snapshotOf({ states: { new: [["activated", happened("login")]], ac
 const db = await useDatabase();
 let environment: TestEnvironment;
 beforeAll(async () => {
-  // What is written of "poison" is cancelled, as a statement is that takes too long.
+  // Writing the customer "poison" is canceled, like a statement that takes too long.
   await changeTriggers(
     db.sql,
     `create function public.poison() returns trigger language plpgsql security definer as $$
@@ -29,7 +29,7 @@ beforeEach(async () => {
   environment = await TestEnvironment.create(db.sql, MODEL);
 });
 
-it("a customer whose evaluation never comes to its end is found, suspended with the reason, and nobody else", async () => {
+it("only a customer whose evaluation never ends is set aside, with the reason", async () => {
   const customers = Array.from({ length: 40 }, (_, i) => (i === 25 ? "poison" : `c${i}`));
   await environment.ingest(customers.map((customer) => ({ customer, at: AT, event: "login" })));
   const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 0, logger: runLog(), at: Date.parse(AT) };
@@ -51,7 +51,7 @@ it("a customer whose evaluation never comes to its end is found, suspended with 
   expect(await db.sql`select from svc.suspect_environments where environment_id = ${environmentId}`).toHaveLength(0);
 });
 
-it("a trial that another worker is at is left to it, until that one is gone", async () => {
+it("a trial belongs to its worker until that worker is gone", async () => {
   const { environmentId } = environment;
   const full = { customers: 500, operations: 5_000 };
   await call(db.sql, "suspect_environment", environmentId, "reason");
@@ -64,7 +64,7 @@ it("a trial that another worker is at is left to it, until that one is gone", as
   });
 });
 
-it("environments that a buried worker was evaluating are suspected, and its jobs are free", async () => {
+it("environments that a buried worker was evaluating are suspected, and its jobs are unlocked", async () => {
   const { environmentId } = environment;
   await db.sql`delete from graphile_worker._private_jobs`;
   await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
@@ -80,18 +80,15 @@ it("environments that a buried worker was evaluating are suspected, and its jobs
 it.each([
   ["08006", "connection to the remote node postgres@10.0.0.7:5432 failed"],
   ["XX000", "server closed the connection unexpectedly"],
-])(
-  "an environment whose node cannot be reached (%s) is left to the tick, and nothing is suspected of it",
-  async (code, message) => {
-    const away = Object.assign(Object.create(db.sql) as typeof db.sql, {
-      begin: () => Promise.reject(Object.assign(new Error(message), { code })),
-    });
-    const dependencies = { sql: away, models: new Models(), settleSeconds: 0, logger: runLog() };
-    expect(await evaluateEnvironment(dependencies, environment.environmentId)).toBe("away");
-  },
-);
+])("an environment whose node cannot be reached (%s) is left to the tick, and not suspected", async (code, message) => {
+  const away = Object.assign(Object.create(db.sql) as typeof db.sql, {
+    begin: () => Promise.reject(Object.assign(new Error(message), { code })),
+  });
+  const dependencies = { sql: away, models: new Models(), settleSeconds: 0, logger: runLog() };
+  expect(await evaluateEnvironment(dependencies, environment.environmentId)).toBe("away");
+});
 
-it("a fault of the database sets nobody aside", async () => {
+it("a fault of the database sets no customer aside", async () => {
   await changeTriggers(
     db.sql,
     `create function public.full() returns trigger language plpgsql as $$

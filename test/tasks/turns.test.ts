@@ -26,7 +26,7 @@ function newTurns(): EvaluationTurns {
   return new EvaluationTurns(dependencies, { workerId: "w", isStopping: () => false });
 }
 
-/** Sends so much that a turn does not get through it. */
+/** Sends more than one turn can evaluate. */
 async function flood(environment: TestEnvironment): Promise<void> {
   const now = Date.now();
   for (let batch = 0; batch < 3; batch++) {
@@ -39,7 +39,7 @@ async function flood(environment: TestEnvironment): Promise<void> {
   }
 }
 
-it("what a turn leaves goes on in two, and in one where another environment has a turn", async () => {
+it("work left by a turn continues in two jobs, or in one if another environment has a turn", async () => {
   const turns = newTurns();
   const [first, second] = [await TestEnvironment.create(db.sql, CIRCLE), await TestEnvironment.create(db.sql, CIRCLE)];
   await flood(first);
@@ -59,7 +59,7 @@ it("what a turn leaves goes on in two, and in one where another environment has 
   expect(more).toEqual([after]);
 });
 
-it("what comes while an environment that left nothing is evaluated waits for that turn, unless it lasts long", async () => {
+it("operations sent while an environment with little work is evaluated wait for that turn, unless it takes long", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const turns = newTurns();
   const environment = await TestEnvironment.create(db.sql, ACTIVATED);
@@ -79,7 +79,7 @@ it("what comes while an environment that left nothing is evaluated waits for tha
     turn = take();
     await expect.poll(waitForIt).toHaveLength(1);
     await send("second");
-    // A turn of its own would wait for the lock, too.
+    // A separate turn would also wait for the lock.
     await take();
     expect(await waitForIt()).toHaveLength(1);
     vi.advanceTimersByTime(1_100);
@@ -90,7 +90,7 @@ it("what comes while an environment that left nothing is evaluated waits for tha
   expect(await environment.pending()).toEqual([]);
 });
 
-it("an event of one environment is evaluated while another has work for long, in whatever job it came", async () => {
+it("an event of one environment is evaluated while another has a lot of work, whichever job requests it", async () => {
   const flooding = await TestEnvironment.create(db.sql, CIRCLE);
   const quiet = await TestEnvironment.create(db.sql, ACTIVATED);
   await flood(flooding);
@@ -108,9 +108,9 @@ it("an event of one environment is evaluated while another has work for long, in
   expect(await flooding.pending()).not.toEqual([]);
 });
 
-it("a worker whose tick has no answer says that it is stuck, and recovers where the answer comes after all", async () => {
+it("a worker whose tick gets no answer reports that it is stuck, and recovers if the answer still comes", async () => {
   const onStalled = vi.fn();
-  // The tick waits for this lock, as it would for an answer that never comes.
+  // The tick waits for this lock like for an answer that never comes.
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
   let blocked: Promise<unknown> = Promise.resolve();

@@ -7,8 +7,8 @@ import { violations } from "../support/invariants.js";
 import { lockWaiter } from "../support/locks.js";
 import { TestEnvironment } from "./support/environment.js";
 
-// What a crash leaves on a cluster between the commit of the node and that of the coordinator is made here by changing what a key has used;
-// test/db/citus/commit.test.ts has such a moment itself.
+// Changing a key's usage simulates a crash on a cluster between the commits of the node and of the coordinator;
+// test/db/citus/commit.test.ts produces such a crash.
 
 const db = await useDatabase();
 let environment: TestEnvironment;
@@ -36,7 +36,7 @@ async function used(): Promise<number> {
 const addToUsage = (events: number) =>
   db.sql`update svc.key_usage set month_events = month_events + ${events} where key_hash = ${environment.keyHash}`;
 
-it("what was stored and not counted is added to the month's usage, once", async () => {
+it("operations stored but not counted are added to the month's usage once", async () => {
   await send(5);
   await addToUsage(-3);
   expect(await violations(db.sql)).toEqual([expect.stringMatching(/^usage_is_what_was_stored/)]);
@@ -52,7 +52,7 @@ it("what was stored and not counted is added to the month's usage, once", async 
   expect(await violations(db.sql)).toEqual([]);
 });
 
-it("the first calls of a month are counted where none of them was", async () => {
+it("the first calls of a month are counted even if none of them was", async () => {
   await send(4);
   await db.sql`
     update svc.key_usage set month = month - interval '1 month', month_events = 900 where key_hash = ${environment.keyHash}`;
@@ -66,12 +66,12 @@ it("the first calls of a month are counted where none of them was", async () => 
 it("calls of another month are not counted", async () => {
   await environment.ingest([{ at: new Date(Date.now() - 40 * 86_400_000).toISOString(), event: "login" }]);
   await send(2);
-  await addToUsage(-1); // of the call that is dated back
+  await addToUsage(-1); // for the backdated call
   await recount();
   expect(await used()).toBe(2);
 });
 
-it("what was removed because of its age stays counted", async () => {
+it("operations removed by retention stay counted", async () => {
   await send(4);
   await recount();
   await db.sql`delete from svc.ingest_batches where environment_id = ${environment.environmentId}`;
@@ -79,14 +79,14 @@ it("what was removed because of its age stays counted", async () => {
   expect(await used()).toBe(4);
 });
 
-it("a long history is read in pieces, and compared at its end", async () => {
+it("a long history is read in pieces, and compared at the end", async () => {
   for (let calls = 0; calls < 5; calls++) await send(1);
   await addToUsage(-5);
   expect([await recount(2), await recount(2), await used()]).toEqual([2, 2, 0]);
   expect([await recount(2), await used()]).toEqual([0, 5]);
 });
 
-it("a call that is about to commit is waited for, and counted once", async () => {
+it("a recount waits for a call that is about to commit, and counts it once", async () => {
   await send(1);
   let recounted: Promise<number> | undefined;
   await db.sql.begin(async (tx) => {
@@ -99,7 +99,7 @@ it("a call that is about to commit is waited for, and counted once", async () =>
   expect(await used()).toBe(2);
 });
 
-it("calls that come meanwhile are neither missed nor counted twice", async () => {
+it("calls during a recount are neither missed nor counted twice", async () => {
   const senders = Array.from({ length: 4 }, async () => {
     for (let calls = 0; calls < 25; calls++) {
       await send(2);
@@ -112,7 +112,7 @@ it("calls that come meanwhile are neither missed nor counted twice", async () =>
   expect(await used()).toBe(200);
 });
 
-it("it is done where something was accepted since the trends were counted last", async () => {
+it("environments with new operations are recounted along with the trends", async () => {
   await send(3);
   await addToUsage(-3);
   await countTrends(db.sql, new AbortController().signal);

@@ -56,7 +56,7 @@ const STEPS: [step: string, act: () => Promise<unknown>][] = [
   ["before anything", async () => {}],
   ["webhooks were created", () => Promise.all([webhook(["*"]), webhook(["segment.*"], { maxEventAge: "7d" })])],
   ["histories wait", () => ingest(historiesOf(CUSTOMERS))],
-  ["histories were evaluated in part", () => evaluate({ goesOn: once(), limits: { customers: 20, operations: 100 } })],
+  ["histories were evaluated in part", () => evaluate({ shouldContinue: once(), limits: { customers: 20, operations: 100 } })],
   ["histories were evaluated", () => evaluate()],
   ["some were delivered", () => deliver(204)],
   [

@@ -6,7 +6,7 @@ import { snapshot } from "../../engine/support/arbitrary.js";
 import { Run } from "../../engine/support/runner.js";
 import { declared, type EmissionRow, type LogRow, type TestOperation } from "./environment.js";
 
-/** Models that may be deployed; the engine takes more. */
+/** Models that can be deployed; the engine accepts more. */
 export const deployable = snapshot.filter((one) => parseSnapshot(declared(one)).ok);
 
 export const iso = (instant: number): string => new Date(instant).toISOString();
@@ -17,12 +17,12 @@ export function modelOf(given: Snapshot): Model {
   return compileModel(deployed, hashSnapshot(deployed));
 }
 
-/** A customer of the local engine, as it would be in a `TestEnvironment`; all of its history is at hand. */
+/** A customer of the local engine, as in a `TestEnvironment`, with its whole history loaded. */
 export function newRun(model: Model, customerId: string, createdAt: string): Run {
   return new Run(model, "whole", { customerId, createdAt: Date.parse(createdAt) });
 }
 
-/** One customer's operations as the engine takes them, with the numbers that ingestion gave them. */
+/** One customer's operations in the engine's form, with the numbers assigned by ingestion. */
 export function engineOperations(operations: readonly TestOperation[], seqs: readonly number[]): Operation[] {
   return operations.map(({ at, event, occurred = at, properties = {}, traits = {} }, i): Operation => {
     const seq = seqs[i]!;
@@ -34,7 +34,7 @@ export function engineOperations(operations: readonly TestOperation[], seqs: rea
   });
 }
 
-/** An operation of the engine as a test sends it. */
+/** An operation of the engine in the form that tests send. */
 export function testOperation(operation: Operation): TestOperation {
   const at = iso(operation.acceptedAt);
   if (operation.kind === "identify") return { at, traits: operation.traits };
@@ -42,14 +42,14 @@ export function testOperation(operation: Operation): TestOperation {
   return { at, event, properties, occurred: iso(occurredAt) };
 }
 
-/** The engine's state document under version v1, in bytes; traits by name, as the database keeps no order of them. */
+/** The engine's state document under version v1 as text; traits by name, since the database keeps no order. */
 export function documentOf(run: Run): string {
   const document = stateDocument(run.state, { environment: "test", configVersion: "v1" });
   const traits = Object.fromEntries(Object.entries(document.traits).sort(([a], [b]) => (a < b ? -1 : 1)));
   return JSON.stringify({ ...document, traits });
 }
 
-/** The engine's emissions, as `TestEnvironment.emissions` answers them. */
+/** The engine's emissions, in the form of `TestEnvironment.emissions`. */
 export function emissionsOf(run: Run): EmissionRow[] {
   return run.effects.flatMap((effect) => {
     if (effect.kind !== "emission") return [];
@@ -59,7 +59,7 @@ export function emissionsOf(run: Run): EmissionRow[] {
   });
 }
 
-/** The engine's log of scores and rules, as `TestEnvironment.log` answers it. */
+/** The engine's log of scores and rules, in the form of `TestEnvironment.log`. */
 export function logOf(run: Run): LogRow[] {
   const scores: LogRow[] = [];
   const rules: LogRow[] = [];

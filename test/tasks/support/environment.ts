@@ -18,7 +18,7 @@ export interface TestOperation {
   at: string;
   /** An event; without a name it is an identify. */
   event?: string;
-  /** When the event occurred, where that is not when it is accepted. */
+  /** When the event occurred, if not at its acceptance. */
   occurred?: string;
   properties?: object;
   traits?: object;
@@ -30,10 +30,10 @@ export interface EvaluateOptions {
   at?: string;
   settleSeconds?: number;
   limits?: ChunkLimits;
-  goesOn?: () => boolean;
+  shouldContinue?: () => boolean;
 }
 
-/** The snapshot with a declaration of every event and trait that these tests use, where it has none of its own. */
+/** The snapshot with a declaration of every event and trait that these tests use, unless it has its own. */
 export function declared(snapshot: Snapshot): Snapshot {
   const number: Field = { type: "number", optional: true };
   const names = "a b c other login created paid signed_up invited used project_created".split(" ");
@@ -47,7 +47,7 @@ export function declared(snapshot: Snapshot): Snapshot {
 
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** The environment `test` of a project of its own, driven without the service: ingestion and evaluation are called. */
+/** The environment `test` of a separate project, driven without the service by calling ingestion and evaluation. */
 export class TestEnvironment {
   private readonly models = new Models();
 
@@ -80,7 +80,7 @@ export class TestEnvironment {
     return environment;
   }
 
-  /** The same environment in the database that it has moved to, where this is known of it. */
+  /** The same environment in the database that it has moved to, with its ids there. */
   movedTo(sql: Sql, environmentId: number, by: AdminCredentials, project: string): TestEnvironment {
     return new TestEnvironment(sql, environmentId, this.keyHash, by, project);
   }
@@ -103,7 +103,7 @@ export class TestEnvironment {
     await ingestBatch(this.sql, { keyHash: this.keyHash, batchId: randomUUID(), repeated: false }, body);
   }
 
-  /** Ingests one batch and dates its acceptance back (or ahead); answers the sequence numbers of its operations. */
+  /** Ingests one batch and backdates (or postdates) its acceptance; returns the sequence numbers of its operations. */
   async ingest(operations: TestOperation[]): Promise<number[]> {
     return this.ingestText(
       operations.map((operation) => JSON.stringify(bodyOf(operation))),
@@ -111,7 +111,7 @@ export class TestEnvironment {
     );
   }
 
-  /** The same with the operations' JSON as it is, where numbers do not fit JavaScript. */
+  /** The same with the operations as JSON text, for numbers that do not fit JavaScript. */
   async ingestText(
     texts: string[],
     operations: { at: string; occurred?: string; event?: string }[],
@@ -142,7 +142,7 @@ export class TestEnvironment {
             and e.accepted_at > e.occurred_at + svc.punctual()
         )
       where b.environment_id = ${environmentId} and b.batch_seq = ${batch.seq}`;
-    // What was accepted in another month is no usage of this one.
+    // Operations accepted in another month do not count for this one.
     const [usage] = await sql<
       [{ month: string }]
     >`select month::text from svc.key_usage where key_hash = ${this.keyHash}`;
@@ -155,7 +155,7 @@ export class TestEnvironment {
   }
 
   async evaluate(options: EvaluateOptions = {}): Promise<void> {
-    const { at, settleSeconds = 30, limits, goesOn } = options;
+    const { at, settleSeconds = 30, limits, shouldContinue } = options;
     const dependencies = {
       sql: this.sql,
       models: this.models,
@@ -164,29 +164,29 @@ export class TestEnvironment {
       ...(at === undefined ? {} : { at: Date.parse(at) }),
       ...(limits === undefined ? {} : { limits }),
     };
-    await evaluateEnvironment(dependencies, this.environmentId, goesOn);
+    await evaluateEnvironment(dependencies, this.environmentId, shouldContinue);
   }
 
-  /** Ingests one batch and evaluates what waits; answers the sequence numbers of its operations. */
+  /** Ingests one batch and evaluates all waiting operations; returns the sequence numbers of the batch. */
   async take(options: EvaluateOptions, operations: TestOperation[]): Promise<number[]> {
     const seqs = await this.ingest(operations);
     await this.evaluate(options);
     return seqs;
   }
 
-  /** Releases a customer that was set aside, or all of them; answers how many there were. */
+  /** Releases a customer that was set aside, or all of them; returns how many there were. */
   async release(customer: string | null): Promise<number> {
     const document = await call(this.sql, "release_customers", this.by, this.place, customer);
     return (JSON.parse(document) as { released: number }).released;
   }
 
-  /** Erases a customer; answers how many rows of each kind there were. */
+  /** Erases a customer; returns the number of rows of each kind. */
   async erase(customer: string): Promise<Record<string, number>> {
     const document = await call(this.sql, "erase_customer", this.by, this.place, customer);
     return (JSON.parse(document) as { erased: Record<string, number> }).erased;
   }
 
-  /** JSON text, as the API answers it; null where the customer does not exist. */
+  /** JSON text, as in the API's answer; null if the customer does not exist. */
   async documentText(customer = "c1"): Promise<string | null> {
     const [row] = await this.sql<[{ document: string | null }]>`
       select svc.state_document(${this.environmentId}, ${customer})::text as document`;
@@ -230,7 +230,7 @@ export class TestEnvironment {
     return (await this.emissions(customer)).map(({ type, at, cause }) => `${type} ${at} ${cause}`);
   }
 
-  /** The inbox: whose operations are pending, and what they wait for. */
+  /** The inbox: the customers with pending operations, and until when each one waits. */
   async pending(): Promise<{ customer: string; notBefore: string | null }[]> {
     return this.sql`
       select customer_id as customer, case when not_before = 'infinity' then 'infinity' else svc.iso(not_before) end as "notBefore"

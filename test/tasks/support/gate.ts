@@ -3,14 +3,14 @@ import type { Sql } from "postgres";
 import { connect } from "../../../src/db/connect.js";
 import type { TestDatabase } from "../../support/database.js";
 
-/** Of the advisory lock that a recompute waits for. */
+/** The key of the advisory lock that a recompute waits for. */
 const KEY = 7_599;
 
-/** In the middle of each customer: what is found of it is written but not committed yet, and what comes after it was read. */
+/** In the middle of each customer: its result is written but not committed, and the next ones were read already. */
 const EACH_CUSTOMER =
   "before update of customers_done on svc.recomputes for each row when (new.customers_done > old.customers_done)";
 
-/** Stops recomputes of a database at a statement of theirs, for each customer unless told otherwise. It is opened for one at a time. */
+/** Stops recomputes of a database at a certain statement, by default for each customer. Passes one at a time. */
 export class Gate {
   private constructor(
     private readonly sql: Sql,
@@ -18,7 +18,7 @@ export class Gate {
     private next: Sql,
   ) {}
 
-  /** Puts the gate up, closed. */
+  /** Installs a closed gate. */
   static async close({ sql, url }: TestDatabase, at = EACH_CUSTOMER): Promise<Gate> {
     await sql.unsafe(`
       create or replace function gate() returns trigger language plpgsql as $$
@@ -35,7 +35,7 @@ export class Gate {
     return gate;
   }
 
-  /** Resolves once a recompute stands at the gate (true), or the run is over (false). */
+  /** Resolves once a recompute waits at the gate (true), or the run is over (false). */
   async reached(run: Promise<unknown>): Promise<boolean> {
     const over = run.then(
       () => true,
@@ -47,9 +47,9 @@ export class Gate {
     }
   }
 
-  /** Lets the customer at the gate pass, and no other. */
+  /** Lets only the customer at the gate pass. */
   async pass(): Promise<void> {
-    // Whoever asks first for the lock gets it first.
+    // The lock is granted in the order of requests.
     const held = this.next`select pg_advisory_lock(${KEY})`.execute();
     while ((await this.#waiting()) < 2) await delay(1);
     await this.holder`select pg_advisory_unlock(${KEY})`;
@@ -57,7 +57,7 @@ export class Gate {
     [this.holder, this.next] = [this.next, this.holder];
   }
 
-  /** Takes the gate down, if it is not yet. */
+  /** Removes the gate, unless done already. */
   async open(): Promise<void> {
     await Promise.all([this.holder.end(), this.next.end()]);
     await this.sql`drop function if exists gate() cascade`;

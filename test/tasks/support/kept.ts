@@ -5,16 +5,16 @@ const PRESENT = `t.generation = (
 )`;
 
 /**
- * All that is kept of an environment's customers, rows as JSON text by table; of the logs what counts. Of which generation that is is not
- * said.
+ * Everything stored of an environment's customers: rows as JSON text by table, of logs only those of the current generation, without its
+ * number.
  */
 export async function everything({ sql, environmentId }: TestEnvironment) {
   const rows = async (table: string, columns: string, order: string, where = "true"): Promise<string[]> => {
-    const found = await sql.unsafe<{ row: string }[]>(
+    const result = await sql.unsafe<{ row: string }[]>(
       `select json_build_array(${columns})::text as row from svc.${table} as t
        where t.environment_id = ${environmentId} and ${where} order by ${order}`,
     );
-    return found.map(({ row }) => row);
+    return result.map(({ row }) => row);
   };
   return {
     customers: await rows(
@@ -51,7 +51,7 @@ export async function everything({ sql, environmentId }: TestEnvironment) {
   };
 }
 
-/** What was derived of an environment's customers, without what differs between two that were sent the same: numbers and ids of events. */
+/** The derived data of an environment's customers, without what differs between two environments with equal input: numbers and ids of events. */
 export async function derived(environment: TestEnvironment): Promise<Record<string, string[]>> {
   const { sql, environmentId } = environment;
   const { events: _e, updates: _u, customers: _c, emissions: _m, ...tables } = await everything(environment);

@@ -16,13 +16,13 @@ import {
 } from "../../engine/support/builders.js";
 import { TestEnvironment, type TestOperation } from "./environment.js";
 
-/** When the history of a population begins, and an instant after which nothing of it happens. */
+/** The beginning of a population's history, and an instant after its last event. */
 const POPULATION_FROM = Date.parse("2026-01-01T00:00:00Z");
 export const POPULATION_THROUGH = "2026-03-01T00:00:00.000Z";
 
 const HOUR = 3_600_000;
 
-/** Of every part something. The two versions differ in all that a recompute rebuilds. */
+/** A model with every kind of part. The two versions differ in everything that a recompute rebuilds. */
 function model(changed: boolean): Snapshot {
   return snapshotOf({
     states: {
@@ -55,7 +55,7 @@ function model(changed: boolean): Snapshot {
   });
 }
 
-/** The model that a population was evaluated under, and the one that it is recomputed under. */
+/** The models that a population is evaluated and recomputed under. */
 export const MODEL = model(false);
 export const CHANGED = model(true);
 
@@ -64,7 +64,7 @@ export function customersOf(amount: number, prefix = "c"): string[] {
   return Array.from({ length: amount }, (_, i) => `${prefix}${String(i).padStart(3, "0")}`);
 }
 
-/** Histories that differ from customer to customer, by their place: from nothing but traits to a dozen events in three weeks. */
+/** Histories that differ by the customer's position: from only traits to a dozen events in three weeks. */
 export function historiesOf(customers: readonly string[]): TestOperation[] {
   return customers.flatMap((customer, i): TestOperation[] => {
     const operations: TestOperation[] = [];
@@ -84,7 +84,7 @@ export function historiesOf(customers: readonly string[]): TestOperation[] {
   });
 }
 
-/** An environment with so many customers, evaluated under the first model unless another, or none, is given. */
+/** An environment with `amount` customers, evaluated under the first model unless another, or none, is given. */
 export async function populated(sql: Sql, amount: number, given: Snapshot | null = MODEL): Promise<TestEnvironment> {
   const environment = await TestEnvironment.create(sql, given ?? undefined);
   const operations = historiesOf(customersOf(amount));
@@ -93,7 +93,7 @@ export async function populated(sql: Sql, amount: number, given: Snapshot | null
   return environment;
 }
 
-/** The same, where the second model was deployed since. */
+/** The same, with the second model deployed afterwards. */
 export async function outdated(sql: Sql, amount: number): Promise<TestEnvironment> {
   const environment = await populated(sql, amount);
   await environment.deploy(CHANGED);

@@ -47,7 +47,7 @@ export interface JobRow {
   emissions_added: number;
 }
 
-/** Puts a job into the queue, as the API does; answers its id. */
+/** Queues a job, like the API; returns its id. */
 export async function queue(
   sql: Sql,
   { environmentId }: TestEnvironment,
@@ -70,7 +70,7 @@ export async function queue(
   return id;
 }
 
-/** A worker's connections, without its loop. It can be used again after its end. */
+/** A worker's connections, without its loop. Usable again after `end()`. */
 export class JobRunner {
   readonly #name = `test recompute ${randomBytes(4).toString("hex")}`;
   readonly #models = new Models();
@@ -87,11 +87,11 @@ export class JobRunner {
     return call(this.session, "claim_job", attemptsMax);
   }
 
-  run(job: RecomputeJob, goesOn: () => boolean = () => true): Promise<boolean> {
-    return runJob({ session: this.session, sql: this.db.sql, models: this.#models }, job, goesOn);
+  run(job: RecomputeJob, shouldContinue: () => boolean = () => true): Promise<boolean> {
+    return runJob({ session: this.session, sql: this.db.sql, models: this.#models }, job, shouldContinue);
   }
 
-  /** Takes the job that is next, of whatever environment, or one by its id, and does it to its end. */
+  /** Takes the next job of any environment, or the one with this id, and runs it to its end. */
   async runNext(id?: string): Promise<RecomputeJob> {
     let job = await this.claim();
     while (job !== null && id !== undefined && job.recomputeId !== id) {
@@ -104,7 +104,7 @@ export class JobRunner {
     return job;
   }
 
-  /** Puts a job into the queue and does it to its end; answers its id. */
+  /** Queues a job and runs it to its end; returns its id. */
   async complete(environment: TestEnvironment, options: QueueOptions = {}): Promise<string> {
     const id = await queue(this.db.sql, environment, options);
     await this.runNext(id);
@@ -125,15 +125,15 @@ export class JobRunner {
     await session?.end({ timeout: 1 });
   }
 
-  /** The connection that it holds its job on is lost; it makes itself another one where it goes on. */
+  /** Drops the connection that holds its job; the next use opens another one. */
   async disconnect(): Promise<void> {
-    // Answers once they are gone.
+    // Returns once the backends are gone.
     await this.db.sql`
       select pg_terminate_backend(pid, 10000)
       from pg_stat_activity where datname = current_database() and application_name = ${this.#name}`;
   }
 
-  /** As when its process is killed and the server has noticed: it does nothing any more. */
+  /** Simulates that its process was killed and the server has noticed. */
   async kill(): Promise<void> {
     await this.session.end({ timeout: 0 });
     await this.disconnect();
@@ -162,14 +162,14 @@ export async function jobOf(sql: Sql, id: string): Promise<JobRow> {
   return row;
 }
 
-/** What a job came to, by customer. */
+/** The results of a job, by customer. */
 export async function differencesOf(sql: Sql, id: string): Promise<Difference[]> {
   const rows = await sql<{ difference: Difference }[]>`
     select difference from svc.recompute_customers where recompute_id = ${id} order by customer_id`;
   return rows.map(({ difference }) => difference);
 }
 
-/** Looks again and again until a job is what the test waits for; answers it then. */
+/** Polls a job until it satisfies `is`; returns it. */
 export async function untilJob(sql: Sql, id: string, is: (job: JobRow) => boolean): Promise<JobRow> {
   for (;;) {
     const job = await jobOf(sql, id);
@@ -178,10 +178,10 @@ export async function untilJob(sql: Sql, id: string, is: (job: JobRow) => boolea
   }
 }
 
-/** Whether a job has come to an end. */
+/** Whether a job has ended. */
 export const isOver = ({ status }: JobRow): boolean => status === "completed" || status === "dead_letter";
 
-/** Lets a worker try again and again, until a job is over. */
+/** Lets a worker try a job until it is over. */
 export async function settle(db: TestDatabase, id: string, options: Partial<RecomputerOptions> = {}): Promise<JobRow> {
   const worker = recomputer(db, options);
   try {
@@ -194,12 +194,12 @@ export async function settle(db: TestDatabase, id: string, options: Partial<Reco
   }
 }
 
-/** Resolves once a session waits for a lock that another one has, with a statement like this one. */
+/** Resolves once a session that runs a statement like this one waits for another's lock. */
 export async function untilWaiting(sql: Sql, statement: string): Promise<void> {
   while ((await waitingForLock(sql, `%${statement}%`)) === 0) await delay(5);
 }
 
-/** Updates of these customers' rows fail until it is called off. */
+/** Makes updates of these customers' rows fail until the returned function is called. */
 export async function poison(sql: Sql, customers: readonly string[]): Promise<() => Promise<void>> {
   const name = `poison_${randomBytes(4).toString("hex")}`;
   const ids = customers.map((customer) => `'${customer}'`).join(", ");

@@ -18,7 +18,7 @@ export async function storedOf(
   return row;
 }
 
-/** What was evaluated of a customer, in the engine's order: all that does not wait. */
+/** The evaluated events of a customer, in the engine's order: those not in the inbox. */
 export async function evaluatedEvents(
   { sql, environmentId }: TestEnvironment,
   customerId: string,
@@ -35,7 +35,7 @@ export async function evaluatedEvents(
   return rows.map((row) => ({ ...row, eventId: eventIdOf(row.seq) }));
 }
 
-/** What a replay to a pinned instant makes of a customer as it is stored now, with what was evaluated of it until now. */
+/** The replay of a stored customer to a pinned instant, with the events evaluated so far. */
 export async function replayedTo(environment: TestEnvironment, model: Snapshot, pin: string, customer = "c1") {
   const before = loadedState(await storedOf(environment, customer));
   const through = Math.max(Date.parse(pin), before.evaluatedThrough ?? -Infinity);
@@ -43,7 +43,7 @@ export async function replayedTo(environment: TestEnvironment, model: Snapshot, 
   return { before, ...replay(modelOf(model), { ...before, events, through }) };
 }
 
-/** Expects that a customer is stored, and its logs say, what a replay came to. */
+/** Expects the stored customer and its logs to equal the result of a replay. */
 export async function expectReplayed(
   environment: TestEnvironment,
   customer: string,
@@ -54,7 +54,7 @@ export async function expectReplayed(
   expect(await executionsOf(environment, customer)).toEqual(executionLines(effects));
 }
 
-/** The runs of `lines` that are not among those present, of which each counts once: by rule, result, instant and trigger. */
+/** The runs of `lines` that are not in `present`, each of which counts once: by rule, result, instant and trigger. */
 export function added(present: readonly string[], lines: readonly string[]): string[] {
   const keyOf = (line: string) => line.split(" ").slice(0, -2).join(" ");
   const left = new Map<string, number>();
@@ -66,7 +66,7 @@ export function added(present: readonly string[], lines: readonly string[]): str
   });
 }
 
-/** The customer's transitions that count, as `transitionLines` writes them. */
+/** The customer's transitions of the current generation, in the format of `transitionLines`. */
 export async function transitionsOf({ sql, environmentId }: TestEnvironment, customerId: string): Promise<string[]> {
   const rows = await sql<{ line: string }[]>`
     select concat(coalesce(t.from_state, '-'), '→', t.to_state, ' ', svc.iso(t.transitioned_at), ' ', t.cause_type, ' ', t.cause_id) as line
@@ -77,7 +77,7 @@ export async function transitionsOf({ sql, environmentId }: TestEnvironment, cus
   return rows.map(({ line }) => line);
 }
 
-/** The runs of rules that count, as `executionLines` writes them. */
+/** The runs of rules of the current generation, in the format of `executionLines`. */
 export async function executionsOf({ sql, environmentId }: TestEnvironment, customerId: string): Promise<string[]> {
   const rows = await sql<{ line: string }[]>`
     select concat(x.rule_id, ' ', x.result, ' ', svc.iso(x.executed_at), ' ', x.triggered_by, ' ', x.cause_type, ' ', x.cause_id) as line

@@ -7,12 +7,12 @@ import { viewOfState } from "../../engine/support/subject-engine.js";
 import { TestEnvironment, type TestOperation } from "./environment.js";
 import { storedOf } from "./replayed.js";
 
-/** What is compared of a story's looks: what is told of the customer, and what of its state is no log. */
+/** The compared parts of a story's looks: emissions, and the parts of the state that are not logs. */
 const KINDS = /^ {2}(journeys|emissions|traits|clock): /;
 
 const iso = (instant: string): string => new Date(at(instant)).toISOString();
 
-/** What a story shows at its looks. */
+/** The compared lines of a story's looks. */
 export function looksOf({ story }: Example): string[] {
   const lines = linesOf(story);
   const steps = lines.map((line, i) => (line.startsWith(" ") ? "" : `${i}`));
@@ -20,7 +20,7 @@ export function looksOf({ story }: Example): string[] {
   return lines.filter((line, i) => KINDS.test(line) && stepOf(i) === "look");
 }
 
-/** The same as it is stored, where a worker has its turn after every request of the story; replays are left out. */
+/** The same as stored, with an evaluation after every request of the story; replays are omitted. */
 export async function storedLooks(sql: TestEnvironment["sql"], example: Example): Promise<string[]> {
   const environment = await TestEnvironment.create(sql, example.snapshot);
   const names = new Map<string, string>();
@@ -46,7 +46,7 @@ async function look(environment: TestEnvironment, names: ReadonlyMap<string, str
   const emissions = (await environment.emissions()).map(({ at, cause: kind, causeId: eventId, ...emission }) => {
     return { kind: "emission", at: Date.parse(at), cause: { kind, eventId }, ...emission } as unknown as Effect;
   });
-  // What lies ahead is no part of the state until its time comes: the document knows when it is due.
+  // A future event is not part of the state until its time, but the document knows when it is due.
   const { nextDueAt } = await environment.document();
   const view = viewOfState(loadedState(await storedOf(environment, "c1")));
   const lines = shown(outcomeOf(emissions, { ...view, nextDueAt: nextDueAt === null ? null : Date.parse(nextDueAt) }));
