@@ -139,7 +139,7 @@ const IN_WORDS: [written: string, code: string, fix: RegExp][] = [
   ['inState("30d").atLeast("3d")', "TYPE_ERROR", /^write inState\(\)\.atLeast\("30d"\)$/],
 ];
 
-/** More of them, in a second model: the compiler distinguishes only so many names in one statement. */
+/** More of them, in a second model: mistakes with the same names in one statement are merged. */
 const MORE_IN_WORDS: typeof IN_WORDS = [
   ["customer.plan.atLeast(3)", "UNKNOWN_MEMBER", /^use one of "exists", /],
   ['daysSince("usage").atLeast(3)', "TYPE_ERROR", /^give an event, or event\.where\(…\)$/],

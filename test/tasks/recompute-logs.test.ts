@@ -94,8 +94,8 @@ describe("the log", () => {
   });
 });
 
-describe("state without a history", () => {
-  it("loses runs, memberships, signals and blocked transitions that the replay lacks", async () => {
+describe("a recompute", () => {
+  it("removes runs, memberships, signals and blocked transitions that the replay lacks", async () => {
     const flapping = snapshotOf({
       states: { new: [["on", happened("login")]], on: [["new", happened("login")]] },
       journeys: { other: { start: happened("a"), steps: [["paid", happened("paid")]], repeat: true } },
