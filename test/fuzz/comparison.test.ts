@@ -6,7 +6,7 @@ import { exactJson, withoutNotation, written } from "../../fuzz/exact.js";
 import { Part } from "../../fuzz/part.js";
 import { Stored } from "../../fuzz/stored.js";
 
-// What the fuzz run would not see it could not find: that it sees each kind of defect is shown here, with made-up answers.
+// Shows with made-up answers that the fuzz run can detect each kind of defect.
 
 test.each([
   ["12345678901234567890", "12345678901234567890"],
@@ -21,7 +21,7 @@ test.each([
   expect(written(sent)).toBe(kept);
 });
 
-it("exact values differ in what doubles do not, and in nothing else", () => {
+it("exact values distinguish numbers that doubles do not", () => {
   expect(exactJson('{"b":9007199254740993,"a":"1"}')).toEqual(exactJson('{"a":"\\u0031", "b":9007199254740993}'));
   expect(exactJson("9007199254740993")).not.toEqual(exactJson("9007199254740992"));
   expect(exactJson('{"a":1}')).not.toEqual(exactJson('{"a":"1"}'));
@@ -38,8 +38,8 @@ const row = (other: object = {}) => ({
 });
 const traits = (payload = '{"n": 1}') => row({ seq: "1025", isEvent: false, event: null, payload, occurredAt: null });
 
-/** What is found where an event and an identify operation were accepted, and these rows are stored. */
-async function found(...rows: object[]): Promise<string> {
+/** The findings if an event and an identify operation were accepted, and these rows are stored. */
+async function findings(...rows: object[]): Promise<string> {
   const part = new Part("ingestion", 1);
   const text = Buffer.from(`{"events":[${EVENT},${IDENTIFY}]}`);
   const body: Body = { path: "/v1/events/batch", headers: {}, bytes: text, text, isSound: true };
@@ -50,7 +50,7 @@ async function found(...rows: object[]): Promise<string> {
   return `${part.lost} ${part.altered} ${part.doubled}`;
 }
 
-describe("what is stored beside what was accepted: lost, altered, doubled", () => {
+describe("stored rows compared with accepted operations: lost, altered, doubled", () => {
   it.each([
     ["the same", [row(), traits()], "0 0 0"],
     ["rounded the other way", [row({ occurredAt: "1772445600123456" }), traits()], "0 0 0"],
@@ -61,14 +61,14 @@ describe("what is stored beside what was accepted: lost, altered, doubled", () =
     ["another customer", [row({ customerId: "C" }), traits()], "0 1 0"],
     ["another instant", [row({ occurredAt: "1772445600123000" }), traits()], "0 1 0"],
     ["other traits", [row(), traits('{"n": "1"}')], "0 1 0"],
-    ["another event besides", [row(), row({ seq: "2048" }), traits()], "0 0 1"],
+    ["an additional event", [row(), row({ seq: "2048" }), traits()], "0 0 1"],
     ["the traits twice", [row(), traits(), { ...traits(), seq: "1026" }], "0 0 1"],
   ])("%s", async (_, rows, counts) => {
-    expect(await found(...rows)).toBe(counts);
+    expect(await findings(...rows)).toBe(counts);
   });
 });
 
-describe("an answer beside what is documented", () => {
+describe("an answer compared with the documentation", () => {
   const responses = { 202: { description: "" }, 400: { description: "Not valid: `VALIDATION_ERROR`.", content: {} } };
   const documented = new Documented({ paths: { "/x": { post: { security: [], responses } } }, components: {} });
   const error = (code: string) => JSON.stringify({ error: { code, message: "No.", requestId: "req_1" } });
@@ -81,8 +81,8 @@ describe("an answer beside what is documented", () => {
     [500, error("INTERNAL_ERROR"), /^answered 500/],
     [null, "", /^no answer/],
   ])("%s %s", (status, text, fault) => {
-    const said = documented.fault(documented.operation("POST", "/x"), { status, text });
-    if (fault === null) expect(said).toBeNull();
-    else expect(said).toMatch(fault);
+    const result = documented.fault(documented.operation("POST", "/x"), { status, text });
+    if (fault === null) expect(result).toBeNull();
+    else expect(result).toMatch(fault);
   });
 });

@@ -9,7 +9,7 @@ import { useRepositoryProgram } from "../support/repository-program.js";
 const fuzz = useRepositoryProgram("fuzz");
 
 it(
-  "nothing is answered 5xx, and nothing that is accepted is stored as something else: bodies, requests, snapshots",
+  "the service never answers 5xx, and stores accepted input unchanged: bodies, requests, snapshots",
   { timeout: 300_000 },
   async () => {
     const corpus = path.join(fuzz.directory, "corpus");
@@ -32,7 +32,7 @@ it(
 it.each([
   [["--bodies", "-1"], /^--bodies must be a whole number from 0 to /],
   [["--seed", "x"], /^--seed must be a whole number from 0 to /],
-])("what cannot be run is refused: %o", async (args, problem) => {
+])("invalid options are refused: %o", async (args, problem) => {
   await expect(readOptions(args, () => undefined)).rejects.toMatchObject({
     message: expect.stringMatching(problem),
     exitCode: 2,

@@ -11,13 +11,13 @@ import { isCluster } from "../support/is-cluster.js";
 import { populate } from "../support/population.js";
 import { environmentId } from "../support/service.js";
 
-// Plans of one server: those of nodes are made there.
+// Plans of a single server; nodes of a cluster make their own.
 const it = test.skipIf(isCluster);
 
 const CUSTOMERS = 20_000;
 const EVENTS = 100_000;
 
-/** Tables that grow with customers and events: nothing reads one of them from end to end. */
+/** Tables that grow with customers and events, which nothing may scan sequentially. */
 const LARGE = (
   "customers deliveries delivery_attempts delivery_bodies emissions events health_scores idempotency_keys inbox ingest_batches " +
   "journey_runs lifecycle_transitions recompute_customers recomputes retired_keys rule_executions segment_memberships signals superseded_logs trait_updates"
@@ -56,12 +56,12 @@ await sql.unsafe(`
   set client_min_messages = notice`);
 afterAll(() => sql.end());
 
-/** Every plan of a call, the one of the call itself last. */
+/** All plans of a call, with that of the call itself last. */
 async function plansOf(call: () => Promise<unknown>): Promise<PlanNode[]> {
   notices.length = 0;
   await sql`set auto_explain.log_min_duration = 0`;
   await call();
-  // What is not asked for costs nothing: a plan takes longer to write than to follow.
+  // Only when requested: writing a plan takes longer than executing it.
   await sql`set auto_explain.log_min_duration = -1`;
   return notices
     .map(({ message }) => /plan:\n(.*)$/s.exec(message ?? "")?.[1])
@@ -73,24 +73,24 @@ function nodesOf(plan: PlanNode): PlanNode[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** Which large tables a call reads from end to end, and how many pages of 8 KiB it reads in all. */
+/** The large tables that a call scans sequentially, and the number of 8 KiB pages it reads in total. */
 async function cost(call: () => Promise<unknown>): Promise<{ scanned: unknown[]; buffers: number }> {
-  await call(); // what a connection reads of the catalog once
+  await call(); // a connection reads the catalog once
   const plans = await plansOf(call);
-  const whole = plans.at(-1)!;
+  const plan = plans.at(-1)!;
   return {
     scanned: plans
       .flatMap(nodesOf)
       .filter((node) => node["Node Type"] === "Seq Scan" && LARGE.includes(node["Relation Name"] ?? ""))
       .map((node) => node["Relation Name"]),
-    buffers: whole["Shared Hit Blocks"] + whole["Shared Read Blocks"],
+    buffers: plan["Shared Hit Blocks"] + plan["Shared Read Blocks"],
   };
 }
 
-/** Expects that a call reads no large table from end to end, and no more pages than that. */
+/** Expects that a call scans no large table sequentially, and reads at most `buffersMax` pages. */
 async function expectCheap(call: () => Promise<unknown>, buffersMax: number): Promise<void> {
   let { scanned, buffers } = await cost(call);
-  // Where other tests make so many tables that a connection loses count of the changes, it reads the catalog anew: some 2,000 pages.
+  // If other tests create so many tables that invalidations overflow, a connection reads the catalog again: some 2,000 pages.
   for (let n = 0; n < 2 && buffers > buffersMax; n++) ({ scanned, buffers } = await cost(call));
   expect(scanned).toEqual([]);
   expect(buffers).toBeLessThanOrEqual(buffersMax);
@@ -125,7 +125,7 @@ const customers = (
 const runs = (filters: Filters<"status" | "step" | "completed">) =>
   call(sql, "search_journey_runs", by, AT, "onboarding", filters, undefined, PAGE);
 
-/** Leads to the page after so many. */
+/** The cursor after a number of pages. */
 async function cursorAfter(pages: number, list: (page: Page) => Promise<string>): Promise<string | undefined> {
   let cursor: string | undefined;
   for (let n = 0; n < pages; n++)
@@ -133,12 +133,12 @@ async function cursorAfter(pages: number, list: (page: Page) => Promise<string>)
   return cursor;
 }
 
-/** What a page of 50 costs where an index leads to its rows: a few pages of each table and index for each. */
+/** The cost of a page of 50 rows found by index: a few pages of each table and index per row. */
 const FEW = 2_000;
-/** Where as many as 2,000 rows are looked at to find them. */
+/** The same if up to 2,000 rows are examined to find them. */
 const BOUNDED = 14_000;
 
-describe("the lists read by index, and not much more than they show:", () => {
+describe("lists read by index, and little more than they show:", () => {
   it.each<[string, () => Promise<string>, number]>([
     ["events", () => events({}), FEW],
     ["events since", () => events({ since: week }), FEW],
@@ -148,7 +148,11 @@ describe("the lists read by index, and not much more than they show:", () => {
     ["events of a customer", () => events({ customerId: "customer-000123" }), FEW],
     ["events of a busy customer", () => events({ customerId: "customer-000000" }), FEW],
     ["the first event of a busy customer", () => call(sql, "get_event", by, AT, busyEvent), BOUNDED],
-    ["a name of a busy customer", () => events({ customerId: "customer-000000", event: "account_closed" }), BOUNDED],
+    [
+      "events of a name of a busy customer",
+      () => events({ customerId: "customer-000000", event: "account_closed" }),
+      BOUNDED,
+    ],
     ["processed events", () => events({ status: "processed" }), 4_000],
     ["pending events", () => events({ status: "pending" }), 6_000],
     ["pending events of a name", () => events({ status: "pending", event: "login", since: week }), 6_000],
@@ -162,7 +166,7 @@ describe("the lists read by index, and not much more than they show:", () => {
     ["a result of a rule", () => rules({ ruleId: "rule_4", result: "error", since: week }), FEW],
     ["rule executions of a customer", () => rules({ customerId: "customer-000010" }), FEW],
     ["rule executions, superseded ones too", () => rules({ superseded: true }), FEW],
-    ["all of a customer", () => rules({ customerId: "customer-000010", superseded: true }), FEW],
+    ["all rule executions of a customer", () => rules({ customerId: "customer-000010", superseded: true }), FEW],
     ["emissions", () => call(sql, "search_emissions", by, AT, {}, null, PAGE), FEW],
     ["emissions since", () => call(sql, "search_emissions", by, AT, {}, week, PAGE), FEW],
     ["emissions of no type", () => call(sql, "search_emissions", by, AT, { eventType: "x" }, null, PAGE), FEW],
@@ -171,10 +175,14 @@ describe("the lists read by index, and not much more than they show:", () => {
     ["transitions", () => call(sql, "search_transitions", by, AT, {}, PAGE), BOUNDED],
     ["transitions to a state", () => call(sql, "search_transitions", by, AT, { entered: "quiet" }, PAGE), BOUNDED],
     ["times in states", () => call(sql, "get_transition_times", by, AT), BOUNDED],
-    ["transitions from no such state", () => call(sql, "search_transitions", by, AT, { left: "quiet" }, PAGE), BOUNDED],
+    [
+      "transitions from an unknown state",
+      () => call(sql, "search_transitions", by, AT, { left: "quiet" }, PAGE),
+      BOUNDED,
+    ],
     ["runs of a journey", () => runs({}), BOUNDED],
-    ["runs under way at no such step", () => runs({ status: "active", step: "x" }), BOUNDED],
-    ["runs that have completed no such step", () => runs({ completed: "x" }), BOUNDED],
+    ["active runs at an unknown step", () => runs({ status: "active", step: "x" }), BOUNDED],
+    ["runs that have completed an unknown step", () => runs({ completed: "x" }), BOUNDED],
     [
       "how long a journey takes some customers",
       () => call(sql, "get_journey_times", by, AT, "onboarding", undefined, 0.01),
@@ -195,7 +203,7 @@ describe("the lists read by index, and not much more than they show:", () => {
     ["customers in a state and a segment", () => customers({ lifecycle: "active", segment: "paying" }), 4_000],
     ["customers in a state and a small segment", () => customers({ lifecycle: "active", segment: "chosen" }), FEW],
     [
-      "customers in a state and a segment that do not meet",
+      "customers in a state and a segment without common members",
       () => customers({ lifecycle: "new", segment: "paying" }),
       BOUNDED,
     ],
@@ -205,7 +213,7 @@ describe("the lists read by index, and not much more than they show:", () => {
     ["inactive customers in a segment", () => customers({ inactiveSeconds: day, segment: "paying" }), 4_000],
     ["inactive customers in a small segment", () => customers({ inactiveSeconds: day, segment: "chosen" }), FEW],
     [
-      "inactive customers of a state and a segment that do not meet",
+      "inactive customers of a state and a segment without common members",
       () => customers({ inactiveSeconds: day, lifecycle: "new", segment: "paying" }),
       BOUNDED,
     ],
@@ -213,8 +221,8 @@ describe("the lists read by index, and not much more than they show:", () => {
     ["customers with a signal", () => customers({ signal: "quiet" }), 4_000],
     ["customers of a band", () => customers({ health: "healthy" }), FEW],
     ["customers of no band", () => customers({ health: "none" }), BOUNDED],
-    ["customers by a text that nobody has", () => customers({ search: "nobody" }), BOUNDED],
-    ["customers by a trait that nobody has", () => customers({ traits: '{"plan": "none"}' }), BOUNDED],
+    ["customers by a text that none has", () => customers({ search: "nobody" }), BOUNDED],
+    ["customers by a trait that none has", () => customers({ traits: '{"plan": "none"}' }), BOUNDED],
     ["customers last seen", () => customers({ sort: "lastEvent", reverse: true }), FEW],
     ["customers of the lowest health", () => customers({ sort: "health" }), FEW],
     [
@@ -232,7 +240,7 @@ describe("the lists read by index, and not much more than they show:", () => {
     await expectCheap(call, buffersMax);
   });
 
-  it("the pages after the first cost no more than it", async () => {
+  it("later pages cost no more than the first", async () => {
     for (const list of [
       (page: Page) => events({}, page),
       (page: Page) => events({ event: "login" }, page),
@@ -246,13 +254,13 @@ describe("the lists read by index, and not much more than they show:", () => {
     }
   });
 
-  it("a page of the stream reads what it sends", async () => {
+  it("a page of the stream reads only what it sends", async () => {
     await expectCheap(() => call(sql, "stream_events", by, AT, {}, "50000", 200), 4_000);
     await expectCheap(() => call(sql, "stream_events", by, AT, { event: "account_closed" }, "0", 200), FEW);
   });
 
-  it("statistics of a large segment read what the index of all customers holds, and not the customers", async () => {
-    // Whose snapshot was older than the rows when they were vacuumed kept the index from being enough.
+  it("statistics of a large segment read only the index of all customers, and not the customers", async () => {
+    // A transaction with an older snapshot than the rows can keep a vacuum from making the index sufficient.
     await expect
       .poll(async () => {
         await db.sql`vacuum svc.customers`;
@@ -269,8 +277,8 @@ describe("the lists read by index, and not much more than they show:", () => {
   });
 });
 
-describe("where a recompute wrote much of the history anew,", () => {
-  /** Newer than everything else: executions that do not count any more, of customers that a recompute found no rule for. */
+describe("after a recompute rewrote much of the history,", () => {
+  /** Superseded executions, newer than everything else, of customers for which a recompute ran no rule. */
   const SUPERSEDED = 5_000;
   const pagesOf = async (list: (page: Page) => Promise<string>) => {
     const pages: { rows: number; buffers: number; scanned: unknown[] }[] = [];
@@ -312,7 +320,7 @@ describe("where a recompute wrote much of the history anew,", () => {
     ["all", (page) => rules({}, page), 3],
     ["of a rule", (page) => rules({ ruleId: "rule_3" }, page), 3],
     ["of a result", (page) => rules({ result: "pass" }, page), 1],
-  ])("a page of the log of rules looks at 2,000 executions at most: %s", async (_, list, pagesMax) => {
+  ])("a page of the log of rules examines at most 2,000 executions: %s", async (_, list, pagesMax) => {
     const pages = await pagesOf(list);
     expect(pages).toHaveLength(pagesMax);
     for (const { scanned, buffers } of pages) {
@@ -321,16 +329,16 @@ describe("where a recompute wrote much of the history anew,", () => {
     }
   });
 
-  it("the log of the rules of a customer reads what counts only", async () => {
+  it("the log of rules of a customer reads only the current generation", async () => {
     await expectCheap(() => rules({ customerId: "recomputed-1" }), 100);
   });
 
-  it("the funnel reads the log of transitions and an index of customers, and not the customers", async () => {
+  it("the funnel reads the log of transitions and an index of customers, not the customers", async () => {
     const { scanned } = await cost(() => sql`select svc.lifecycle_counts(${id}, '{}')`);
     expect(scanned).not.toContain("customers");
   });
 
-  it("metrics and the tick read no table that grows from end to end", async () => {
+  it("metrics and the tick scan no growing table", async () => {
     for (const call of [
       () => sql`select svc_api.metrics()`,
       () => sql`select svc_api.request_due_evaluations(interval '1 minute')`,
@@ -340,7 +348,7 @@ describe("where a recompute wrote much of the history anew,", () => {
     }
   });
 
-  it("diagnostics of states and rules look at 10,000 entries of a log at most", async () => {
+  it("diagnostics of states and rules examine at most 10,000 entries of a log", async () => {
     const snapshot = {
       strictSchema: false,
       lifecycle: { states: [{ name: "left" }, { name: "active" }, { name: "nowhere" }] },
@@ -358,7 +366,7 @@ describe("where a recompute wrote much of the history anew,", () => {
   });
 });
 
-describe("what is asked of the deliveries to a webhook reads by index:", () => {
+describe("queries of the deliveries to a webhook read by index:", () => {
   const EMISSIONS = 30_000;
   const none = { statuses: ["failed", "missing"] as const };
   const deliveries = (filters: Filters<"status" | "eventType" | "customerId">, page: Page = PAGE) =>
@@ -409,15 +417,15 @@ describe("what is asked of the deliveries to a webhook reads by index:", () => {
     ["one of them", () => call(sql, "get_delivery", by, AT, "whk_many", "emi_0000000dbbaa0000"), 200],
     ["the bodies of a batch of them", () => bodies("whk_many"), 6_000],
     ["a minute of them", () => resend("whk_many", "59m", "58m"), 30_000],
-    ["a minute of what is missing", () => resend("whk_few", "59m", "58m"), 30_000],
-    // The planner looks for the newest emission past those that were rolled back, as long as another transaction might see them.
+    ["a minute of missing ones", () => resend("whk_few", "59m", "58m"), 30_000],
+    // The planner looks for the newest emission beyond rolled-back ones as long as another transaction might see them.
     ["a span without any", () => resend("whk_many", "10d", "9d"), 5_000],
     ["ten thousand of them", () => resend("whk_few", "2h", "1m"), 50_000],
   ])("%s", async (_, call, buffersMax) => {
     await expectCheap(call, buffersMax);
   });
 
-  /** Written for the first batch, as its trigger does. */
+  /** Writes the bodies of the first batch, like its trigger. */
   async function bodies(webhook: string): Promise<string> {
     const first = (900000n << 16n).toString();
     await sql`select svc.write_delivery_bodies(${id}, array[${webhook}], array[${first}::bigint], array[${first}::bigint + 65535])`;
@@ -430,14 +438,14 @@ describe("what is asked of the deliveries to a webhook reads by index:", () => {
   }
 });
 
-describe("what is asked of recomputes reads by index:", () => {
+describe("queries of recomputes read by index:", () => {
   const differences = (byId: boolean, page: Page = PAGE) =>
     call(sql, "list_recompute_customers", by, AT, "rec_5", byId, page);
   const jobs = (status?: string) => call(sql, "list_recomputes", by, AT, status, PAGE);
   const samples = (page: Page = PAGE) => call(sql, "list_backtest_samples", by, AT, "bkt_1", page);
 
   beforeAll(async () => {
-    // Mostly previews, as where each push makes one.
+    // Mostly previews, as if each push made one.
     await db.sql`
       insert into svc.recomputes (environment_id, recompute_id, kind, snapshot, hash, pinned_at, requested_by, status, finished_at)
       select
@@ -484,8 +492,8 @@ describe("what is asked of recomputes reads by index:", () => {
 });
 
 describe("an erasure", () => {
-  it("finds by index what recomputes hold of the customer", async () => {
-    // One in ten of one customer.
+  it("finds by index what recomputes store about the customer", async () => {
+    // One in ten is for a single customer.
     await db.sql`
       insert into svc.recomputes (environment_id, recompute_id, kind, customer_id, pinned_at, status, requested_by, finished_at)
       select
@@ -503,7 +511,7 @@ describe("an erasure", () => {
 });
 
 describe("a deployment", () => {
-  it("finds by index that its environment has no customers, also once PostgreSQL has made one plan for all environments", async () => {
+  it("finds by index that its environment has no customers, even with PostgreSQL's generic plan for all environments", async () => {
     const live = { project: "app", environment: "live" } as const;
     const version = {
       snapshot: JSON.stringify(EMPTY_SNAPSHOT),
@@ -513,15 +521,15 @@ describe("a deployment", () => {
       force: false,
     };
     const deploy = () => rolledBack(sql, (tx) => call(tx as unknown as Sql, "deploy_config", by, live, version));
-    // It makes one after five that are each environment's own.
+    // PostgreSQL makes it after five custom plans.
     for (let n = 0; n < 6; n++) expect(JSON.parse(await deploy())).toMatchObject({ hasCustomers: false });
     await expectCheap(deploy, FEW);
   });
 });
 
 describe("a session", () => {
-  it("is checked by one query, which looks up by key", async () => {
-    // As many as make a table worth an index.
+  it("is checked by one query, which only looks up keys", async () => {
+    // Enough rows to make an index worthwhile.
     await db.sql`
       insert into iam.users (user_id, email) select 'usr_' || n, 'u' || n || '@many.example' from generate_series(1, 5000) as n`;
     await db.sql`
@@ -559,7 +567,7 @@ describe("a session", () => {
   });
 });
 
-describe("what a sweep removes because of its age is found by index, with no more than it removes:", () => {
+describe("retention finds rows by index, and reads only what it removes:", () => {
   /** Every index that the calls search. */
   const indexes = async (call: () => Promise<unknown>) => {
     const nodes = (await plansOf(call)).flatMap(nodesOf);
@@ -580,22 +588,22 @@ describe("what a sweep removes because of its age is found by index, with no mor
   it("operations", async () => {
     const sweep = () => sql`select svc_api.sweep_operations(${id}, null, 1000)`;
     await expectCheap(sweep, 15_000);
-    // Also where a table was empty when its statistics were taken: trait updates there are none.
-    const found = [...(await indexes(sweep))].filter((name) => /^(events|inbox|ingest|trait)/.test(name));
-    expect(found.toSorted()).toEqual(["events_pkey", "inbox_pkey", "ingest_batches_pkey", "trait_updates_pkey"]);
+    // Even if a table was empty when analyzed, such as trait updates here.
+    const used = [...(await indexes(sweep))].filter((name) => /^(events|inbox|ingest|trait)/.test(name));
+    expect(used.toSorted()).toEqual(["events_pkey", "inbox_pkey", "ingest_batches_pkey", "trait_updates_pkey"]);
   });
 
-  it("nothing, where nothing is old enough", async () => {
+  it("nothing, if nothing is old enough", async () => {
     await db.sql`update iam.plans set retention_days = 400`;
     await expectCheap(() => sql`select svc_api.sweep_operations(${id}, null, 1000)`, 100);
   });
 
-  it("keys, and superseded logs", async () => {
+  it("keys and superseded logs", async () => {
     await expectCheap(() => sql`select svc_api.sweep_keys(${id}, 1000)`, 15_000);
     await expectCheap(() => sql`select svc_api.sweep_logs(${id}, 1000)`, 15_000);
   });
 
-  it("the environments to look at", async () => {
+  it("the environments to sweep", async () => {
     const { scanned } = await cost(() => sql`select svc_api.environments_to_sweep()`);
     expect(scanned).toEqual([]);
   });

@@ -28,7 +28,7 @@ async function erase(customer: string, by = sql): Promise<Record<string, number>
   return row.erased;
 }
 
-/** Every table that says which customer a row is about, so that a new one cannot be forgotten. */
+/** The tables with rows of a customer, among all that have the column, so that a new table cannot be forgotten. */
 async function rowsOf(customer: string): Promise<string[]> {
   const tables = await sql<{ name: string }[]>`
     select c.table_schema || '.' || c.table_name as name
@@ -37,7 +37,7 @@ async function rowsOf(customer: string): Promise<string[]> {
     where c.column_name = 'customer_id' and t.table_type = 'BASE TABLE'
     order by 1`;
   expect(tables.length).toBeGreaterThan(10);
-  const found = await Promise.all(
+  const names = await Promise.all(
     tables.map(async ({ name }) => {
       const rows = await sql.unsafe(`select 1 from ${name} where environment_id = $1 and customer_id = $2`, [
         environment.environmentId,
@@ -46,7 +46,7 @@ async function rowsOf(customer: string): Promise<string[]> {
       return rows.length === 0 ? [] : [name];
     }),
   );
-  return found.flat();
+  return names.flat();
 }
 
 it("deletes everything of one customer and nothing of another", async () => {
@@ -59,10 +59,10 @@ it("deletes everything of one customer and nothing of another", async () => {
   expect(await rowsOf("bob")).toEqual(before);
 });
 
-it("deletes the keys of the events, but no key that made another event since", async () => {
+it("deletes the keys of the events, but no key that was used for another event since", async () => {
   await environment.ingest([login("ann"), login("ann"), login("bob")]);
   const id = environment.environmentId;
-  // "a" made ann's first event, "b" her second, and later, itself forgotten meanwhile, bob's.
+  // "a" was the key of ann's first event, "b" of her second and, after it had expired, of bob's.
   await sql`
     update svc.events as e set idempotency_key = n.key
     from (
@@ -101,7 +101,7 @@ it.each([
   expect(await rowsOf("ann")).toEqual([]);
 });
 
-it("a worker that waited for the erasure to take the customer's first operations leaves nothing behind", async () => {
+it("a worker that waited for the erasure before taking the customer's first operations leaves nothing behind", async () => {
   await environment.ingest([login("ann"), login("bob")]);
   let evaluated: Promise<void> | undefined;
   await sql.begin(async (tx) => {
@@ -114,7 +114,7 @@ it("a worker that waited for the erasure to take the customer's first operations
   expect(await environment.document("bob")).toMatchObject({ lifecycle: "activated" });
 });
 
-it("what is accepted while it runs begins a new customer, with its event and its inbox row", async () => {
+it("operations accepted while it runs begin a new customer, with their event and inbox row", async () => {
   await environment.ingest([login("ann")]);
   await environment.evaluate({ at: AT });
   await sql.begin(async (tx) => {
@@ -126,10 +126,10 @@ it("what is accepted while it runs begins a new customer, with its event and its
   expect(await environment.document("ann")).toMatchObject({ createdAt: LATER, lifecycle: "activated" });
 });
 
-it("neither the erasure nor the export reads a table that grows from end to end", async () => {
+it("neither the erasure nor the export scans a growing table", async () => {
   await environment.ingest([login("ann")]);
   await environment.evaluate({ at: AT });
-  // What a session did before may still be counted, so it is a new one.
+  // A new session, since an earlier one's reads may still be counted.
   const session = connect(db.url, { max: 1, applicationName: "svc test plans" });
   const read = await session.begin(async (tx) => {
     await tx`select svc.open_customer_export(${environment.environmentId}, 'ann')`;

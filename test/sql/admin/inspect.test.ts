@@ -8,7 +8,7 @@ import { createWebhook } from "../../webhooks/support/fixtures.js";
 
 const db = await useDatabase();
 const { sql } = db;
-/** A login, as which a cluster asks its nodes. */
+/** A role that can log in, since a cluster connects to its nodes with it. */
 const user = `${db.name}_reader`;
 await sql.unsafe(`create role ${user} login password 'reader' in role svc_reader`);
 const readerUrl = Object.assign(new URL(db.url), { username: user, password: "reader" });
@@ -16,7 +16,7 @@ const reader = connect(readerUrl.href, { max: 1, applicationName: "svc test read
 const environment = await TestEnvironment.create(sql);
 const { environmentId: id } = environment;
 const { project } = environment.place;
-/** The names of the environment; its organization's is its project's. */
+/** The names of the environment; organization and project have the same name. */
 const where = { organization: project, project, environment: "test" };
 const owner = "owner@example.com";
 afterAll(async () => {
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe("svc_inspect", () => {
-  it("shows who belongs to an organization, its keys and what was changed", async () => {
+  it("shows the members, keys and audit log of an organization", async () => {
     const members = await reader`select organization, email, role from svc_inspect.members`;
     expect(members).toEqual([{ organization: project, email: owner, role: "owner" }]);
     const keys = await reader`
@@ -51,7 +51,7 @@ describe("svc_inspect", () => {
     expect(recomputes).toEqual([{ ...where, ...dryRun }]);
   });
 
-  it("shows trait updates, and whether they were evaluated, and every attempt of a delivery", async () => {
+  it("shows trait updates with their status, and every attempt of a delivery", async () => {
     await sql`
       insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
       select ${id}, n, 'traits', json_build_object('n', n)::jsonb, '2026-03-01Z' from generate_series(1, 2) as n`;

@@ -13,12 +13,12 @@ type Payload = Record<string, unknown>;
 
 interface Verdict {
   conforms: boolean | null;
-  /** Whether a declared field has a value that is none of its, by svc.conforms_to_field. */
+  /** Whether a declared field has a value of the wrong kind, by svc.conforms_to_field. */
   misfits: boolean;
   codes: string[];
 }
 
-/** What the paths of the schema check say about a payload. */
+/** The results of the schema check's paths for a payload. */
 async function check(kind: Kind, fields: object, payload: Payload | string): Promise<Verdict> {
   const text = typeof payload === "string" ? payload : JSON.stringify(payload);
   const [row] = await sql<[Verdict]>`
@@ -36,7 +36,7 @@ async function check(kind: Kind, fields: object, payload: Payload | string): Pro
   return row;
 }
 
-/** Names that mean something to JSON, to jsonpath or to SQL, beside ordinary and arbitrary ones. */
+/** Names with a meaning in JSON, jsonpath or SQL, and ordinary and arbitrary ones. */
 const name = fc.oneof(
   fc.constantFrom(
     ...'seats plan a.b $ @ * ** " \\ \\" \' key value $.x é 👍 Z \uffff $x toString \\u0041 last %s exists'.split(" "),
@@ -132,15 +132,15 @@ const attempt = fieldsOf.chain((fields) =>
 );
 
 it.each(["properties", "traits"] as const)(
-  "the schema check of %s finds every violation, and its fast path is true for none that has one",
+  "the schema check of %s finds every violation, and its fast path never accepts one",
   async (kind) => {
     let fast = 0;
     let slow = 0;
     let refused = 0;
     await fc.assert(
       fc.asyncProperty(attempt, async ({ fields, payload }) => {
-        const said = local({ fields, event: "e", payload });
-        const expected = (kind === "traits" ? said.identify : said.event).map(({ code }) => code);
+        const result = local({ fields, event: "e", payload });
+        const expected = (kind === "traits" ? result.identify : result.event).map(({ code }) => code);
         const { conforms, misfits, codes } = await check(kind, fields, payload);
         expect(codes).toEqual(expected);
         const declared = Object.fromEntries(Object.entries(payload).filter(([key]) => Object.hasOwn(fields, key)));
@@ -158,14 +158,14 @@ it.each(["properties", "traits"] as const)(
       }),
       { numRuns: 400 },
     );
-    // The generators must reach both outcomes, or the property says nothing.
+    // The generators must reach both outcomes, or the property shows nothing.
     expect(fast).toBeGreaterThan(40);
     expect(refused).toBeGreaterThan(40);
     expect(fast + slow + refused).toBeGreaterThanOrEqual(400);
   },
 );
 
-it("svc.is_iso_date agrees with the snapshot's own rule on every day of some years, and on odd times", async () => {
+it("svc.is_iso_date agrees with the snapshot's own rule on every day of some years, and for unusual times", async () => {
   const days = ["0000", "1900", "2000", "2023", "2024"].flatMap((year) =>
     Array.from({ length: 14 * 33 }, (_, n) => `${year}-${padded(Math.floor(n / 33))}-${padded(n % 33)}`),
   );
@@ -177,7 +177,7 @@ it("svc.is_iso_date agrees with the snapshot's own rule on every day of some yea
   expect(rows.filter(({ text, holds }) => holds !== isIsoDate(text))).toEqual([]);
 });
 
-it("svc.payload_diagnostics takes numbers that exceed a double", async () => {
+it("svc.payload_diagnostics accepts numbers beyond the range of doubles", async () => {
   const payload = '{"n": 12345678901234567890123, "m": 1e400}';
   const numbers = { n: { type: "number" }, m: { type: "number" } } as const;
   expect(await check("properties", numbers, payload)).toMatchObject({ conforms: true, codes: [] });
@@ -193,14 +193,14 @@ interface Operation {
 
 type Violation = Omit<PayloadDiagnostic, "code"> & { code: string };
 
-/** What the database says of an event "e" with these fields as properties, and of an identify with them as traits. */
+/** The database's diagnostics of an event "e" with these fields as properties, and of an identify with them as traits. */
 async function database({ fields, event, payload }: Operation): Promise<{ event: Violation[]; identify: Violation[] }> {
   const operations = [
     { customerId: "c", event, properties: payload },
     { type: "identify", customerId: "c", traits: payload },
   ];
   return rolledBack(sql, async (tx) => {
-    // A schema without the project that it would belong to.
+    // A schema without a project.
     await tx`set local session_replication_role = replica`;
     await tx`
       insert into svc.payload_checks (project_id, version, event, names, predicate, fields)
@@ -224,12 +224,12 @@ async function database({ fields, event, payload }: Operation): Promise<{ event:
   });
 }
 
-/** What the same is said to be without one. */
+/** The same diagnostics without a database. */
 function local({ fields, event, payload }: Operation): { event: Violation[]; identify: Violation[] } {
   const snapshot = { ...EMPTY_SNAPSHOT, events: { e: { properties: fields } }, traits: fields };
-  const said = { event: eventDiagnostics(snapshot, event, payload), identify: traitDiagnostics(snapshot, payload) };
-  // As it is sent: JSON has no negative zero.
-  return JSON.parse(JSON.stringify(said)) as typeof said;
+  const result = { event: eventDiagnostics(snapshot, event, payload), identify: traitDiagnostics(snapshot, payload) };
+  // In JSON form, which has no negative zero.
+  return JSON.parse(JSON.stringify(result)) as typeof result;
 }
 
 const scalar = fc.oneof(
@@ -237,7 +237,7 @@ const scalar = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
   name,
 );
-/** Objects and arrays, some of them within each other. */
+/** Objects and arrays, some of them nested. */
 const { nested } = fc.letrec<{ nested: unknown }>((tie) => {
   const inner = fc.oneof({ depthSize: "small", withCrossShrink: true }, scalar, tie("nested"));
   return {
@@ -252,7 +252,7 @@ const value = fc.oneof(
   { weight: 2, arbitrary: fc.array(scalar, { maxLength: 4 }) },
   { weight: 3, arbitrary: fc.array(fc.oneof(scalar, nested), { minLength: 1, maxLength: 4 }) },
   { weight: 2, arbitrary: nested },
-  // About as long as a value may be that is shown.
+  // About the maximum length of a value that is shown.
   { weight: 1, arbitrary: fc.integer({ min: 1_015, max: 1_030 }).map((length) => "👍".repeat(length)) },
   { weight: 1, arbitrary: fc.integer({ min: 250, max: 260 }).map((length) => Array.from({ length }, () => 12)) },
 );
@@ -268,7 +268,7 @@ const operation = fc.dictionary(name, field, { maxKeys: 6, noNullPrototype: true
   }),
 );
 
-it("says of any payload what the database says, word for word and in the same order", async () => {
+it("gives the same diagnostics as the database for any payload, word for word and in the same order", async () => {
   const codes = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(operation, async (made) => {
@@ -278,14 +278,14 @@ it("says of any payload what the database says, word for word and in the same or
     }),
     { numRuns: 300 },
   );
-  // The generators must reach every code, or the property says little.
+  // The generators must reach every code, or the property shows little.
   expect([...codes.keys()].sort().join(" ")).toBe(
     "INVALID_PROPERTY_ENUM INVALID_PROPERTY_TYPE INVALID_STRUCTURE INVALID_TRAIT_ENUM INVALID_TRAIT_TYPE " +
       "MISSING_REQUIRED_PROPERTY UNKNOWN_EVENT UNKNOWN_PROPERTY UNKNOWN_TRAIT",
   );
 });
 
-it("stops at a thousand, as the database does", async () => {
+it("stops at a thousand diagnostics, like the database", async () => {
   const fields: Fields = { tags: { type: "array", items: { type: "number" } } };
   const made = { fields, event: "e", payload: { tags: Array.from({ length: 1_100 }, () => "x"), other: 1 } };
   const expected = await database(made);

@@ -8,7 +8,7 @@ import { TestEnvironment } from "../../tasks/support/environment.js";
 
 const happened = { kind: "count", of: { event: "login" }, operator: "gte", value: 1 } as const;
 
-/** What the population was derived by, as far as it matters here. */
+/** The relevant parts of the model that the population was derived under. */
 const active: Snapshot = {
   ...EMPTY_SNAPSHOT,
   strictSchema: true,
@@ -43,7 +43,7 @@ interface Reads {
   fetched: number;
 }
 
-/** What the warnings about a snapshot say, and what rows of data were read for them. */
+/** The warnings about a snapshot, and the numbers of data rows read for them. */
 async function warnings(snapshot: Snapshot) {
   return rolledBack(db.sql, async (tx) => {
     const reads = () => tx<Reads[]>`

@@ -15,7 +15,7 @@ beforeEach(async () => {
   environment = await TestEnvironment.create(sql);
 });
 
-/** What a chunk at `AT` would evaluate; nobody does. */
+/** The input of a chunk at `AT`, which is rolled back. */
 const begun = (limits: ChunkLimits): Promise<EvaluationInput> =>
   rolledBack(sql, (tx) => call(tx, "begin_chunk", environment.environmentId, limits, 30, new Date(AT)));
 
@@ -23,7 +23,7 @@ function events(customer: string, count: number, note: () => string = () => ""):
   return Array.from({ length: count }, () => ({ customer, at: AT, event: "login", properties: { note: note() } }));
 }
 
-/** Has operations lie ahead, each by so many seconds. */
+/** Moves operations into the future by the given seconds. */
 async function putAhead(ahead: { seq: number; seconds: number }[]): Promise<void> {
   const instants = ahead.map(({ seconds }) => new Date(Date.parse(AT) + seconds * 1_000).toISOString());
   await sql`
@@ -36,7 +36,7 @@ const taken = ({ customers }: EvaluationInput) =>
   customers.map(({ customerId, operations, more }) => [customerId, operations.length, more]);
 
 describe("svc_api.begin_chunk", () => {
-  it("takes as many customers as it may, also where many operations of one come first", async () => {
+  it("takes as many customers as allowed, even if many operations of one come first", async () => {
     await environment.ingest([...events("a", 10), ...events("b", 1), ...events("c", 1)]);
     expect(taken(await begun({ customers: 2, operations: 40 }))).toEqual([
       ["a", 10, false],
@@ -48,10 +48,10 @@ describe("svc_api.begin_chunk", () => {
     ["as they are", () => randomBytes(3_750).toString("base64")],
     ["compressed", () => "x".repeat(5_000)],
   ])(
-    "reads of a customer no more bytes than its share, however many operations it may be: stored %s",
+    "reads no more bytes of a customer than its share, whatever the limit of operations: stored %s",
     async (_, note) => {
       await environment.ingest([...events("large", 10, note), ...events("small", 10)]);
-      // Of 1.6 kB for each of twenty operations each has a half.
+      // Each has half of 1.6 kB for each of twenty operations.
       expect(taken(await begun({ customers: 2, operations: 20 }))).toEqual([
         ["large", 3, true],
         ["small", 10, false],
@@ -59,14 +59,14 @@ describe("svc_api.begin_chunk", () => {
     },
   );
 
-  it("reads one operation at least", async () => {
+  it("reads at least one operation", async () => {
     await environment.ingest(events("large", 2, () => "x".repeat(50_000)));
     expect(taken(await begun({ customers: 1, operations: 2 }))).toEqual([["large", 1, true]]);
   });
 
-  it("reads what lay ahead, too, those first that are due first, all in order of acceptance", async () => {
+  it("also reads future operations that are due, earliest first, and returns all in order of acceptance", async () => {
     const seqs = await environment.ingest(events("a", 8));
-    // The last is due first; the second lies further ahead than is looked.
+    // The last is due first; the second is beyond the time that is read ahead.
     await putAhead([
       { seq: seqs[1]!, seconds: 301 },
       { seq: seqs[3]!, seconds: 300 },
@@ -78,7 +78,7 @@ describe("svc_api.begin_chunk", () => {
     expect(customer).toMatchObject({ more: false, aheadFrom: null });
   });
 
-  it("tells when the first is due of those ahead that its share leaves out", async () => {
+  it("returns when the first future operation outside its share is due", async () => {
     const seqs = await environment.ingest([...events("a", 1), ...events("a", 9, () => "x".repeat(5_000))]);
     await putAhead(seqs.slice(1).map((seq, index) => ({ seq, seconds: 9 - index })));
     const [customer] = (await begun({ customers: 1, operations: 10 })).customers;
@@ -87,7 +87,7 @@ describe("svc_api.begin_chunk", () => {
   });
 });
 
-/** Of no project. */
+/** An environment without a project. */
 const ENVIRONMENT = 70_000;
 const NOW = "2026-03-01T12:00:00Z";
 
@@ -114,7 +114,7 @@ async function due(settled: boolean, limit = 100): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-it("fires what is due, but holds what a backfill brought until the environment has settled, for a day at most", async () => {
+it("fires due timers, but holds those of a backfill until the environment has settled, for at most a day", async () => {
   expect(await due(true)).toEqual(["due", "due, ahead", "due, held", "due, held for a day"]);
   expect(await due(false)).toEqual(["due", "due, ahead", "due, held for a day"]);
 });

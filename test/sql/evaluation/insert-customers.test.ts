@@ -7,11 +7,11 @@ import { TestEnvironment } from "../../tasks/support/environment.js";
 const db = await useDatabase();
 
 it.skipIf(isCluster)(
-  "who was erased meanwhile, and of whom something is accepted at that moment, does not begin with what was erased",
+  "a customer erased meanwhile, with an operation accepted at that moment, does not begin with the erased data",
   async () => {
     const { environmentId } = await TestEnvironment.create(db.sql, MODEL);
     await rolledBack(db.sql, async (tx) => {
-      // What others commit between two statements of the function: an erasure after its insert, an acceptance after its update.
+      // Commits of others between two statements of the function: an erasure after its insert, an acceptance after its update.
       await tx`
       insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
       select ${environmentId}, b.seq, gen_random_uuid(), b.at::timestamptz, 1, 0, false
@@ -25,7 +25,7 @@ it.skipIf(isCluster)(
       create trigger erase after insert on svc.customers for each statement execute function pg_temp.erase();
       create trigger accept after update on svc.customers for each statement execute function pg_temp.accept();`);
       const inserted = await tx`select svc.insert_customers(${environmentId}, '{back}', 1) as customer`;
-      // Another look finds it, with its beginning.
+      // The next chunk inserts it, with its new beginning.
       expect(inserted).toEqual([]);
       expect(await tx`select from svc.customers where customer_id = 'back'`).toHaveLength(0);
     });

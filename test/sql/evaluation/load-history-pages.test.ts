@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 
 const db = await useDatabase();
 const { sql } = db;
-// One customer of 30,000 events, of two names in turn, one a minute, among others; nothing was analyzed yet.
+// One customer with 30,000 events, alternating between two names, one per minute, among others; not analyzed yet.
 await sql`
   insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
   select ${ENVIRONMENT}, n, 'long', case when n % 2 = 0 then 'paid' else 'other' end, jsonb_build_object('n', n),
@@ -30,7 +30,7 @@ async function answers(requests: CustomerRequest[], pageSize = 100): Promise<{ s
   return pages.map(({ events, complete }) => ({ seqs: events.map(({ seq }) => seq), complete }));
 }
 
-it("answers what is later than one place in order, up to and including another, of one name", async () => {
+it("returns the events of one name after one place in order, up to and including another", async () => {
   expect(
     await answers([
       asked("long", [START + 10 * MINUTE, 10], [START + 16 * MINUTE, 16]),
@@ -46,17 +46,17 @@ it("answers what is later than one place in order, up to and including another, 
   ]);
 });
 
-it("answers a page where there is more, and says so, of events as they are, by milliseconds", async () => {
+it("returns one page if there is more, and says so, with unchanged events and instants in milliseconds", async () => {
   const pages = await sql.begin((tx) => loadHistoryPages(tx, ENVIRONMENT, [asked("long", [START, 0])], 3));
   const event = (n: number) => ({ event: "paid", seq: n, occurredAt: START + n * MINUTE, properties: { n } });
   expect(pages).toEqual([{ events: [2, 4, 6].map(event), complete: false }]);
-  // That it is the end is known from the next one only.
+  // Only the next page shows that this was the last one.
   const last = { seqs: [29_996, 29_998, 30_000], complete: false };
   expect(await answers([asked("long", [START + 29_994 * MINUTE, 29_994])], 3)).toEqual([last]);
   expect(await answers([asked("long", [START + 30_000 * MINUTE, 30_000])], 3)).toEqual([{ seqs: [], complete: true }]);
 });
 
-it("leaves out events that still wait for their evaluation", async () => {
+it("omits events that still wait for evaluation", async () => {
   await rolledBack(sql, async (tx) => {
     await tx`insert into svc.inbox (environment_id, customer_id, seq, not_before)
       values (${ENVIRONMENT}, 'long', 4, null), (${ENVIRONMENT}, 'long', 8, '2999-01-01Z')`;
@@ -65,9 +65,9 @@ it("leaves out events that still wait for their evaluation", async () => {
   });
 });
 
-it("never cuts a millisecond in two, and orders it by acceptance", async () => {
+it("never splits a millisecond, and orders it by acceptance", async () => {
   await rolledBack(sql, async (tx) => {
-    // Within the millisecond, the order of microseconds is not that of acceptance.
+    // Within the millisecond, the order by microsecond differs from the order of acceptance.
     await tx`
       insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
       values
@@ -86,9 +86,9 @@ it("never cuts a millisecond in two, and orders it by acceptance", async () => {
   });
 });
 
-it("ends a page before it is large, and goes on where it ended", async () => {
+it("limits the size of a page, and continues where it ended", async () => {
   await rolledBack(sql, async (tx) => {
-    // Of 60 kB each: texts that cannot be compressed, then some that are stored in a kilobyte.
+    // 60 kB each: incompressible texts, then some that are stored in a kilobyte.
     await tx`
       insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
       select ${ENVIRONMENT}, 300000 + n, 'wide', 'paid',
@@ -111,13 +111,13 @@ it("ends a page before it is large, and goes on where it ended", async () => {
     }
     expect(seqs).toEqual(Array.from({ length: 80 }, (_, n) => n + 1));
     expect(pages).toBe(7);
-    // One event at least, however small the page.
+    // At least one event, however small the page is.
     const [least] = await loadHistoryPages(tx, ENVIRONMENT, [asked("wide", [START, 0])], 1);
     expect(least!.events.map(({ seq }) => seq)).toEqual([300_001]);
   });
 });
 
-it("reads a range of an index, however long the history is and whatever the statistics say", async () => {
+it("reads a range of an index, whatever the length of the history and the statistics", async () => {
   const buffers = async (from: number) => {
     const requests = JSON.stringify([
       { customerId: "long", event: "paid", after: { occurredAt: START + from * MINUTE, seq: from }, until: null },

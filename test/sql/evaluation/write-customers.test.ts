@@ -8,14 +8,14 @@ import { TestEnvironment } from "../../tasks/support/environment.js";
 
 const db = await useDatabase();
 
-// Plans of one server: those of nodes are made there.
+// Plans of a single server; nodes of a cluster make their own.
 const it = test.skipIf(isCluster);
 
 const FEW = 1_000;
 const MANY = 50_000;
 const EACH = 100;
 
-it("reads as many pages where many customers and updates of traits are there as where few were when it was planned", async () => {
+it("reads as many pages with many customers and trait updates as with the few that it was planned for", async () => {
   const { environmentId } = await TestEnvironment.create(db.sql, MODEL);
   const write = (tx: TransactionSql, from: number) => tx`
     select svc.write_customers(${environmentId}, 1, json_agg(r), string_agg('{}', chr(10)))
@@ -34,7 +34,7 @@ it("reads as many pages where many customers and updates of traits are there as 
         select ${environmentId}, n, 'c' || n, jsonb_build_object('n', n), now() from ${all}`;
     };
     await fill(0, FEW);
-    await pagesOf(tx, write(tx, 0)); // reads the catalog, too
+    await pagesOf(tx, write(tx, 0)); // also reads the catalog
     const few = await pagesOf(tx, write(tx, EACH));
     await fill(FEW, MANY);
     expect(await pagesOf(tx, write(tx, 2 * EACH))).toBeLessThan(1.5 * few);

@@ -10,14 +10,14 @@ import { CHANGED, customersOf, historiesOf, MODEL } from "../../tasks/support/po
 import { JobRunner, queue } from "../../tasks/support/recompute.js";
 import { claim, createWebhook } from "../../webhooks/support/fixtures.js";
 
-// What is broken by hand is found, and nothing beside it. Each change is rolled back.
+// Each kind of damage is found, and nothing else is reported. Each change is rolled back.
 
 const ahead = new Date(Date.now() + 86_400_000).toISOString();
 const db = await useDatabase();
 const { sql } = db;
 await fill();
 
-/** A customer of every kind: recomputed, waiting, with an event that lies ahead, set aside; `c020` has something of all tables. */
+/** Customers of every kind: recomputed, waiting, with a future event, set aside; `c020` has rows in all tables. */
 async function fill(): Promise<void> {
   const environment = await TestEnvironment.create(sql, MODEL);
   const { environmentId } = environment;
@@ -59,12 +59,12 @@ async function fill(): Promise<void> {
   await environment.send([sent("c023", "k4"), sent("c022", "k5"), identify]);
 }
 
-/** What is found after a change, without what differs from run to run. */
+/** The violations after a change, without what differs between runs. */
 function after(damage: string): Promise<string[]> {
   return rolledBack(sql, async (tx) => {
     // Without foreign keys and triggers.
     await tx`set local session_replication_role = replica`;
-    // Whatever way of writing instants a user has set.
+    // With unusual user settings for instants.
     await tx.unsafe("set local datestyle = 'SQL, DMY'; set local timezone = 'Asia/Kolkata'");
     await tx.unsafe(damage);
     const lines = await violations(tx);
@@ -74,13 +74,13 @@ function after(damage: string): Promise<string[]> {
         .replaceAll(/\bo[0-9a-f]{12}\b/g, "acme")
         .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "T")
         .replaceAll(/\d{4}-\d\d\b/g, "month")
-        // How many there are depends on how fast the machine is: slow evaluations take fewer customers at once.
+        // The numbers depend on the speed of the machine: slow evaluations take fewer customers at once.
         .replaceAll(/\b(\d{3,}|\d+(?= is in use))\b/g, "#"),
     );
   });
 }
 
-it("nothing is found before", async () => {
+it("nothing is found without damage", async () => {
   expect(await after("select")).toEqual([]);
 });
 
@@ -143,7 +143,7 @@ a key of a removed event is not retired
 a trait update that waits is lost
   delete from svc.trait_updates where operation_seq in (select seq from svc.inbox)
   - what_waits_is_stored (1): the operation # of the customer "c024" waits and is not stored
-somebody else's operation waits
+an operation waits for another customer
   update svc.inbox set customer_id = 'c030' where customer_id = 'c023'
   - what_waits_is_stored (1): the operation # of the customer "c030" waits and is not stored
   - operations_wait_or_are_evaluated (1): the latest event of the customer "c023" that does not wait occurred at T; the customer knows of none after T
@@ -274,7 +274,7 @@ an emission is lost
   delete from svc.emissions where emission_seq = (select max(emission_seq) from svc.emissions)
   - emissions_are_stored (1): # emissions were written and not erased; there are #
   - deliveries_have_their_emission (1): the webhook whk has a delivery of emi, which does not exist
-an emission was not told of
+an emission is not in the outbox
   delete from svc.emission_batches where evaluation_seq = (select max(evaluation_seq) from svc.emission_batches)
   - emissions_are_stored (1): # emissions were written and not erased; there are #
   - emissions_are_told (1): 2 emissions from emi on
@@ -343,18 +343,18 @@ trends that were changed
   - trends_are_what_was_logged (1): segment of month-01, ghosts to entered: 2 counted, 0 logged
 `);
 
-it.each(CASES)("what is broken is found, and nothing beside it: %s", async (_, statement, found) => {
+it.each(CASES)("damage is found, and nothing else is reported: %s", async (_, statement, found) => {
   expect(await after(statement)).toEqual(found);
 });
 
 const HARMLESS = casesOf(`
 a timer that is due in time
   ${TIMER}, next_due_at = '2100-01-01T00:00:00Z' where customer_id = 'c020'
-a key that nobody has used this month
+a key that was not used this month
   insert into svc.api_keys (key_hash, api_key_id, environment_id, name, hint, created_by)
   select 'x', 'key_1', environment_id, 'old', 'svc_', 'x' from svc.webhooks;
   insert into svc.key_usage (key_hash, tokens, refilled_at, month, month_events) values ('x', 0, now(), '2020-01-01', 777)
-calls of this month that were removed because of their age
+calls of this month that were removed by retention
   with gone as (delete from svc.ingest_batches where batch_seq = (select max(batch_seq) from svc.ingest_batches) returning *),
   events as (delete from svc.events as e using gone as g where e.event_seq >> 10 = g.batch_seq returning e.*),
   updates as (delete from svc.trait_updates as t using gone as g where t.operation_seq >> 10 = g.batch_seq),
@@ -371,12 +371,12 @@ a webhook that was enabled since
   update svc.webhooks set active_since = now(); delete from svc.deliveries where attempts = 0
 attempts that were swept
   delete from svc.delivery_attempts
-a webhook that wanted others until a moment ago
+a webhook that subscribed to other types until a moment ago
   delete from svc.deliveries where attempts = 0;
   insert into iam.audit_log (organization_id, actor, action, project, environment, target)
   select p.organization_id, 'x', 'webhook.updated', p.slug, e.name, w.webhook_id
   from svc.webhooks as w join svc.environments as e using (environment_id) join svc.projects as p using (project_id)
-emissions that are not told of yet
+emissions that are not passed on yet
   with gone as (
   delete from svc.emission_batches where evaluation_seq = (select max(evaluation_seq) from svc.emission_batches) returning *
   )
@@ -387,11 +387,11 @@ results that were swept
   delete from svc.recompute_customers
 `);
 
-it.each(HARMLESS)("what the design lets be is not found: %s", async (_, statement) => {
+it.each(HARMLESS)("data that the design allows is not reported: %s", async (_, statement) => {
   expect(await after(statement)).toEqual([]);
 });
 
-it("every invariant is broken here", async () => {
+it("every invariant is violated here", async () => {
   const known = await sql<{ invariant: string }[]>`select invariant from svc.known_invariants() order by 1`;
   const broken = CASES.flatMap(([, , found]) => found.map((line) => line.split(" ")[0]));
   expect([...new Set(broken)].sort()).toEqual(known.map(({ invariant }) => invariant));

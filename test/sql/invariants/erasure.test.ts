@@ -9,11 +9,11 @@ import { isOver, JobRunner, queue, recomputer, untilJob } from "../../tasks/supp
 import { startTestWorker } from "../../tasks/support/worker.js";
 import { createWebhook } from "../../webhooks/support/fixtures.js";
 
-// An erasure that meets what is written of the same customer at that moment.
+// Erasures that coincide with writes of the same customer.
 
 const db = await useDatabase();
 
-it("leaves no delivery of what a recompute is just telling of", async () => {
+it("leaves no delivery of emissions that a recompute is just passing on", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   const { environmentId } = environment;
   await environment.ingest(historiesOf(customersOf(40)));
@@ -25,7 +25,7 @@ it("leaves no delivery of what a recompute is just telling of", async () => {
   let run: Promise<unknown> = Promise.resolve();
   let erased: Promise<unknown> = Promise.resolve();
   await db.sql.begin(async (tx) => {
-    // The recompute comes as far as this customer; what it has written is not told of.
+    // The recompute stops at this customer; its emissions so far are not passed on.
     await tx`select from svc.customers where environment_id = ${environmentId} and customer_id = 'c024' for update`;
     run = runner.runNext(id);
     await untilJob(db.sql, id, (job) => job.customers_done === 24);
@@ -43,13 +43,13 @@ it("leaves no delivery of what a recompute is just telling of", async () => {
   expect(await violations(db.sql)).toEqual([]);
 });
 
-it("keeps away who was erased while recomputes of all ran and their operations waited, but for what came later", async () => {
+it("removes all data of customers erased during recomputes and while their operations waited, except later operations", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   const { sql, environmentId } = environment;
   const known = customersOf(80, "erased_");
-  // Nothing of these was ever evaluated: their operations are all there is of them.
+  // These were never evaluated: only their operations are stored.
   const waiting = customersOf(20, "erased_unknown_");
-  // A recompute comes to some of these before the others, and to some after them.
+  // A recompute visits some of these before the others, and some after them.
   const remaining = [...customersOf(20, "early_"), ...customersOf(20, "late_")];
   await environment.ingest(historiesOf(known));
   await environment.ingest(historiesOf(remaining));
@@ -59,16 +59,16 @@ it("keeps away who was erased while recomputes of all ran and their operations w
   const jobs = recomputer(db);
   await startTestWorker(db, { concurrency: 2 });
 
-  const under = { way: true };
+  const load = { isRunning: true };
   const recomputing = (async () => {
-    while (under.way) {
+    while (load.isRunning) {
       const id = await queue(sql, environment);
       jobs.wake();
       expect(await untilJob(sql, id, isOver)).toMatchObject({ status: "completed" });
     }
   })();
   const sending = (async () => {
-    while (under.way) await environment.send(remaining.map((customer) => paid(customer, 0)));
+    while (load.isRunning) await environment.send(remaining.map((customer) => paid(customer, 0)));
   })();
 
   const erasures = { pending: 0, whileRecomputing: 0 };
@@ -87,7 +87,7 @@ it("keeps away who was erased while recomputes of all ran and their operations w
     }
   };
   const returning = known.filter((_, i) => i % 10 === 0);
-  // In an order which is not that of their names, the same each time.
+  // In an order different from that of their names, the same each time.
   const shuffled = [...known, ...waiting].map((_, i, all) => all[(i * 67) % all.length]!);
   await Promise.all(
     [0, 1, 2].map(async (eraser) => {
@@ -98,10 +98,10 @@ it("keeps away who was erased while recomputes of all ran and their operations w
         await environment.send(back.map((customer) => ({ ...paid(customer, 0), event: "returned" })));
     }),
   ).finally(() => {
-    under.way = false;
+    load.isRunning = false;
   });
   await Promise.all([recomputing, sending]);
-  // One that begins after all of it.
+  // A recompute that begins after everything else.
   const last = await queue(sql, environment);
   jobs.wake();
   expect(await untilJob(sql, last, isOver)).toMatchObject({ status: "completed" });
@@ -125,14 +125,14 @@ it("keeps away who was erased while recomputes of all ran and their operations w
   expect(await violations(sql)).toEqual([]);
 }, 120_000);
 
-it("leaves no name of who was being tried when a worker ended, and no other to be set aside in the customer's place", async () => {
+it("leaves no name of a customer that was tried when a worker ended, and sets no other aside in its place", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   const { sql, environmentId } = environment;
   await environment.send([paid("tried_one", 0), paid("tried_two", 0)]);
   const trial = () => sql<[{ trial: { suspended: string | null } }]>`
     select svc_api.begin_trial(${environmentId}, 'gone', 1, 1) as trial`;
   await sql`select svc_api.suspect_environment(${environmentId}, 'the worker ended')`;
-  // Of one operation of one customer, until the next would be told that this one is set aside.
+  // Trials of one operation of one customer, until the next one would set this customer aside.
   for (let failures = 0; failures < 3; failures++) {
     expect((await trial())[0].trial.suspended).toBeNull();
     await sql`select svc_api.name_trial(${environmentId}, 'gone', '{tried_one}', null)`;
@@ -142,7 +142,7 @@ it("leaves no name of who was being tried when a worker ended, and no other to b
   expect((await trial())[0].trial.suspended).toBeNull();
 });
 
-/** An event that occurs so many milliseconds from now. */
+/** An event that occurs `ahead` milliseconds from now. */
 function paid(customer: string, ahead: number): TestOperation {
   const now = Date.now();
   return { customer, at: new Date(now).toISOString(), occurred: new Date(now + ahead).toISOString(), event: "paid" };
@@ -155,11 +155,11 @@ async function placesOf(customers: readonly string[]): Promise<string[]> {
     from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
     where c.relkind in ('r', 'v') and n.nspname in ('iam', 'svc', 'svc_inspect', 'graphile_worker')
     order by 1`;
-  const found: string[] = [];
+  const names: string[] = [];
   for (const { name } of relations) {
     const pattern = `\\m(${customers.join("|")})\\M`;
     const rows = await db.sql.unsafe(`select from ${name} as t where t::text ~ $1 limit 1`, [pattern]);
-    if (rows.length > 0) found.push(name);
+    if (rows.length > 0) names.push(name);
   }
-  return found;
+  return names;
 }

@@ -10,7 +10,7 @@ import { CHANGED, customersOf, historiesOf, MODEL } from "../../tasks/support/po
 import { isOver, JobRunner, queue, recomputer, untilJob } from "../../tasks/support/recompute.js";
 import { claim, createWebhook } from "../../webhooks/support/fixtures.js";
 
-// What the service does leaves nothing that contradicts an invariant: not in between, and not while it is done.
+// No action of the service violates an invariant, neither after it nor while it runs.
 
 const db = await useDatabase();
 const worker = new JobRunner(db);
@@ -28,7 +28,7 @@ const BACKTEST = {
 const ago = (days: number) => new Date(Date.now() - days * DAY).toISOString();
 const sweep = () => sweepRetention(db.sql, new AbortController().signal, { rows: 50 });
 
-/** A webhook as it stands long after it was made. */
+/** A webhook in its state long after its creation. */
 async function webhook(types: string[], settings = {}): Promise<string> {
   const { environmentId } = environment;
   const { webhookId } = await createWebhook(db.sql, environmentId, "https://hooks.example.com/", types, settings);
@@ -38,7 +38,7 @@ async function webhook(types: string[], settings = {}): Promise<string> {
   return webhookId;
 }
 
-/** Makes an attempt at everything that is due, which the receivers take or do not. */
+/** Attempts every due delivery, answered with this status code. */
 async function deliver(statusCode: number): Promise<void> {
   for (;;) {
     const due = await claim(db.sql, "worker", 100);
@@ -56,7 +56,10 @@ const STEPS: [step: string, act: () => Promise<unknown>][] = [
   ["before anything", async () => {}],
   ["webhooks were created", () => Promise.all([webhook(["*"]), webhook(["segment.*"], { maxEventAge: "7d" })])],
   ["histories wait", () => ingest(historiesOf(CUSTOMERS))],
-  ["histories were evaluated in part", () => evaluate({ shouldContinue: once(), limits: { customers: 20, operations: 100 } })],
+  [
+    "histories were evaluated in part",
+    () => evaluate({ shouldContinue: once(), limits: { customers: 20, operations: 100 } }),
+  ],
   ["histories were evaluated", () => evaluate()],
   ["some were delivered", () => deliver(204)],
   [
@@ -65,23 +68,23 @@ const STEPS: [step: string, act: () => Promise<unknown>][] = [
   ],
   ["and again", () => environment.send([keyed("k1", "c000"), keyed("k3", "new customer")])],
   ["an event lies ahead", () => environment.send([{ customer: "c002", at: ago(-40), event: "login" }])],
-  ["it was put off", () => evaluate()],
+  ["it was deferred", () => evaluate()],
   ["a customer was set aside", () => setAside("c003")],
-  ["something was sent for it", () => environment.send([{ customer: "c003", at: ago(0), event: "login" }])],
-  ["and passed over", () => evaluate()],
+  ["operations were sent for it", () => environment.send([{ customer: "c003", at: ago(0), event: "login" }])],
+  ["and skipped", () => evaluate()],
   ["it was released", () => environment.release(null)],
   ["and evaluated", () => evaluate()],
   ["receivers refuse", () => evaluate().then(() => deliver(503))],
   ["another model was deployed", () => environment.deploy(CHANGED)],
   [
-    "and something evaluated",
+    "and operations were evaluated",
     () => environment.send(CUSTOMERS.map((customer) => ({ customer, at: ago(0), event: "paid" }))),
   ],
   ["under it", () => evaluate()],
   ["a dry run", () => recompute({ kind: "dry_run" })],
-  ["a recompute, and somebody was erased meanwhile", () => recomputeHalted("c025", () => environment.erase("c024"))],
-  ["a recompute of one", () => recompute({ customer: "c004" })],
-  ["who was erased", () => environment.erase("c004")],
+  ["a recompute, and a customer was erased meanwhile", () => recomputeHalted("c025", () => environment.erase("c024"))],
+  ["a recompute of one customer", () => recompute({ customer: "c004" })],
+  ["which was erased", () => environment.erase("c004")],
   ["a preview", () => recompute({ kind: "preview", snapshot: MODEL })],
   ["a backtest", () => recompute({ kind: "backtest", question: BACKTEST })],
   [
@@ -91,15 +94,15 @@ const STEPS: [step: string, act: () => Promise<unknown>][] = [
   ["time passed", () => environment.evaluate({ at: ago(-30) })],
   ["deliveries are resent", () => resend()],
   ["a webhook is disabled", () => change("segment.*", { disabled: true })],
-  ["and misses something", () => environment.send([keyed("k4", "c010")]).then(() => evaluate())],
+  ["and misses emissions", () => environment.send([keyed("k4", "c010")]).then(() => evaluate())],
   ["and enabled", () => change("segment.*", { disabled: false })],
-  ["and wants something else", () => change("segment.*", { eventTypes: ["customer.*"] })],
+  ["and subscribes to other types", () => change("segment.*", { eventTypes: ["customer.*"] })],
   ["a webhook is deleted", () => deleteOne()],
   ["its deliveries are removed in part", () => age().then(() => call(db.sql, "sweep_webhooks", 30, 3))],
   ["old operations are removed", () => retain(30)],
   ["some more were sent", () => environment.send([keyed("k1", "c000"), keyed("k5", "c005")]).then(() => evaluate())],
   ["all old ones are removed", () => retain(1)],
-  ["a recompute of what is left", () => recompute({})],
+  ["a recompute of the rest", () => recompute({})],
   ["retired keys and superseded logs are removed", () => retireAll()],
 ];
 
@@ -119,7 +122,7 @@ const keyed = (key: string, customer: string): TestOperation => ({
 const setAside = (customer: string) =>
   db.sql`select svc_api.set_aside_customer(${environment.environmentId}, ${customer}, 'RangeError: beyond')`;
 
-/** True the first time only. */
+/** Returns a function that is true only the first time. */
 function once(): () => boolean {
   let asked = 0;
   return () => ++asked === 1;
@@ -130,7 +133,7 @@ async function recompute(options: Parameters<typeof queue>[2]): Promise<void> {
   await worker.runNext();
 }
 
-/** A recompute that comes as far as a customer and no further until something was done. */
+/** Runs a recompute that stops at a customer while `meanwhile` runs. */
 async function recomputeHalted(at: string, meanwhile: () => Promise<unknown>): Promise<void> {
   const id = await queue(db.sql, environment);
   let run: Promise<unknown> = Promise.resolve();
@@ -180,14 +183,14 @@ async function retireAll(): Promise<void> {
   expect(swept.logs).toBeGreaterThan(0);
 }
 
-it("nothing is found at any step of a history", { timeout: 120_000 }, async () => {
+it("no violation is found at any step of a history", { timeout: 120_000 }, async () => {
   for (const [step, act] of STEPS) {
     await act();
     expect([step, await violations(db.sql)]).toEqual([step, []]);
   }
 });
 
-it("nothing is found while everything is done at once", { timeout: 120_000 }, async () => {
+it("no violation is found while everything happens at once", { timeout: 120_000 }, async () => {
   await db.sql`update iam.plans set retention_days = null`;
   environment = await TestEnvironment.create(db.sql, MODEL);
   await webhook(["*"]);
@@ -196,7 +199,7 @@ it("nothing is found while everything is done at once", { timeout: 120_000 }, as
   await environment.deploy(CHANGED);
   await db.sql`update iam.plans set retention_days = 30`;
   const jobs = recomputer(db);
-  const under = { way: true };
+  const load = { isRunning: true };
   const rounds = async (amount: number, act: (n: number) => Promise<unknown>) => {
     for (let n = 0; n < amount; n++) await act(n);
   };
@@ -218,12 +221,12 @@ it("nothing is found while everything is done at once", { timeout: 120_000 }, as
       expect(await untilJob(db.sql, id, isOver)).toMatchObject({ status: "completed" });
     }),
   ]).finally(() => {
-    under.way = false;
+    load.isRunning = false;
   });
-  // Where it fails, that is told below.
+  // A failure is reported below.
   work.catch(() => undefined);
-  // Of a cluster they read each node at a moment of its own.
-  while (under.way && !isCluster) expect(await violations(db.sql)).toEqual([]);
+  // On a cluster they read each node at a different moment.
+  while (load.isRunning && !isCluster) expect(await violations(db.sql)).toEqual([]);
   await work;
   await jobs.stop();
   await evaluate();

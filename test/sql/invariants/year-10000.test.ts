@@ -5,7 +5,7 @@ import { violations } from "../../support/invariants.js";
 
 const fixture = useSpec();
 
-it("a score that would change in the year 10000 or later never does, in the state as in the table", async () => {
+it("a score that would change in the year 10000 or later never does, neither in the state nor in the table", async () => {
   const health = healthOf({ recency: lately("a", [200_000_000, 100]) }, { green: 50, red: 0 });
   for (const segments of [{}, { at_risk: inBand("red") }]) {
     await fixture.deploy(snapshotOf({ events: { a: { properties: {} } }, health, segments }));

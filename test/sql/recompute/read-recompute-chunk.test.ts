@@ -6,7 +6,7 @@ import { pagesOf } from "../../support/pages.js";
 const ENVIRONMENT = 7;
 const CUSTOMERS = 60;
 const EVENTS = 40;
-/** Of each event, as stored. */
+/** The size of each stored event. */
 const BYTES = 960;
 
 const db = await useDatabase();
@@ -14,7 +14,7 @@ const { sql } = db;
 await sql`
   insert into svc.customers (environment_id, customer_id, created_at, state)
   select ${ENVIRONMENT}, 'c' || 100 + n, '2026-01-01Z', '{}' from generate_series(1, ${CUSTOMERS}) as n`;
-// Nothing in them repeats, so they are stored as they are.
+// Nothing in them repeats, so they are stored uncompressed.
 await sql`
   insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
   select
@@ -46,7 +46,7 @@ async function read(request: Partial<ChunkRequest>, on: Parameters<typeof readRe
 
 const NONE = { seqs: null, at: null, names: null, properties: null };
 
-it("has all events of a customer, in order, as lists, with the properties of those that are asked for", async () => {
+it("returns all events of a customer, in order, as lists, with the properties of the requested ones", async () => {
   const [customer] = await read({ customers: 1, propertyEvents: ["paid"] });
   const { seqs, at, names, properties } = customer!.events;
   const numbers = Array.from({ length: EVENTS }, (_, i) => i + 1);
@@ -57,7 +57,7 @@ it("has all events of a customer, in order, as lists, with the properties of tho
   expect(properties!.map((of) => of !== null)).toEqual(numbers.map((n) => n % 2 === 0));
 });
 
-it("has none where they are more than a page, by number or by bytes, and says so", async () => {
+it("returns none if they exceed a page, by number or by bytes, and says so", async () => {
   const eventsOf = async (request: Partial<ChunkRequest>) => {
     const [{ events, moreEvents }] = (await read({ ...request, customers: 1 })) as [RecomputeCustomer];
     return moreEvents ? events : events.seqs?.length;
@@ -66,11 +66,11 @@ it("has none where they are more than a page, by number or by bytes, and says so
   expect(await eventsOf({ each: EVENTS - 1 })).toEqual(NONE);
   expect(await eventsOf({ bytesEach: EVENTS * (BYTES + 50) })).toBe(EVENTS);
   expect(await eventsOf({ bytesEach: EVENTS * BYTES - 50 })).toEqual(NONE);
-  // What is not asked for has no bytes.
+  // Properties that are not requested do not count.
   expect(await eventsOf({ bytesEach: EVENTS * BYTES - 50, propertyEvents: ["paid"] })).toBe(EVENTS);
 });
 
-it("has none that wait for their evaluation, wherever they are in the history", async () => {
+it("omits events that wait for evaluation, wherever they are in the history", async () => {
   await rolledBack(sql, async (tx) => {
     await tx`
       insert into svc.inbox (environment_id, customer_id, seq)
@@ -83,7 +83,7 @@ it("has none that wait for their evaluation, wherever they are in the history", 
   });
 });
 
-it("orders what happened at one instant by acceptance, and has customers without events", async () => {
+it("orders events of one instant by acceptance, and includes customers without events", async () => {
   await rolledBack(sql, async (tx) => {
     await tx`insert into svc.customers (environment_id, customer_id, created_at) values (${ENVIRONMENT}, 'c100', '2026-01-01Z')`;
     await tx`
@@ -95,7 +95,7 @@ it("orders what happened at one instant by acceptance, and has customers without
   });
 });
 
-it("goes on after a customer, with those who were there at the pinned instant, or has the one that is asked for", async () => {
+it("continues after a customer, with those that existed at the pinned instant, or returns the requested one", async () => {
   await rolledBack(sql, async (tx) => {
     await tx`
       update svc.customers set created_at = '2026-02-02Z'
@@ -112,7 +112,7 @@ it("goes on after a customer, with those who were there at the pinned instant, o
   });
 });
 
-it("has a page of the log of rules, of the present generation, and says where there is more", async () => {
+it("returns a page of the log of rules, of the current generation, and says if there is more", async () => {
   await rolledBack(sql, async (tx) => {
     await tx`update svc.customers set generation = 1 where environment_id = ${ENVIRONMENT} and customer_id = 'c101'`;
     await tx`
@@ -131,12 +131,12 @@ it("has a page of the log of rules, of the present generation, and says where th
   });
 });
 
-it("has eight customers at most whose events are more than a page, as their replays take long", async () => {
+it("returns at most eight customers whose events exceed a page, since their replays take long", async () => {
   expect(await read({ each: EVENTS - 1, bytes: 16 * 1024 * 1024 })).toHaveLength(8);
   expect(await read({ each: EVENTS, bytes: 16 * 1024 * 1024 })).toHaveLength(CUSTOMERS);
 });
 
-it("ends with the customer that reaches the bytes of a chunk, and reads none after that", async () => {
+it("ends with the customer that reaches the byte limit of a chunk, and reads no further ones", async () => {
   expect(await read({ bytes: 1 })).toHaveLength(1);
   const three = await read({ bytes: 2.5 * EVENTS * BYTES });
   expect(three.map(({ customerId }) => customerId)).toEqual(["c101", "c102", "c103"]);
