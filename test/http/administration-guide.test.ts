@@ -18,14 +18,14 @@ const blocks = [
   ),
 ].map(([, command, answer]) => ({ command: command!, answer }));
 
-/** Runs a block as it stands there, after the function that the first one declares. */
+/** Runs a block unchanged, after the function that the first block declares. */
 function run(script: string): Promise<string> {
   const secrets = { SVC_ACCESS_TOKEN: owner.token, SVC_ORGANIZATION: owner.organizationId };
   const declaration = blocks[0]!.command.replace(/^export .*\n/gm, "");
   return runBash(`${declaration}\n${script}`, { ...process.env, SVC_API_URL: service.url, ...secrets }, directory);
 }
 
-/** An answer without what differs from run to run. */
+/** An answer with the parts that differ from run to run masked. */
 function comparable(json: string): unknown {
   const steady = json
     .replace(/\b((?:org|tok|usr|key|evt|req|whk|rec)_)[0-9a-f]+/g, "$1…")
@@ -37,17 +37,17 @@ function comparable(json: string): unknown {
 }
 
 describe("docs/administration.md", () => {
-  it("has commands that answer what stands below them, in the order of the page", async () => {
+  it("has commands that give the answers shown below them, in the order of the page", async () => {
     expect(blocks.length).toBe(guide.match(/^```bash$/gm)?.length);
     for (const { command, answer } of blocks) {
       if (command.includes("/export")) await makeCustomer();
-      const said = await run(command.includes("api()") ? "true" : command);
-      if (answer !== undefined) expect(comparable(said), command).toEqual(comparable(answer));
+      const output = await run(command.includes("api()") ? "true" : command);
+      if (answer !== undefined) expect(comparable(output), command).toEqual(comparable(answer));
     }
     expect(JSON.parse(readFileSync(`${directory}/globex.json`, "utf8"))).toMatchObject({ customerId: "globex" });
   });
 
-  it("says who may do what, as iam.operations() does", () => {
+  it("documents the same roles as iam.operations()", () => {
     const shown = [...guide.matchAll(/^\| `(\w+ \/[^`]*)` +\| (.*?) +\| (.*?) +\|$/gm)].map(
       ([, request, role, does]) => ({ request, role, does }),
     );

@@ -2,7 +2,7 @@ import type { Context } from "koa";
 import { describe, expect, it } from "vitest";
 import { clientAddress, clientNetwork } from "../../src/http/request/client-address.js";
 
-/** A request of which Koa says so, over a connection from there. */
+/** A request for which Koa reports this address, over a connection from the other one. */
 const from = (ip: string, remoteAddress?: string) => ({ ip, req: { socket: { remoteAddress } } }) as unknown as Context;
 
 describe("the client", () => {
@@ -18,13 +18,13 @@ describe("the client", () => {
   });
 
   it.each(["unknown", "_hidden", "192.0.2.7:1234", "x\r\nSet-Cookie: a=b", ""])(
-    "is whoever the connection is from where a proxy says %j",
-    (said) => {
-      expect(clientAddress(from(said, "::ffff:192.0.2.9"))).toBe("192.0.2.9");
+    "is the peer of the connection where a proxy sends %j",
+    (forwarded) => {
+      expect(clientAddress(from(forwarded, "::ffff:192.0.2.9"))).toBe("192.0.2.9");
     },
   );
 
-  it("is unknown where the connection is gone", () => {
+  it("is unknown once the connection is gone", () => {
     expect(clientAddress(from("", undefined))).toBe("unknown");
     expect(clientNetwork(from("", undefined))).toBe("unknown");
   });

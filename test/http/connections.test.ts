@@ -35,16 +35,16 @@ function open(port: number, localAddress = "127.0.0.1"): Socket {
   return socket;
 }
 
-/** The first line that is answered; null where the connection ends without. */
+/** The first line of the answer; null if the connection closes without one. */
 async function ask(socket: Socket): Promise<string | null> {
   const answered = once(socket, "data").then(([bytes]) => String(bytes).split("\r\n")[0]!);
-  answered.catch(() => undefined); // where it is reset, "close" tells
+  answered.catch(() => undefined); // "close" reports a reset
   const closed = new Promise<null>((resolve) => socket.once("close", () => resolve(null)));
   socket.write(REQUEST);
   return Promise.race([answered.catch(() => null), closed]);
 }
 
-it("a network has so many connections and is served on them, leaves others theirs, and has one again once it closed one", async () => {
+it("limits the connections of one network, serves others, and admits another once one is closed", async () => {
   const port = await serve(2);
   const [first, second] = [open(port), open(port)];
   for (const socket of [first, second]) expect(await ask(socket)).toBe(OK);
@@ -55,14 +55,14 @@ it("a network has so many connections and is served on them, leaves others their
   await expect.poll(() => ask(open(port))).toBe(OK);
 });
 
-it("clients that connect while the process is busy are taken as soon as it is not", async () => {
+it("accepts clients that connected while the process was busy", async () => {
   const db = await createDatabase();
   onTestFinished(() => db.drop());
   const service = await startServiceProcess(db.url, {}, { role: "http" });
   onTestFinished(() => service.stop());
   const port = Number(new URL(service.url).port);
   service.signal("SIGSTOP");
-  // More than the 511 that Node.js asks the system to keep unless told otherwise; the next ones would try again for seconds.
+  // More than Node's default backlog of 511; clients beyond the backlog would retry for seconds.
   const sockets = Array.from({ length: 800 }, () => open(port));
   await Promise.all(sockets.map((socket) => once(socket, "connect")));
   service.signal("SIGCONT");
@@ -73,7 +73,7 @@ it("clients that connect while the process is busy are taken as soon as it is no
 const CLIENTS = 2 * ACCEPTORS;
 const BACKLOG = 2 * CLIENTS;
 
-/** Opens connections at once, and wakes who waits once the system has completed them, taken or not. */
+/** Opens connections at once, and notifies the waiting thread when the system has established them, accepted or not. */
 const CLIENT = `
   const { connect } = require("node:net");
   const { workerData: { port, clients, connected } } = require("node:worker_threads");
@@ -84,18 +84,18 @@ const CLIENT = `
     });
 `;
 
-/** A server with all its acceptors. */
+/** Starts a server with all its acceptors. */
 async function listenWithAll(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen({ port: 0, host: "127.0.0.1", backlog: BACKLOG }, resolve));
   await new Promise<void>((resolve) => acceptInParallel(server, BACKLOG, pino({ level: "silent" }), resolve));
   return (server.address() as AddressInfo).port;
 }
 
-it("connections that came while the event loop was busy are taken many in a turn", async () => {
+it("accepts many connections per turn of the event loop after it was busy", async () => {
   const server = createHttpServer((_, response) => Promise.resolve(void response.end()), undefined);
   const port = await listenWithAll(server);
-  let taken = 0;
-  server.on("connection", () => (taken += 1));
+  let accepted = 0;
+  server.on("connection", () => (accepted += 1));
   const connected = new Int32Array(new SharedArrayBuffer(4));
   const client = new Worker(CLIENT, { eval: true, workerData: { port, clients: CLIENTS, connected } });
   onTestFinished(async () => {
@@ -103,15 +103,15 @@ it("connections that came while the event loop was busy are taken many in a turn
     await drain(server, 0);
   });
   await once(client, "online");
-  // This thread does nothing else meanwhile.
+  // Block this thread meanwhile.
   for (let open = 0; open < CLIENTS; open = Atomics.load(connected, 0)) Atomics.wait(connected, 0, open);
-  const before = taken;
+  const before = accepted;
   await turn();
   await turn();
-  expect(taken - before).toBeGreaterThanOrEqual(ACCEPTORS);
+  expect(accepted - before).toBeGreaterThanOrEqual(ACCEPTORS);
 });
 
-it("a server that stops answers what any of its acceptors took, and takes nothing more", async () => {
+it("answers what any acceptor accepted when the server stops, and accepts nothing more", async () => {
   const answers: (() => void)[] = [];
   const server = createHttpServer(async (_, response) => {
     await new Promise<void>((resolve) => answers.push(resolve));
@@ -121,7 +121,7 @@ it("a server that stops answers what any of its acceptors took, and takes nothin
   const clients = Array.from({ length: CLIENTS }, () => openConnection(`http://127.0.0.1:${port}`));
   for (const client of clients) client.write(REQUEST);
   await expect.poll(() => answers.length).toBe(CLIENTS);
-  // Longer than a test may take: it ends because all connections are closed.
+  // Longer than the test's timeout: it ends because all connections are closed.
   const stopped = drain(server, 60_000);
   const late = connect({ port, host: "127.0.0.1" });
   await expect(once(late, "connect")).rejects.toMatchObject({ code: "ECONNREFUSED" });
@@ -132,7 +132,7 @@ it("a server that stops answers what any of its acceptors took, and takes nothin
 
 const LENGTH = 20_000_000;
 
-it("who still sends when the server stops is answered, though the connection was to be kept", async () => {
+it("answers a client that is still sending when the server stops, though the connection was to be kept alive", async () => {
   const app = new Koa();
   let drained: Promise<void> | undefined;
   app.use(discardUnread);

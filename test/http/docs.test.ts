@@ -34,7 +34,7 @@ describe("the pages", () => {
   ];
 
   it.each([...PATHS, "/docs/search", "/docs/search?q=webhook"])(
-    "%s is a page of its own, in English, fit for a phone, and runs nothing",
+    "%s is a separate page, in English, fit for a phone, without scripts",
     async (path) => {
       const { status, headers, html } = await get(path);
       expect(status).toBe(200);
@@ -53,7 +53,7 @@ describe("the pages", () => {
     },
   );
 
-  it("has each page once in the navigation, below whom it is for, and opens where one is", async () => {
+  it("lists each page once in the navigation, by audience, and opens the current group", async () => {
     const { html } = await get("/docs/webhooks");
     const [, navigation] = /<nav aria-label="Documentation">(.*?)<\/nav>/s.exec(html)!;
     const links = all(navigation!, /href="\.\.(\/docs\/[^"]+)"/g);
@@ -64,13 +64,13 @@ describe("the pages", () => {
     expect(open).toContain('<a href="../docs/webhooks" aria-current="page">Receiving webhooks</a>');
   });
 
-  it("begins with what it contains", async () => {
+  it("begins with its table of contents", async () => {
     const { html } = await get("/docs/operations/backup");
     const [, contents] = /<nav class="contents" aria-label="On this page">(.*?)<\/nav>/s.exec(html)!;
     expect(all(contents!, /<a href="#([^"]+)">[^<]+<\/a>/g)).toEqual(all(html, /<h2 id="([^"]+)">/g));
   });
 
-  it("has its code coloured, and text in code stays text", async () => {
+  it("highlights its code, in which text stays text", async () => {
     const { html } = await get("/docs/model");
     expect(html).toMatch(/<pre tabindex="0"><code class="language-ts">.*<span class="hljs-string">/s);
     const files = readdirSync(new URL("../../docs/", import.meta.url), { recursive: true, encoding: "utf8" });
@@ -82,19 +82,19 @@ describe("the pages", () => {
     expect(highlight("const a = b<c> & 1;", "ts")).not.toMatch(/<(?!\/?span)|&(?!lt|gt|amp)/);
   });
 
-  it("has the code of each error as an id, letter by letter", async () => {
+  it("has the exact code of each error as an id", async () => {
     const ids = all((await get("/docs/api")).html, /<h2 id="([^"]+)">/g);
     expect(ids.filter((id) => /^[A-Z_]+$/.test(id))).toEqual(documentedErrors.map(({ code }) => code));
   });
 
-  it("finds the operators' pages by itself; each has a title and says in its first line what it is about", async () => {
+  it("finds the operators' pages by itself, each with a title and a summary in its first line", async () => {
     expect(PATHS).toContain("/docs/operations/monitoring");
     const { html } = await get("/docs");
     for (const path of PATHS.slice(1))
       expect(html).toMatch(new RegExp(`<a href="${path.slice(1)}">[^</]+</a>: [^<]+</li>`));
   });
 
-  it("has the operators' other files as they are", async () => {
+  it("serves the operators' other files unchanged", async () => {
     expect(FILES.length).toBeGreaterThan(0);
     for (const { file, pathname } of FILES) {
       const { status, headers, html } = await get(pathname);
@@ -103,7 +103,7 @@ describe("the pages", () => {
     }
   });
 
-  it("has no link that leads nowhere", async () => {
+  it("has no broken links", async () => {
     const pages = new Map<string, string>();
     for (const path of PATHS) pages.set(path, (await get(path)).html);
     for (const { pathname } of FILES) pages.set(pathname, "");
@@ -113,7 +113,7 @@ describe("the pages", () => {
       for (const href of all(html, /\shref="([^"]+)"/g)) {
         const { origin, pathname, hash } = new URL(href, service.url + path);
         if (["/console", "/console/style.css"].includes(pathname)) continue;
-        if (origin !== new URL(service.url).origin) continue; // what others publish is theirs to keep
+        if (origin !== new URL(service.url).origin) continue; // external links are not checked
         const target = pages.get(pathname);
         const found = target !== undefined && (hash === "" || target.includes(` id="${hash.slice(1)}"`));
         if (!found) broken.push(`${path}: ${href}`);
@@ -122,7 +122,7 @@ describe("the pages", () => {
     expect(broken).toEqual([]);
   });
 
-  it("tells receivers of requests that there are", () => {
+  it("names only existing endpoints to webhook receivers", () => {
     const guide = readFileSync(new URL("../../docs/webhooks.md", import.meta.url), "utf8");
     const requests = service.routes.map(({ method, path }) => `${method} ${path}`);
     const named = all(guide, /`((?:GET|POST|PATCH|PUT|DELETE) \/[^`]*)`/g);
@@ -130,7 +130,7 @@ describe("the pages", () => {
     expect(named.filter((request) => !requests.includes(request))).toEqual([]);
   });
 
-  it("is nowhere else below /docs; browsers are told so on a page", async () => {
+  it("answers 404 elsewhere below /docs, for browsers with a page", async () => {
     const paths = "errors.md architecture ..%2fpackage.json operations operations/monitoring.md search/".split(" ");
     for (const path of paths) {
       expect((await get(`/docs/${path}`)).status, path).toBe(404);
@@ -141,7 +141,7 @@ describe("the pages", () => {
     }
   });
 
-  it("is found with a slash at the end of its address, too", async () => {
+  it("redirects an address with a trailing slash", async () => {
     const { status, headers } = await get("/docs/");
     expect([status, headers.get("Location")]).toEqual([303, "../docs"]);
   });
@@ -160,7 +160,7 @@ describe("the search", () => {
     ["webhook signature", "webhooks#verifying"],
     ["IDEMPOTENCY_CONFLICT", "api#IDEMPOTENCY_CONFLICT"],
     ["backup RESTORE", "operations/backup#a-restore"],
-    // As people type.
+    // With typing errors and incomplete words.
     ["idempotancy", "ingestion#idempotency"],
     ["retent", "operations/plans#retention"],
   ])("for %j finds the section %s", async (query, address) => {
@@ -170,7 +170,7 @@ describe("the search", () => {
     expect((await fetch(`${service.url}/docs/${address}`)).status).toBe(200);
   });
 
-  it("shows page, section, and of the text what has the words, which are marked", async () => {
+  it("shows page, section, and an excerpt with the words marked", async () => {
     const { main, html, text } = await search("idempotency key");
     expect(html).toContain('<input id="q" name="q" type="search" value="idempotency key" maxlength="200"/>');
     expect(text).toMatch(/^Search \d+ sections have words of “ idempotency key ”; these are the best 20\. /);
@@ -179,11 +179,11 @@ describe("the search", () => {
     expect(all(main, /<p>(.*?)<\/p>/g).filter((excerpt) => excerpt.length > 1_000)).toEqual([]);
   });
 
-  it("finds what has some of the words where nothing has all of them", async () => {
+  it("finds sections with some of the words where none has all", async () => {
     expect((await search("xqzzyv webhook")).found).toEqual((await search("webhook")).found);
   });
 
-  it("looks for the six longest of many words, once each, and says so", async () => {
+  it("searches for only the six longest of many words, once each, and says so", async () => {
     const words = ["webhook", "signature", "receiver", "delivery", "attempt", "secret"];
     const { text, found } = await search([...words, "Secret"].join(" "));
     expect(text).not.toContain("longest words");
@@ -193,7 +193,7 @@ describe("the search", () => {
     expect((await search("xqzzyva xqzzyvb xqzzyvc xqzzyvd xqzzyve xqzzyvf xqzzyvg")).text).toContain("longest words");
   });
 
-  it("does one at a time, and refuses those that find no room to wait", async () => {
+  it("runs one search at a time, and refuses searches beyond the queue", async () => {
     const find = await indexSections([]);
     const visitors = Array.from({ length: 50 }, (_, index) => `192.0.2.${index}`);
     const searches = await Promise.allSettled(visitors.map((visitor) => find("webhook", visitor)));
@@ -203,7 +203,7 @@ describe("the search", () => {
     expect((await find("webhook", visitors[0]!)).pages).toEqual([]);
   });
 
-  it("leaves room for others, however many one visitor sends", async () => {
+  it("leaves room for others, however many searches one visitor sends", async () => {
     const find = await indexSections([]);
     const flood = Array.from({ length: 50 }, () => find("webhook", "192.0.2.1"));
     const ended = Promise.allSettled(flood);
@@ -216,7 +216,7 @@ describe("the search", () => {
     expect([status, text]).toEqual([200, "Search Enter one or more words to find the sections that contain them."]);
   });
 
-  it("says that it found nothing", async () => {
+  it("says when nothing was found", async () => {
     const { status, text } = await search("xqzzyv");
     expect([status, text]).toEqual([
       200,
@@ -239,7 +239,7 @@ describe("the search", () => {
     "(a+)+$ [",
     "\u202e\u0000xqzzyv",
     "&lt;b&gt;",
-  ])("shows what was searched for as text: %j", async (query) => {
+  ])("shows the query as text: %j", async (query) => {
     const { status, html, main } = await search(query);
     expect(status).toBe(200);
     expect(html).not.toMatch(/<(script|img|b)\b/);
@@ -247,7 +247,7 @@ describe("the search", () => {
   });
 });
 
-it("errors link to what SVC_DOCS_URL says, or the pages at the public address, or at the one that is listened on", () => {
+it("errors link to SVC_DOCS_URL, else to the pages at the public address, else at the listening address", () => {
   const linkOf = (env: Record<string, string>) => docsUrlOf(readConfig(env).config, "http://127.0.0.1:4400");
   const SVC_PUBLIC_URL = "https://svc.example.com/x/";
   expect(linkOf({})).toBe("http://127.0.0.1:4400/docs");
@@ -260,7 +260,7 @@ describe("docs/ingestion.md", () => {
 
   const env = { ...process.env, SVC_API_URL: service.url, SVC_API_KEY: fixture.keys.test };
 
-  it("has commands that answer what stands below them, in the order of the page", async () => {
+  it("has commands that give the answers shown below them, in the order of the page", async () => {
     const blocks = [
       ...guide.matchAll(/<!-- test\/http\/docs[^\n]*\n\n```bash\n((?:(?!```).)*)```\n\n```json\n(.*?)```/gs),
     ];
@@ -270,14 +270,14 @@ describe("docs/ingestion.md", () => {
     expect(comparable(answers)).toEqual(comparable(blocks.map(([, , answer]) => answer!)));
   });
 
-  it("says of every variable that its commands use what it is", () => {
+  it("explains every variable that its commands use", () => {
     const [, block] = /<!-- test\/http\/docs[^\n]*variables[^\n]*\n\n```bash\n(.*?)```/s.exec(guide)!;
     const used = all(guide, /(?:\$\{?|process\.env\.)(SVC_\w+)/g);
     expect(all(block!, /^export (\w+)=\S+ +# \S/gm)).toEqual([...new Set(used)]);
   });
 
   describe("has a sender that", () => {
-    /** The function of the page, for a service that answers so, in turn; null breaks the connection. Its pauses are noted, not waited for. */
+    /** Runs the page's function against a service that gives these answers in turn; null breaks the connection. Pauses are recorded, not waited for. */
     async function send(answers: (null | { status: number; headers?: Record<string, string>; body?: string })[]) {
       const bodies: string[] = [];
       const server = createServer((request, response) => {
@@ -308,7 +308,7 @@ describe("docs/ingestion.md", () => {
     }
     const accepted = { status: 202, body: '{"accepted":1}' };
 
-    it("repeats what may pass, unchanged, after Retry-After or longer and longer pauses", async () => {
+    it("retries temporary failures unchanged, after Retry-After or growing pauses", async () => {
       const busy = { status: 503, headers: { "Retry-After": "7" } };
       const { outcome, bodies, pauses } = await send([null, busy, { status: 500 }, { status: 408 }, accepted]);
       expect(outcome).toEqual({ accepted: 1 });
@@ -332,7 +332,7 @@ describe("docs/ingestion.md", () => {
   });
 });
 
-/** Answers with event ids numbered as they appear: which is which matters, not what it is. */
+/** Answers with event ids numbered in order of appearance. */
 function comparable(answers: string[]): unknown {
   const ids = new Map<string, string>();
   const name = (id: string) => ids.get(id) ?? ids.set(id, `event ${ids.size + 1}`).get(id)!;

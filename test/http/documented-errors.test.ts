@@ -29,7 +29,7 @@ const MODEL: Partial<Snapshot> = {
 };
 
 const provider = await startProvider();
-// One that is late is late after a second here.
+// Here the provider times out after a second.
 const ai = { baseUrl: provider.baseUrl, apiKey: "key", model: "small", partMsMax: 1_000 };
 const fixture = await useIngest({}, { ai });
 const { sql } = fixture.service.db;
@@ -60,27 +60,27 @@ function askProviderThat(behaviour: Behaviour): Promise<Answered> {
   return askModel(fixture);
 }
 
-/** A webhook or a recompute of this id. */
+/** Creates a webhook or a recompute with this id. */
 async function create(what: "webhook" | "recompute", id: string): Promise<void> {
   const body = what === "webhook" ? WEBHOOK : { all: true };
-  const { id: made } = (await change(`app/${what}s`, body)).body as { id: string };
-  await sql`update ${sql(`svc.${what}s`)} set ${sql(`${what}_id`)} = ${id} where ${sql(`${what}_id`)} = ${made}`;
+  const { id: createdId } = (await change(`app/${what}s`, body)).body as { id: string };
+  await sql`update ${sql(`svc.${what}s`)} set ${sql(`${what}_id`)} = ${id} where ${sql(`${what}_id`)} = ${createdId}`;
 }
 
-/** Makes the request while the database is changed, and changes it back. */
-async function meanwhile(change: string, request: () => Promise<Answered>, back: string): Promise<Answered> {
+/** Makes the request while the database is changed, then reverts the change. */
+async function whileChanged(change: string, request: () => Promise<Answered>, revert: string): Promise<Answered> {
   await sql.unsafe(change);
   try {
     return await request();
   } finally {
-    await sql.unsafe(back);
+    await sql.unsafe(revert);
   }
 }
 
-const whilePlan = (what: string, has: string, request: () => Promise<Answered>) =>
-  meanwhile(`update iam.plans set ${what} = ${has}`, request, `update iam.plans set ${what} = default`);
+const whilePlan = (column: string, value: string, request: () => Promise<Answered>) =>
+  whileChanged(`update iam.plans set ${column} = ${value}`, request, `update iam.plans set ${column} = default`);
 
-/** What a server that is out of patience answers to half a request. */
+/** A server's answer to half a request, after its timeout. */
 async function sendHalf(): Promise<Answered> {
   const server = createServer({ requestTimeout: 50, headersTimeout: 50, connectionsCheckingInterval: 10 });
   answerClientErrors(server, DOCS_URL);
@@ -91,7 +91,7 @@ async function sendHalf(): Promise<Answered> {
   return answer!;
 }
 
-/** For each code, a request that the documentation's body answers. */
+/** For each code, a request that is answered with the documented body. */
 const requests: Record<string, () => Promise<Answered>> = {
   INVALID_API_KEY: () => fixture.single(order(), { Authorization: "Bearer svc_test_unknown" }),
   PLAN_REQUIRED: () => whilePlan("cloud_execution", "false", () => fixture.single(order())),
@@ -106,13 +106,13 @@ const requests: Record<string, () => Promise<Answered>> = {
     return fixture.single(order({ amount: 130 }, { idempotencyKey: "order-1001" }));
   },
   RATE_LIMIT_EXCEEDED: () =>
-    meanwhile(
+    whileChanged(
       "update iam.plans set rate_per_second = 100; update svc.key_usage set tokens = 20, refilled_at = now() + interval '1 hour'",
       () => fixture.batch(Array(300).fill(order())),
       "update iam.plans set rate_per_second = 50000; update svc.key_usage set tokens = 100000",
     ),
   MONTHLY_QUOTA_EXCEEDED: () =>
-    meanwhile(
+    whileChanged(
       "update iam.plans set monthly_events = 1000; update svc.key_usage set month_events = 999, month = svc.month_of(now()) where month_events > 0",
       () => fixture.batch([order(), order()]),
       "update iam.plans set monthly_events = null",
@@ -197,7 +197,7 @@ const requests: Record<string, () => Promise<Answered>> = {
     return administer("DELETE", `members/${data.find(({ role }) => role === "owner")!.userId}`);
   },
   ALREADY_MEMBER: () =>
-    meanwhile(
+    whileChanged(
       "update iam.users set email = 'ada@example.com' where email like 'owner@%'",
       () => administer("POST", "invitations", { email: "Ada@example.com", role: "viewer" }),
       "update iam.users set email = 'owner@acme.example' where email = 'ada@example.com'",
@@ -228,13 +228,13 @@ const requests: Record<string, () => Promise<Answered>> = {
   REQUEST_TIMEOUT: sendHalf,
   HEADERS_TOO_LARGE: () => fixture.single(order(), { "X-Filler": "x".repeat(20_000) }),
   INTERNAL_ERROR: () =>
-    meanwhile(
+    whileChanged(
       "alter table iam.memberships rename to hidden",
       () => read("app/overview"),
       "alter table iam.hidden rename to memberships",
     ),
   SERVICE_UNAVAILABLE: () =>
-    meanwhile(
+    whileChanged(
       `create function svc.refuse() returns trigger language plpgsql as 'begin raise lock_not_available; end';
        create trigger refuse before update on svc.key_usage execute function svc.refuse()`,
       () => fixture.single(order()),
@@ -242,7 +242,7 @@ const requests: Record<string, () => Promise<Answered>> = {
     ),
 };
 
-/** Without what differs from one request to the next: its id, the place of the documentation, the month, how long was waited. */
+/** The error with the parts masked that differ between requests: id, address of the documentation, month, seconds waited. */
 function comparable({ error }: { error: Record<string, unknown> }): unknown {
   const { requestId, docs, ...rest } = error;
   const steady = JSON.stringify(rest)
@@ -251,7 +251,7 @@ function comparable({ error }: { error: Record<string, unknown> }): unknown {
   return [JSON.parse(steady), typeof requestId, String(docs).replace(/^.*(?=\/api#)/, "")];
 }
 
-it("each documented error is asked for here, and no other", () => {
+it("covers exactly the documented errors", () => {
   expect(Object.keys(requests)).toEqual(documentedErrors.map(({ code }) => code));
 });
 

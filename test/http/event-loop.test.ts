@@ -11,12 +11,12 @@ import { IS_DEEP } from "../support/property-runs.js";
 import { startServiceProcess } from "../support/service-process.js";
 import { createTenant } from "../support/tenant.js";
 
-// What is measured runs in `npm run test:deep`, on a machine that does nothing else; `npm run attacks` sends the same beside a neighbour.
+// Measurements run in `npm run test:deep`, on an idle machine; `npm run attacks` sends the same while another tenant sends events.
 
-/** What a request may hold up others for, in seconds: far less than without its bounds, and more than a busy machine holds up anything. */
+/** How long, in seconds, a refused request can delay others: far less than without limits, and more than a busy machine delays anything. */
 const BLOCK_MAX = 0.75;
 
-/** What one that is right may, at the best of several tries. */
+/** The same for a valid request, in the best of several tries. */
 const LEGAL_BLOCK_MAX = 0.1;
 const TRIES = 10;
 
@@ -33,7 +33,7 @@ function post(path: string, body: Text): Promise<Response> {
   return path === BATCH ? tenant.send(path, body, { headers }) : tenant.admin("POST", path, { body, headers });
 }
 
-/** The longest time, since it was last asked for, in which the process served nobody else, as it measured it itself. */
+/** The longest block of the event loop since the last call, as the process measured it. */
 async function longestBlock(): Promise<number> {
   const [, seconds] = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await metrics()) ?? [];
   return Number(seconds);
@@ -44,7 +44,7 @@ async function metrics(): Promise<string> {
   return reply.text();
 }
 
-/** Does what is right, again where others were held up: what the work takes it takes each time, and what a busy machine adds it does not. */
+/** Repeats the work while it blocks: its own cost recurs each time, that of a busy machine does not. */
 async function expectUnblocked(work: () => Promise<void>): Promise<void> {
   const blocks = [];
   do {
@@ -83,7 +83,7 @@ it.runIf(IS_DEEP).each<[what: string, path: string, body: () => Text, status: nu
   ["400,000 events", VERSIONS, manyEvents, 422, "CONFIG_INVALID"],
   ["an enum of 70,000 values", VERSIONS, () => submission({ traits: { plan: manyValues() } }), 422, "CONFIG_INVALID"],
   ["400,000 events in a preview", PREVIEWS, manyEvents, 422, "CONFIG_INVALID"],
-])("%s are refused without holding up others", async (_, path, body, status, code) => {
+])("%s are refused without blocking other requests", async (_, path, body, status, code) => {
   const text = body();
   await longestBlock();
   const reply = await post(path, text);
@@ -92,14 +92,14 @@ it.runIf(IS_DEEP).each<[what: string, path: string, body: () => Text, status: nu
 });
 
 const TEXT = `{"a":"${"v".repeat(65_536 - 8)}"}`;
-/** Refused by the last of its events, once all of them were read. */
+/** A batch whose last event is invalid, so that all are read before it is refused. */
 const refused = (count: number, properties: string) => `${many(count, properties).slice(0, -3)},"x":0}]}`;
 
 it.runIf(IS_DEEP).each<[what: string, body: () => Text, status: number]>([
   ["300 arrays of 30,000 numbers, compressed", () => packed(refused(300, numbers(30_000))), 400],
   ["60 MiB, as much as is accepted", () => refused(1_000, TEXT), 400],
-  ["60 MiB, compressed, which the database takes", () => packed(many(1_000, TEXT)), 202],
-])("a large batch is read without holding up others: %s", { timeout: 180_000 }, async (_, body, status) => {
+  ["60 MiB, compressed, which the database accepts", () => packed(many(1_000, TEXT)), 202],
+])("a large batch is read without blocking other requests: %s", { timeout: 180_000 }, async (_, body, status) => {
   const sent = body();
   await expectUnblocked(async () => expect((await post(BATCH, sent)).status).toBe(status));
 });
@@ -110,7 +110,7 @@ async function sendLetters(): Promise<void> {
   expect((await post(BATCH, packed(JSON.stringify({ events })))).status).toBe(202);
 }
 
-/** As a rule with a condition of very many parts leaves them. */
+/** Writes the executions of a rule whose condition has very many parts. */
 async function writeExecutions(): Promise<void> {
   const conditions = [{ text: "→".repeat(21_000) }];
   await sql`
@@ -127,7 +127,7 @@ it.runIf(IS_DEEP).each([
   ["a page of events", sendLetters, "events?limit=200"],
   ["an export", sendLetters, "customers/letters/export?"],
   ["a page of rule executions", writeExecutions, "rule-executions?detail=true&limit=200"],
-])("large answers hold up nobody: %s", { timeout: 180_000 }, async (_, prepare, path) => {
+])("large answers do not block other requests: %s", { timeout: 180_000 }, async (_, prepare, path) => {
   await prepare();
   await expectUnblocked(async () => {
     const reply = await tenant.admin("GET", `/projects/app/${path}&env=test`);
@@ -136,21 +136,21 @@ it.runIf(IS_DEEP).each([
   });
 });
 
-it("what holds up others is counted", async () => {
+it("delays of the event loop are counted", async () => {
   expect(await metrics()).toMatch(/^svc_event_loop_delay_seconds_bucket\{le="0\.05"\} \d+$/m);
 });
 
-it("the description of the API, made at its first request, lets others have their turn", async () => {
+it("building the API description at its first request yields to other requests", async () => {
   const routes = adminRoutes({} as AdminDeps);
   const [description] = openApiRoutes({ publicUrl: () => "http://127.0.0.1", routes });
   const ctx = { set: () => undefined } as unknown as Context;
   let turns = 0;
-  const made = new AbortController();
-  const making = Promise.resolve(description!.handle(ctx)).then(() => made.abort());
-  while (!made.signal.aborted) {
+  const built = new AbortController();
+  const building = Promise.resolve(description!.handle(ctx)).then(() => built.abort());
+  while (!built.signal.aborted) {
     turns += 1;
     await turn();
   }
-  await making;
+  await building;
   expect(turns).toBeGreaterThanOrEqual(routes.length);
 });

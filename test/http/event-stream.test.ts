@@ -14,7 +14,7 @@ interface Served {
   url: string;
 }
 
-/** A server that answers every request with a stream. */
+/** Starts a server that answers every request with a stream. */
 async function serve(next: EventStreamOptions["next"], more: Partial<EventStreamOptions> = {}): Promise<Served> {
   const app = new Koa();
   app.silent = true;
@@ -34,36 +34,36 @@ async function serve(next: EventStreamOptions["next"], more: Partial<EventStream
 async function ask({ url }: Served): Promise<IncomingMessage> {
   const asked = request(url);
   onTestFinished(() => void asked.destroy());
-  asked.on("error", () => undefined); // of those that are destroyed
+  asked.on("error", () => undefined); // raised when the request is destroyed
   asked.end();
   const [response] = (await once(asked, "response")) as [IncomingMessage];
   return response;
 }
 
-/** What has come so far. */
+/** The text received so far. */
 function textOf(response: IncomingMessage): () => string {
   let text = "";
   response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
   return () => text;
 }
 
-it("says where it begins, and again while nothing happens", async () => {
+it("sends its position at the start, and repeats it as a heartbeat", async () => {
   const text = textOf(await ask(await serve(() => Promise.resolve(NOTHING), { heartbeatMs: 5 })));
   await expect.poll(text).toMatch(/^retry: 1000\n\n(id: p0\ndata:\n\n){3}/);
 });
 
-it("ends when the server stops, which need not wait for the client", async () => {
+it("ends when the server stops, without waiting for the client", async () => {
   const served = await serve(() => Promise.resolve(NOTHING));
   const response = await ask(served);
   const text = textOf(response);
   const ended = once(response, "end");
-  // Longer than a test may take: it ends because the stream does.
+  // Longer than the test's timeout: the drain ends because the stream does.
   await drain(served.server, 100_000);
   await ended;
   expect(text()).toBe("retry: 1000\n\nid: p0\ndata:\n\n");
 });
 
-it("asks for no more than a client that does not read has taken", async () => {
+it("stops fetching pages while the client does not read", async () => {
   let asked = 0;
   const item = JSON.stringify("x".repeat(100_000));
   const server = await serve(() => {
@@ -72,21 +72,21 @@ it("asks for no more than a client that does not read has taken", async () => {
   });
   const response = await ask(server);
   response.pause();
-  // The buffers of two sockets and a stream take a few megabytes; then the number of pages stands still.
+  // The buffers of two sockets and a stream hold a few megabytes; then no more pages are fetched.
   let before = -1;
-  const stands = () => before === (before = asked);
-  await expect.poll(stands, { interval: 200, timeout: 20_000 }).toBe(true);
+  const isStable = () => before === (before = asked);
+  await expect.poll(isStable, { interval: 200, timeout: 20_000 }).toBe(true);
   expect(asked).toBeLessThan(500);
   const text = textOf(response);
   response.resume();
-  const stoodAt = asked;
-  await expect.poll(() => asked).toBeGreaterThan(stoodAt);
+  const pausedAt = asked;
+  await expect.poll(() => asked).toBeGreaterThan(pausedAt);
   // Each page once, in order.
   const ids = [...text().matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
   expect(ids).toEqual(ids.map((_, index) => index + 1));
 });
 
-it("stops to ask when the client leaves", async () => {
+it("stops polling when the client disconnects", async () => {
   let asked = 0;
   const served = await serve(() => {
     asked += 1;
@@ -99,12 +99,12 @@ it("stops to ask when the client leaves", async () => {
   await expect.poll(() => asked).toBeGreaterThan(2);
   response.destroy();
   await closed;
-  const stoodAt = asked;
+  const pausedAt = asked;
   await new Promise((resolve) => setImmediate(resolve));
-  expect(asked - stoodAt).toBeLessThanOrEqual(1); // one that was under way
+  expect(asked - pausedAt).toBeLessThanOrEqual(1); // one may have been in flight
 });
 
-it("ends with what went wrong, and says nothing of an inner cause", async () => {
+it("ends with an error that does not disclose its inner cause", async () => {
   let asked = 0;
   const server = await serve(() => {
     asked += 1;
@@ -119,7 +119,7 @@ it("ends with what went wrong, and says nothing of an inner cause", async () => 
   expect(text()).not.toContain("inner text");
 });
 
-it("is refused like any other request where already the first page fails", async () => {
+it("is refused like any other request if the first page fails", async () => {
   const response = await ask(await serve(() => Promise.reject(new Error("inner text"))));
   expect(response.statusCode).toBe(500);
   expect(response.headers["content-type"]).toMatch(/^application\/json/);

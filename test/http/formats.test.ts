@@ -15,7 +15,7 @@ import { DOCS_URL, environmentId, numberFromOne, type Reply } from "../support/s
 import { useIngest } from "./ingest/fixture.js";
 
 const PAGE = fileURLToPath(new URL("../../docs/formats.md", import.meta.url));
-// For whoever changes a format: FORMATS=write npx vitest run test/http/formats.test.ts && npx oxfmt docs/formats.md
+// After a change of a format: FORMATS=write npx vitest run test/http/formats.test.ts && npx oxfmt docs/formats.md
 const WRITE = process.env["FORMATS"] === "write";
 
 type Limits = Partial<Record<"minimum" | "maximum" | "minLength" | "maxLength" | "minItems" | "maxItems", number>>;
@@ -38,8 +38,8 @@ await numberFromOne(sql, await environmentId(sql, "app", "test"));
 const { body } = await fixture.service.request("GET", "/openapi.json");
 const schemas = (body as { components: { schemas: Record<string, Schema> } }).components.schemas;
 
-/** Compares a part of the page with what it should be, or writes that there. */
-async function hold(part: string, expected: string): Promise<void> {
+/** Compares a part of the page with the expected text, or writes that text. */
+async function check(part: string, expected: string): Promise<void> {
   if (WRITE) {
     page = page.replace(part, () => expected);
     await writeFile(PAGE, page);
@@ -48,7 +48,7 @@ async function hold(part: string, expected: string): Promise<void> {
   expect(plain(part)).toBe(plain(expected));
 }
 
-/** Without what the alignment of tables adds. */
+/** The text without the alignment of tables. */
 function plain(text: string): string {
   return text.replace(/^\|.*$/gm, (row) => row.replace(/ +\|/g, " |").replace(/-+/g, "-")).trim();
 }
@@ -61,7 +61,7 @@ const cellsOf = (row: string) =>
     .slice(1, -1)
     .map((cell) => cell.trim());
 
-/** The rows below a heading of these columns, cell by cell, and where they stand. */
+/** The cells of the rows below these column heads, and the rows' text. */
 function table(...heads: string[]): { text: string; rows: string[][] } {
   const head = heads.map((name) => `\\| ${name} +`).join("");
   const found = new RegExp(`^${head}\\|\\n\\|[-| ]+\\|\\n((?:\\|.*\\n)+)`, "m").exec(page);
@@ -69,7 +69,7 @@ function table(...heads: string[]): { text: string; rows: string[][] } {
   return { text: found[1]!, rows: found[1]!.trimEnd().split("\n").map(cellsOf) };
 }
 
-/** The blocks of a section, in their order. */
+/** The code blocks of a section, in order. */
 function blocks(heading: string): { text: string; code: string }[] {
   const section = page.split(/^(?=##+ )/m).find((text) => text.startsWith(`${heading}\n`));
   if (section === undefined) throw new Error(`docs/formats.md has no section ${heading}`);
@@ -79,9 +79,9 @@ function blocks(heading: string): { text: string; code: string }[] {
 const json = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 const jsonOf = (block: { code: string }) => JSON.parse(block.code) as unknown;
 
-/** Compares a block of JSON by what it says. */
-async function holdJson(block: { text: string; code: string }, expected: unknown): Promise<void> {
-  if (WRITE) return hold(block.text, json(expected));
+/** Compares a block of JSON by value. */
+async function checkJson(block: { text: string; code: string }, expected: unknown): Promise<void> {
+  if (WRITE) return check(block.text, json(expected));
   expect(jsonOf(block)).toEqual(expected);
 }
 
@@ -92,7 +92,7 @@ function expectValid(name: string, value: unknown): void {
 }
 
 describe("the tables of", () => {
-  it("schemas are those of the OpenAPI document", async () => {
+  it("schemas match the OpenAPI document", async () => {
     const marks = [...page.matchAll(/<!-- schema: (\w+)(?:\.(\w+))? -->\n(?:\n(?:\|.*\n)+)?/g)];
     expect(marks.length).toBeGreaterThan(10);
     for (const [text, name, member] of marks) {
@@ -106,14 +106,14 @@ describe("the tables of", () => {
       });
       const head = "| member | type | meaning |\n| - | - | - |\n";
       const mark = member === undefined ? name : `${name}.${member}`;
-      await hold(text, `<!-- schema: ${mark} -->\n\n${head}${rows.join("")}`);
+      await check(text, `<!-- schema: ${mark} -->\n\n${head}${rows.join("")}`);
     }
   });
 
-  it("snapshots are those of its shapes", async () => {
+  it("snapshots match its shapes", async () => {
     const single = /<!-- shape: SNAPSHOT -->\n(?:\n(?:\|.*\n)+)?/.exec(page)![0];
     const members = membersOf(shapes.SNAPSHOT).map(rowOf).join("");
-    await hold(single, `<!-- shape: SNAPSHOT -->\n\n| member | type |\n| - | - |\n${members}`);
+    await check(single, `<!-- shape: SNAPSHOT -->\n\n| member | type |\n| - | - |\n${members}`);
     for (const [text, names] of page.matchAll(/<!-- shapes: ([A-Z_, ]+) -->\n(?:\n(?:\|.*\n)+)?/g)) {
       const list = names!.split(", ");
       const found = list.flatMap((name): [string, Shape][] => {
@@ -125,13 +125,13 @@ describe("the tables of", () => {
         return rowOf([`\`${name}\``, members.map(([member, type]) => `${member} ${type}`).join("; ")]);
       });
       const head = `| ${list.length > 1 ? "object" : "kind"} | members |\n| - | - |\n`;
-      await hold(text, `<!-- shapes: ${names} -->\n\n${head}${rows.join("")}`);
+      await check(text, `<!-- shapes: ${names} -->\n\n${head}${rows.join("")}`);
     }
   });
 });
 
 describe("operations", () => {
-  it("are taken and answered as it says", async () => {
+  it("are accepted and answered as documented", async () => {
     const [event, accepted] = blocks("### Track");
     const [batch, answer] = blocks("### Batch");
     expectValid("TrackOperation", jsonOf(event!));
@@ -141,21 +141,21 @@ describe("operations", () => {
     expect([first.status, second.status]).toEqual([202, 202]);
     expectValid("AcceptedEvent", first.body);
     expectValid("AcceptedBatch", second.body);
-    await holdJson(accepted!, first.body);
-    await holdJson(answer!, second.body);
+    await checkJson(accepted!, first.body);
+    await checkJson(answer!, second.body);
   });
 
-  it("are refused as it says", async () => {
+  it("are refused as documented", async () => {
     const [sent, answer] = blocks("## Refusals");
     const { status, body } = await fixture.post("/v1/events/batch", jsonOf(sent!));
     expect(status).toBe(400);
     expectValid("Error", body);
     const { error } = body as { error: Record<string, unknown> };
     const docs = String(error["docs"]).replace(DOCS_URL, "https://svc.example.com/docs");
-    await holdJson(answer!, { error: { ...error, requestId: "req_5d0c2b6e4f1a4c7f9b3e8a7d6c5b4a39", docs } });
+    await checkJson(answer!, { error: { ...error, requestId: "req_5d0c2b6e4f1a4c7f9b3e8a7d6c5b4a39", docs } });
   });
 
-  it("are the same under a key where it says so", async () => {
+  it("count as repeated under a key as documented", async () => {
     const { text, rows } = table("sent again", "answer");
     const sections = page.slice(page.indexOf("## Idempotency keys"));
     const original = /After `(\{.*?\})`, under/.exec(sections)![1]!;
@@ -168,31 +168,31 @@ describe("operations", () => {
       const known = (again as { eventId?: string }).eventId === (body as { eventId: string }).eventId;
       expected.push(rowOf([cell!, known ? `${status}, the same event` : `${status} \`${codeIn(again)}\``]));
     }
-    await hold(text, expected.join(""));
+    await check(text, expected.join(""));
   });
 
   it.each<[what: string, column: string, kept: string, operation: (cell: string) => string]>([
     ["timestamps that are read", "answered", "occurredAt", (cell) => `"event": "login", "timestamp": "${cell}"`],
     ["numbers that are kept", "kept", "properties", (cell) => `"event": "n", "properties": {"n": ${cell}}`],
-  ])("have %s as it says", async (_, column, kept, operation) => {
+  ])("have %s as documented", async (_, column, kept, operation) => {
     const { text, rows } = table("sent", column);
     const expected: string[] = [];
     for (const [cell] of rows) {
       const reply = await fixture.post("/v1/events", `{"customerId": "kept", ${operation(codeOf(cell!))}}`);
       expected.push(rowOf([cell!, await keptOf(reply, kept)]));
     }
-    await hold(text, expected.join(""));
+    await check(text, expected.join(""));
   });
 });
 
 describe("a model", () => {
   let model: LocalModel;
-  it("becomes the snapshot, which the service takes", async () => {
+  it("becomes the snapshot, which the service accepts", async () => {
     const [source, shown] = blocks("## A configuration");
     const compiled = await compileProject(await project({ "svc.config.ts": source!.code }), { types: true });
     expect(compiled).toMatchObject({ ok: true, warnings: [] });
     if (compiled.ok) model = compiled;
-    await holdJson(shown!, model.snapshot);
+    await checkJson(shown!, model.snapshot);
     if (!WRITE) expect(parseSnapshot(jsonOf(shown!))).toEqual({ ok: true, snapshot: model.snapshot });
     await fixture.deploy(model.snapshot, "live");
   });
@@ -200,7 +200,7 @@ describe("a model", () => {
   it("becomes the types", async () => {
     const [shown] = blocks("## Types for senders");
     const types = typesOf(model.snapshot).trimEnd();
-    await hold(shown!.text, `\`\`\`ts\n${types}\n\`\`\``);
+    await check(shown!.text, `\`\`\`ts\n${types}\n\`\`\``);
   });
 
   it("leads to the state", async () => {
@@ -219,11 +219,11 @@ describe("a model", () => {
     const steps = schemas["JourneyProgress"]!.properties!["stepsData"]!.additionalProperties as Schema;
     expect(run!.stepsData["second"]!.triggeredBy).toMatch(/^evt_/);
     expect(steps.properties!["triggeredBy"]!.description).toMatch(/^The id of the event /);
-    await holdJson(shown!, document);
+    await checkJson(shown!, document);
   });
 });
 
-it("a body is signed as it says", async () => {
+it("a body is signed as documented", async () => {
   const [body] = blocks("## A webhook's request");
   expectValid("DeliveryBody", jsonOf(body!));
   const [text, secret, id, timestamp, before] =
@@ -232,10 +232,10 @@ it("a body is signed as it says", async () => {
     )!;
   const signature = sign({ id: id!, timestamp: Number(timestamp), body: body!.code }, [secret!]);
   const signed = `secret \`${secret}\`, \`webhook-id\` \`${id}\`, \`webhook-timestamp\` \`${timestamp}\`${before}`;
-  await hold(text, `${signed}\`webhook-signature\` is \`${signature}\``);
+  await check(text, `${signed}\`webhook-signature\` is \`${signature}\``);
 });
 
-it("ids have the forms", async () => {
+it("ids have the documented forms", async () => {
   const { service, owner } = fixture;
   const ask = (method: string, path: string, body?: object) => service.request(method, path, { by: owner, body });
   await fixture.deploy({ lifecycle: { initial: "new", states: [{ name: "new", transitions: [] }] } });
@@ -255,7 +255,7 @@ it("ids have the forms", async () => {
   const ids = [...text.matchAll(/"((?:[a-z]{3}_[0-9a-f]+|v\d+))"/g)].map(([, id]) => id!);
   const forms = table("form", "of").rows.map(([cell]) => new RegExp(`^${codeOf(cell!)}$`));
   expect(ids.filter((id) => forms.filter((form) => form.test(id)).length !== 1)).toEqual([]);
-  // Of what there is none of yet, the description has an example.
+  // For ids of which none exists yet, the API description has an example.
   const examples = [
     ...JSON.stringify((await ask("GET", "/openapi.json")).body).matchAll(/"([a-z]{3}_[0-9a-f]{8,}|v\d)"/g),
   ];
@@ -272,7 +272,7 @@ it("lists are pages", async () => {
   const at = "2026-03-02T10:00:00.000Z";
   const same = { eventId: "evt_0000000000000400", id: "evt_0000000000000400", occurredAt: at, acceptedAt: at };
   expect(nextCursor).toMatch(/./);
-  await holdJson(shown!, { data: [{ ...data[0], ...same }], nextCursor: "eyJ…" });
+  await checkJson(shown!, { data: [{ ...data[0], ...same }], nextCursor: "eyJ…" });
 });
 
 const INSTANT = "An instant: ISO 8601 in UTC with milliseconds.";
@@ -312,10 +312,10 @@ function typeText(schema: Schema): string {
   }
 }
 
-/** The members of a node of snapshots. Members that are nodes of their own have no type there: they are checked where they are visited. */
+/** The members of a snapshot node. Members that are nodes themselves have no type here: they are checked where they are visited. */
 function membersOf(shape: Shape): [string, string][] {
   const { properties, required = [] } = JSON.parse(JSON.stringify(shape.Type())) as Schema;
-  // What is never accepted is in a shape for the words that refuse it.
+  // A shape has members that are never accepted for their error messages.
   const accepted = Object.entries(properties!).filter(([, schema]) => schema.not === undefined);
   return accepted.map(([name, schema]) => {
     const type = typeText(schema)
@@ -327,7 +327,7 @@ function membersOf(shape: Shape): [string, string][] {
 
 const codeIn = (body: unknown) => (body as { error: { code: string } }).error.code;
 
-/** What is kept of an event that was taken; why it was refused. */
+/** The stored member of an accepted event, or the reason of its refusal. */
 async function keptOf({ status, body }: Reply, member: string): Promise<string> {
   const { eventId, error } = body as { eventId: string; error?: { reason?: string; message: string } };
   if (error !== undefined) return `${status}: ${error.reason ?? error.message}`;

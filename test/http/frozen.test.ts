@@ -3,7 +3,7 @@ import { call } from "../../src/db/api/call.js";
 import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { useIngest } from "./ingest/fixture.js";
 
-// What HTTP answers of an environment that is frozen because it moves to another database.
+// HTTP answers for an environment that is frozen because it moves to another database.
 
 const fixture = await useIngest();
 const { service, owner } = fixture;
@@ -24,7 +24,7 @@ describe("a frozen environment", () => {
     ["a single event", () => fixture.single({ ...event, idempotencyKey: "new" })],
     ["a repeated event", () => fixture.single(event)],
     ["a batch", () => fixture.batch([event])],
-  ])("takes no events: %s is to be sent again", async (_, send) => {
+  ])("accepts no events: %s is to be sent again", async (_, send) => {
     const before = await fixture.stored();
     const { status, headers, body } = await send();
     expect([status, headers.get("Retry-After")]).toEqual([503, "10"]);
@@ -55,7 +55,7 @@ describe("a frozen environment", () => {
     expect((await admin("POST", "/projects/app/keys?env=live", { name: "new" })).status).toBe(201);
   });
 
-  it("goes on once it is frozen no more", async () => {
+  it("continues once it is unfrozen", async () => {
     await call(sql, "operator_unfreeze_environment", "acme", place);
     expect((await fixture.single(event)).body).toMatchObject({ duplicate: true });
     expect((await fixture.single({ ...event, idempotencyKey: "new" })).body).toMatchObject({ duplicate: false });

@@ -16,8 +16,8 @@ describe("depth and containers", () => {
   const LIMITS = { depthMax: 3, containersMax: 5 };
 
   it.each([
-    ["as many levels as may be", '[{"a":[1,2,3]}]'],
-    ["as many objects and arrays as may be", "[{},{},[],[]]"],
+    ["as many levels as allowed", '[{"a":[1,2,3]}]'],
+    ["as many objects and arrays as allowed", "[{},{},[],[]]"],
     ["levels one after another", '[[[1]],[["a"]]]'],
     ["brackets in a text", '["[[[[[[", "{{{{{{"]'],
     ["brackets in a text after an escaped quote", String.raw`["\"[[[[[["]`],
@@ -25,14 +25,14 @@ describe("depth and containers", () => {
     ["a text without an end", '["[[[[[['],
     ["a text that ends within an escape", '["[[[[[[\\'],
     ["closing brackets only", "]]]]]]]]"],
-  ])("what may be parsed exceeds no limit: %s", (_, text) => {
+  ])("JSON within the limits exceeds none: %s", (_, text) => {
     expect(exceeded(text, LIMITS)).toBeNull();
   });
 
   it.each([
     ["depthMax", ["[[[[]]]]", '{"a":{"b":{"c":{}}}}', '[{"a":[{}]}]', "[[[[", String.raw`["\\",[[[1]]]]`]],
     ["containersMax", ["[[],[],[],[],[]]", '[{},{},{},{},{"a":1}]', "[[{}],[{}],[]]"]],
-  ])("what nests too deep is told from what holds too many: %s", (limit, texts) => {
+  ])("distinguishes nesting that is too deep from too many containers: %s", (limit, texts) => {
     for (const text of texts) expect([text, exceeded(text, LIMITS)]).toEqual([text, { limit, path: "" }]);
   });
 });
@@ -54,7 +54,7 @@ describe("numbers of values", () => {
     expect(exceeded(text, limits)).toEqual(found);
   });
 
-  it("are told, one more for what is empty", () => {
+  it("are counted, one more for empty containers", () => {
     expect(countJson('{"a":[1,2,3],"b":"x"}', FREE).values).toBe(6);
     expect(countJson('{"a":[1,2,3],"b":{}}', FREE).values).toBe(7);
   });
@@ -64,21 +64,21 @@ describe("the parts of a document", () => {
   const part = { depth: 3, valuesMax: 3, charactersMax: 20 };
 
   it.each([
-    ["of as many values as may be", '{"events":[{"a":[1]},{"a":[1]},{"a":1,"b":2}]}'],
-    ["of as many characters", `{"events":[{"a":"${"x".repeat(12)}"}]}`],
-    ["that are none: scalars", `{"events":[1,2,3,4,"${"x".repeat(100)}"]}`],
-  ])("are let pass %s", (_, text) => {
+    ["with as many values as allowed", '{"events":[{"a":[1]},{"a":[1]},{"a":1,"b":2}]}'],
+    ["with as many characters as allowed", `{"events":[{"a":"${"x".repeat(12)}"}]}`],
+    ["that are scalars", `{"events":[1,2,3,4,"${"x".repeat(100)}"]}`],
+  ])("are accepted %s", (_, text) => {
     expect(exceeded(text, { part })).toBeNull();
   });
 
   it.each<[string, string, ReturnType<typeof exceeded>]>([
     ["values", '{"events":[{},{"a":[1,2,3,4]}]}', { limit: "partValuesMax", path: "events[1]" }],
     ["characters", `{"x":[],"events":[{"a":"${"x".repeat(15)}"}]}`, { limit: "partCharactersMax", path: "events[0]" }],
-  ])("are told where one has too many %s", (_, text, found) => {
+  ])("are reported if one has too many %s", (_, text, found) => {
     expect(exceeded(text, { part })).toEqual(found);
   });
 
-  it("may be the document's members", () => {
+  it("can be the document's members", () => {
     const limits = { part: { ...part, depth: 2 } };
     expect(exceeded('{"a":[1,2],"b":{"c":[1,2,3,4]}}', limits)).toEqual({ limit: "partValuesMax", path: "b" });
   });

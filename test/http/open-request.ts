@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { request, type IncomingMessage, type RequestOptions } from "node:http";
 
-/** Sends what `fetch` would tidy up or refuse: any target, any header, a body in pieces of no declared length. */
+/** Sends requests that `fetch` would normalise or refuse: any target, any header, a body in chunks without a declared length. */
 export async function openRequest(
   url: string,
   options: RequestOptions,

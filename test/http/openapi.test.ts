@@ -19,7 +19,7 @@ interface Document {
 const service = await useService();
 const document = (await service.request("GET", "/openapi.json")).body as Document;
 
-/** What the linter of `npx @redocly/cli lint` says with its recommended rules. */
+/** The problems that `npx @redocly/cli lint` finds with its recommended rules. */
 async function lint(api: unknown): Promise<string[]> {
   const config = await createConfig({ extends: ["recommended"] });
   const problems = await lintFromString({ source: JSON.stringify(api), config, absoluteRef: "openapi.json" });
@@ -30,7 +30,7 @@ async function lint(api: unknown): Promise<string[]> {
 }
 
 describe("GET /openapi.json", () => {
-  it("needs no credentials and may be kept for a while", async () => {
+  it("needs no credentials and can be cached for a while", async () => {
     const { status, headers } = await service.request("GET", "/openapi.json");
     expect(status).toBe(200);
     expect(headers.get("Content-Type")).toBe("application/json; charset=utf-8");
@@ -41,7 +41,7 @@ describe("GET /openapi.json", () => {
     expect(document.servers).toEqual([{ url: service.url }]);
   });
 
-  it("passes the linter's recommended rules, which find a fault where there is one", async () => {
+  it("passes the linter's recommended rules, which do find a fault", async () => {
     expect(await lint(document)).toEqual([]);
     const paths = { ...document.paths, "/x": { get: { responses: { 200: { $ref: "#/components/responses/X" } } } } };
     const fault = "error no-unresolved-refs #/paths/~1x/get/responses/200: Can't resolve $ref";
@@ -49,7 +49,7 @@ describe("GET /openapi.json", () => {
   });
 });
 
-/** What the document leaves out: pages that people look at, and the metadata once more for clients that look below a path. */
+/** Not in the document: pages for people, and the metadata at its second address, for clients that look below a path. */
 const LEFT_OUT =
   /^\/((docs|console)(\/.*)?|login|logout|sign-in|device|invitation|password|(change|forgotten)-password||\.well-known\/oauth-authorization-server\/\*issuer)$/;
 
@@ -59,7 +59,7 @@ describe("the endpoints", () => {
       Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
     );
 
-  it("are the routes of the application, all of them and no other", () => {
+  it("are exactly the routes of the application", () => {
     const served = service.routes
       .filter(({ path }) => !LEFT_OUT.test(path))
       .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
@@ -67,7 +67,7 @@ describe("the endpoints", () => {
     expect(described.sort()).toEqual(served.sort());
   });
 
-  it("are named after the operations of iam.operations(), whose roles they tell", async () => {
+  it("are named after the operations of iam.operations() and state their roles", async () => {
     const rows = await service.db.sql<PermissionRow[]>`
       select operation, role_test as "roleTest", role_live as "roleLive", entitlement from iam.operations()`;
     expect(readPermissions()).toEqual([...rows]);
@@ -81,7 +81,7 @@ describe("the endpoints", () => {
     expect(document.paths["/whoami"]!["get"]).toMatchObject({ description: "Least role: **viewer**." });
   });
 
-  it("say of each refused request that it is answered with the envelope", () => {
+  it("document the error envelope for each refusal", () => {
     const { responses } = document.components;
     const wrong = operations()
       .filter(([endpoint]) => !/ \/(oauth|\.well-known)\//.test(endpoint))
@@ -98,12 +98,14 @@ describe("the endpoints", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("say what is answered to requests that never get there: too slow ones, and those with too large headers", () => {
-    const silent = operations().filter(([, { responses }]) => responses["408"] === undefined || !responses["431"]);
-    expect(silent.map(([endpoint]) => endpoint)).toEqual([]);
+  it("document the answers to requests that never reach them: too slow ones, and those with too large headers", () => {
+    const undocumented = operations().filter(
+      ([, { responses }]) => responses["408"] === undefined || !responses["431"],
+    );
+    expect(undocumented.map(([endpoint]) => endpoint)).toEqual([]);
   });
 
-  it("describe each pattern of a request in words that end a refusal", () => {
+  it("describe each pattern of a request in words that can end an error message", () => {
     const undescribed = (node: object): unknown[] => [
       ...("pattern" in node && !/^must /.test(String("description" in node && node.description)) ? [node] : []),
       ...Object.values(node).flatMap((part: unknown) => (part instanceof Object ? undescribed(part) : [])),
@@ -112,7 +114,7 @@ describe("the endpoints", () => {
     expect(requests.flatMap(undescribed)).toEqual([]);
   });
 
-  it("are the same in every process, letter by letter", async () => {
+  it("are byte-identical in every process", async () => {
     const another = await startService({}, { publicUrl: service.url });
     onTestFinished(() => another.stop());
     const textOf = async ({ url }: typeof service) => (await fetch(`${url}/openapi.json`)).text();
@@ -165,11 +167,11 @@ function schemasOf(node: unknown, place = ""): [place: string, schema: object][]
 }
 
 describe("the schemas", () => {
-  it("are JSON Schema of draft 2020-12, whose references lead somewhere", () => {
+  it("are JSON Schema of draft 2020-12, whose references resolve", () => {
     const ajv = new Ajv2020({ strict: true, allErrors: true, validateFormats: false, keywords: ["components"] });
     const found = schemasOf(document);
     expect(found.length).toBeGreaterThan(100);
-    // In one document, whose components are looked at once.
+    // In one document, so that its components are compiled once.
     const $defs = Object.fromEntries(found.map(([, schema], index) => [index, schema]));
     ajv.addSchema({ $id: "openapi", components: { schemas: document.components.schemas }, $defs });
     for (const [index, [place]] of found.entries())

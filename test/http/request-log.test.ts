@@ -12,17 +12,17 @@ type Line = Record<string, unknown>;
 const guide = await readFile(new URL("../../docs/operations/logs.md", import.meta.url), "utf8");
 
 let lines: Line[] = [];
-/** The fields of all lines. */
+/** The fields of all lines so far. */
 const seen = new Set<string>();
 const log = createLogger("debug", {
   write: (written) => {
     const line = JSON.parse(written) as Line;
-    // What Koa says of a connection that breaks is no line of a request.
+    // Koa's message about a broken connection is not the line of a request.
     if (line["msg"] !== "an answer could not be sent") lines.push(line);
   },
 });
 
-// No provider answers there.
+// No provider listens there.
 const service = await useService({ log }, { ai: { baseUrl: "http://127.0.0.1:1/v1", apiKey: null, model: "none" } });
 const { sql } = service.db;
 const ada = await service.owner("acme");
@@ -33,7 +33,7 @@ beforeEach(() => {
   lines = [];
 });
 
-/** The line of a request, where nothing went wrong but what was asked. */
+/** The line of a request that was answered, or refused by the client's fault. */
 const line = (method: string, route: string, status: number, more: object = {}): unknown => ({
   time: expect.any(String) as string,
   pid: process.pid,
@@ -48,17 +48,17 @@ const line = (method: string, route: string, status: number, more: object = {}):
 });
 const asAda = { Authorization: `Bearer ${ada.token}`, "X-Svc-Organization": ada.organizationId };
 const authorized = { Authorization: `Bearer ${key}` };
-/** Expects one line with these members, which may follow the answer. */
+/** Expects one line with these members, possibly only after the answer. */
 const expectLine = (members: object) =>
   vi.waitFor(() => expect(lines).toEqual([expect.objectContaining(members) as unknown]));
 const UNAVAILABLE = "the request failed: something that it needs is unavailable or overloaded";
 
-it("a request that was answered is one line with its route's pattern, status and duration", async () => {
+it("logs an answered request as one line with its route's pattern, status and duration", async () => {
   await service.request("GET", "/projects/app", { by: ada });
   expect(lines).toEqual([line("GET", "/projects/:project", 200)]);
 });
 
-it("a customer's id, an unknown path and a query are not told", async () => {
+it("does not log customer ids, unknown paths and queries", async () => {
   await service.request("GET", "/projects/app/customers/person-at-home?env=test", { by: ada });
   await service.request("GET", "/person-at-home");
   await service.request("PATCH", "/projects/app/customers/person-at-home", { by: ada });
@@ -73,7 +73,7 @@ it("a customer's id, an unknown path and a query are not told", async () => {
 describe("ingestion", () => {
   const operation = { type: "track", customerId: "c1", event: "login", timestamp: "2026-03-02T10:00:00Z" };
 
-  it("says how many operations were accepted", async () => {
+  it("logs how many operations were accepted", async () => {
     const events = [operation, operation, { type: "identify", customerId: "c1", traits: {} }];
     await service.request("POST", "/v1/events/batch", { headers: authorized, body: { events } });
     await service.request("POST", "/v1/events", { headers: authorized, body: operation });
@@ -83,7 +83,7 @@ describe("ingestion", () => {
     ]);
   });
 
-  it("says by its code why a request was refused, and nothing of what was sent", async () => {
+  it("logs the code of a refusal, and nothing that was sent", async () => {
     await service.request("POST", "/v1/events", { headers: authorized, body: '{"type": "track", "secret-person' });
     const headers = { Authorization: "Bearer svc_test_wrong" };
     await service.request("POST", "/v1/events", { headers, body: operation });
@@ -94,7 +94,7 @@ describe("ingestion", () => {
     ]);
   });
 
-  it("of an environment that is frozen is refused as any other, without a stack", async () => {
+  it("logs a refusal by a frozen environment like any other, without a stack", async () => {
     await sql`update svc.environments set frozen_at = now()`;
     await service.request("POST", "/v1/events", { headers: authorized, body: operation });
     await sql`update svc.environments set frozen_at = null`;
@@ -102,7 +102,7 @@ describe("ingestion", () => {
   });
 });
 
-it("a fault of ours is one line, an error with its cause", async () => {
+it("logs an internal error as one line at error, with its cause", async () => {
   await sql`alter function svc_api.whoami(bytea, text) rename to whoami_gone`;
   await service.request("GET", "/whoami", { by: ada });
   await sql`alter function svc_api.whoami_gone(bytea, text) rename to whoami`;
@@ -111,7 +111,7 @@ it("a fault of ours is one line, an error with its cause", async () => {
   expect(lines).toEqual([line("GET", "/whoami", 500, failed)]);
 });
 
-it("a request that cannot be served is one warning with the reason", async () => {
+it("logs a request that cannot be served as one warning with the reason", async () => {
   await sql`
     create or replace function svc_api.invitation_of_link(link_hash bytea) returns json language plpgsql as
     $$ begin raise exception using errcode = '57014'; end $$`;
@@ -119,7 +119,7 @@ it("a request that cannot be served is one warning with the reason", async () =>
   await expectLine({ level: "warn", status: 503, code: "SERVICE_UNAVAILABLE", msg: UNAVAILABLE });
 });
 
-it("a provider of language models that is away is one warning too", async () => {
+it("logs an unreachable language model provider as one warning, too", async () => {
   const body = { task: "explain-config", facts: {} };
   await service.request("POST", "/projects/app/ai/answers", { by: ada, body });
   const reason = "It cannot be reached, or its answer broke off.";
@@ -127,13 +127,13 @@ it("a provider of language models that is away is one warning too", async () => 
   await expectLine({ level: "warn", route, status: 502, code: "AI_UNAVAILABLE", reason, msg: UNAVAILABLE });
 });
 
-it("a probe that succeeds is told at debug", async () => {
+it("logs a successful probe at debug", async () => {
   const PROBES = ["/livez", "/startupz", "/readyz", "/health"];
   for (const probe of PROBES) await service.request("GET", probe);
   expect(lines.map(({ level, route }) => [level, route])).toEqual(PROBES.map((probe) => ["debug", probe]));
 });
 
-it("what was done for a client that went away meanwhile is told all the same", async () => {
+it("logs what was done for a client that disconnected meanwhile", async () => {
   const leaving = new AbortController();
   await sql.begin(async (tx) => {
     await tx`lock svc.ingest_batches in exclusive mode`;
@@ -147,7 +147,7 @@ it("what was done for a client that went away meanwhile is told all the same", a
   await expectLine({ route: "/v1/events", status: 202, operations: 1 });
 });
 
-it("a request that ends before its body is one line, with what its client was told", async () => {
+it("logs a request that ends before its body as one line, with the client's answer", async () => {
   const connection = openConnection(service.url);
   const headers = { Host: "x", ...authorized, "X-Request-ID": "req", "Content-Type": "application/json" };
   connection.write(headOf("POST /v1/events HTTP/1.1", { ...headers, "Content-Length": 100, Expect: "100-continue" }));
@@ -161,7 +161,7 @@ it.each([
   ["refused", "POST", "/v1/events"],
   ["served", "GET", "/livez"],
 ])(
-  "a request that was %s while its body still came is told as its client was: as no HTTP",
+  "logs a request that was %s before its body turned out malformed as answered: as invalid HTTP",
   async (_, method, route) => {
     const connection = openConnection(service.url);
     const headers = { Host: "x", Connection: "close", "Transfer-Encoding": "chunked", "X-Request-ID": "req" };
@@ -171,7 +171,7 @@ it.each([
   },
 );
 
-it("a stream's line follows its end", async () => {
+it("logs a stream after its end", async () => {
   const abort = new AbortController();
   const response = await fetch(`${service.url}/projects/app/events/stream?env=test`, {
     headers: asAda,
@@ -183,7 +183,7 @@ it("a stream's line follows its end", async () => {
   await expectLine({ level: "info", status: 200, clientGone: true });
 });
 
-it("a client that goes away before its stream of events began has a line, too", async () => {
+it("logs a client that disconnects before its stream of events begins", async () => {
   const other = connect(service.db.url, { max: 1, applicationName: "svc test lock" });
   const { socket } = openConnection(service.url);
   await other.begin(async (tx) => {
@@ -197,25 +197,25 @@ it("a client that goes away before its stream of events began has a line, too", 
   await expectLine({ level: "info", route: "/projects/:project/events/stream", clientGone: true });
 });
 
-it("what is no HTTP is told with its status, code and request id", async () => {
+it("logs invalid HTTP with its status, code and request id", async () => {
   const connection = openConnection(service.url);
   connection.write("secret-person\r\n\r\n");
   const requestId = (await connection.closed)[0]!.headers["x-request-id"];
   await expectLine({ level: "info", requestId, status: 400, code: "VALIDATION_ERROR", msg: "the request was refused" });
 });
 
-it("the guide's line is one of a batch", async () => {
+it("matches the guide's example line, that of a batch", async () => {
   const [, shown] = /^```json\n(.*?)^```$/ms.exec(guide)!;
   const events = [{ customerId: "c", event: "e" }];
   await service.request("POST", "/v1/events/batch", { headers: authorized, body: { events } });
   const kinds = (line: Line) => Object.entries(line).map(([name, value]) => [name, typeof value]);
-  const [told] = lines as [Line];
+  const [logged] = lines as [Line];
   const expected = JSON.parse(shown!) as Line;
-  expect(kinds(told).sort()).toEqual(kinds(expected).sort());
-  for (const name of ["level", "method", "route", "status", "msg"]) expect(told[name]).toBe(expected[name]);
+  expect(kinds(logged).sort()).toEqual(kinds(expected).sort());
+  for (const name of ["level", "method", "route", "status", "msg"]) expect(logged[name]).toBe(expected[name]);
 });
 
-it("every field of these lines is in the guide", async () => {
+it("has every field of these lines in the guide", async () => {
   const described = [...guide.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!);
   expect([...seen].sort()).toEqual(expect.arrayContaining(["err", "operations", "requestId", "route"]));
   const common = ["level", "time", "pid", "msg"];

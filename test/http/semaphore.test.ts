@@ -2,16 +2,16 @@ import { expect, it } from "vitest";
 import { Semaphore } from "../../src/http/semaphore.js";
 import { QueueFullError } from "../../src/http/errors.js";
 
-it("gives places to those who ask in turn, and to each no more than it may have", async () => {
+it("gives places in the order of requests, and to each client at most its share", async () => {
   const places = new Semaphore({ places: 2, placesEach: 1, waitingMax: 10, waitMsMax: 10_000 });
   const entered: string[] = [];
   const leave: (() => void)[] = [];
-  const ask = (who: string) =>
-    void places.take(who).then((left) => {
-      entered.push(who);
+  const ask = (client: string) =>
+    void places.take(client).then((left) => {
+      entered.push(client);
       leave.push(left);
     });
-  for (const who of ["a", "a", "a", "b", "c"]) ask(who);
+  for (const client of ["a", "a", "a", "b", "c"]) ask(client);
   await expect.poll(() => entered).toEqual(["a", "b"]);
   leave[0]!();
   await expect.poll(() => entered).toEqual(["a", "b", "a"]);
@@ -21,7 +21,7 @@ it("gives places to those who ask in turn, and to each no more than it may have"
   await expect.poll(() => entered).toEqual(["a", "b", "a", "c", "a"]);
 });
 
-it("refuses one who has as many as it may, waiting or at work, and nobody else", async () => {
+it("refuses a client that has its share of places, waiting ones included, and no other", async () => {
   const places = new Semaphore({ places: 1, waitingMax: 10, each: 2, waitMsMax: 10_000 });
   const leave = await places.take("a");
   const waiting = [places.take("a"), places.take("b")];

@@ -6,7 +6,7 @@ import { FORM, useOAuthService } from "./fixture.js";
 const service = useOAuthService();
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
-/** Of each endpoint a request that is well formed. */
+/** A well-formed request for each endpoint. */
 const ENDPOINTS: [path: string, fields: Record<string, string>][] = [
   ["/oauth/device_authorization", { client_id: "svc-cli" }],
   ["/oauth/token", { client_id: "svc-cli", grant_type: GRANT, device_code: "svc_device_unknown" }],
@@ -32,7 +32,7 @@ describe.each(ENDPOINTS)("POST %s", (path, fields) => {
     }
   });
 
-  it("ignores parameters that it does not know, also where they are repeated", async () => {
+  it("ignores unknown parameters, repeated ones included", async () => {
     const plain = await service.form(path, fields);
     const more = await service.form(path, `${new URLSearchParams(fields).toString()}&scope=a&scope=b&x`);
     expect(more.status).toBe(plain.status);
@@ -52,7 +52,7 @@ describe.each(ENDPOINTS)("POST %s", (path, fields) => {
     }
   });
 
-  it("refuses a client that there is none of", async () => {
+  it("refuses an unknown client", async () => {
     const description = "There is no client with this client_id. The command line is svc-cli.";
     for (const client_id of ["svc", "SVC-CLI", "constructor", "é"])
       expect(await service.form(path, { ...fields, client_id })).toMatchObject(
@@ -81,7 +81,7 @@ describe.each(ENDPOINTS)("POST %s", (path, fields) => {
     expect(reply).toMatchObject(invalidRequest("The body is too large. At most 8192 bytes are read.", 413));
   });
 
-  it("refuses what is no percent-encoded UTF-8", async () => {
+  it("refuses a body that is not percent-encoded UTF-8", async () => {
     const refusal = invalidRequest(`The form is not valid. Its fields are not percent-encoded UTF-8. ${ONCE}`);
     for (const body of ["client_id=%ff", "client_id=%", "%C3=1&client_id=svc-cli"])
       expect(await service.form(path, body)).toMatchObject(refusal);
@@ -93,7 +93,7 @@ describe.each(ENDPOINTS)("POST %s", (path, fields) => {
   });
 });
 
-it("names the grant where another is asked for, before it looks at its parameters", async () => {
+it("names the supported grant when another is requested, before it checks other parameters", async () => {
   const reply = await service.form("/oauth/token", { client_id: "svc-cli", grant_type: "password", username: "u" });
   const description = `The only grant_type of this service is ${GRANT}.`;
   expect(reply).toMatchObject(refused(400, "unsupported_grant_type", description));
@@ -106,7 +106,7 @@ it("writes descriptions in the characters that OAuth allows", async () => {
   }
 });
 
-describe("without what it needs, every endpoint refuses, and says nothing of what is inside:", () => {
+describe("every endpoint refuses without disclosing internals, without", () => {
   const { log, lines } = capturedLog();
   const broken = useOAuthService({ log });
   async function expectRefused(expected: object, msg: string): Promise<void> {

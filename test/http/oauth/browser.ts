@@ -1,6 +1,6 @@
 import { Browser as PlainBrowser, type Visited } from "../../support/browser.js";
 
-/** A browser that sends whatever fields it is told to, with the token of the page that it was shown last. */
+/** A browser that sends arbitrary fields, with the form token of the last page shown. */
 export class Browser {
   readonly #browser: PlainBrowser;
   #token = "";

@@ -15,7 +15,7 @@ beforeAll(async () => {
   browser = await service.browser(owner);
 });
 
-/** As a person does it: opens the link, sees what asks, decides. */
+/** Decides like a person: opens the link, sees the request, decides. */
 async function decide(userCode: string, decision: "approve" | "deny"): Promise<void> {
   await browser.get(`/device?user_code=${userCode}`);
   await browser.submit("/device", { user_code: userCode });
@@ -23,14 +23,14 @@ async function decide(userCode: string, decision: "approve" | "deny"): Promise<v
   expect(done.status).toBe(200);
 }
 
-/** Lets the time since the last poll pass. */
+/** Sets the last poll back as if the interval had passed. */
 async function waitOut(deviceCode: string): Promise<void> {
   await service.db.sql`
     update iam.device_authorizations set last_polled_at = last_polled_at - make_interval(secs => interval_seconds)
     where device_code_hash = ${hashCredential(deviceCode)}`;
 }
 
-/** What is answered instead of a token. */
+/** The error that is answered instead of a token. */
 const refusal = (error: string, description: string) => ({ status: 400, error, description });
 
 const REDEEMED = refusal(
@@ -47,7 +47,7 @@ const countTokens = async () => (await service.db.sql`select from iam.access_tok
 
 const PENDING = refusal("authorization_pending", "The sign-in is not approved yet. Ask again after the interval.");
 
-it("a device that asks is given both codes, the page's address and its times", async () => {
+it("a device that asks gets both codes, the page's address, the expiry and the interval", async () => {
   const asked = await service.ask();
   expect(asked).toEqual({
     device_code: expect.stringMatching(/^svc_device_[0-9a-f]{48}$/) as string,
@@ -60,7 +60,7 @@ it("a device that asks is given both codes, the page's address and its times", a
 });
 
 describe("a device that was approved", () => {
-  it("waits until then, and gets a token that is good at once, in all organizations of the user and no other", async () => {
+  it("has to wait for it, then gets a token that is valid at once, in the user's organizations only", async () => {
     const asked = await service.ask();
     expect(await service.refused(asked.device_code)).toEqual(PENDING);
     await decide(asked.user_code, "approve");
@@ -86,7 +86,7 @@ describe("a device that was approved", () => {
     expect((await whoami(strangers)).status).toBe(404);
   });
 
-  it("gets one token, however many redeem its code at once", async () => {
+  it("gets one token, however often its code is redeemed at once", async () => {
     const asked = await service.ask();
     await decide(asked.user_code, "approve");
     const before = await countTokens();
@@ -97,7 +97,7 @@ describe("a device that was approved", () => {
     for (const { reason } of refused) expect(await refusalOf(Promise.reject(reason as Error))).toEqual(REDEEMED);
   });
 
-  it("is told where its codes have expired, decided about or not", async () => {
+  it("gets an error once its codes have expired, approved or not", async () => {
     const [asked, approved] = [await service.ask(), await service.ask()];
     await decide(approved.user_code, "approve");
     for (const { device_code: deviceCode } of [asked, approved]) {
@@ -108,7 +108,7 @@ describe("a device that was approved", () => {
   });
 });
 
-it("tells a device that it was denied, also when its codes have expired since", async () => {
+it("tells a device that it was denied, even after its codes have expired", async () => {
   const asked = await service.ask();
   await decide(asked.user_code, "deny");
   const denied = refusal("access_denied", "The sign-in was denied.");
@@ -117,7 +117,7 @@ it("tells a device that it was denied, also when its codes have expired since", 
   expect(await service.refused(asked.device_code)).toEqual(denied);
 });
 
-it("makes a device that polls too early wait 5 seconds longer each time, from then on", async () => {
+it("adds 5 seconds to a device's interval each time it polls too early", async () => {
   const { device_code: deviceCode } = await service.ask();
   const slowDown = (seconds: number) =>
     refusal("slow_down", `Polled too early. From now on wait ${seconds} s each time.`);
@@ -138,7 +138,7 @@ describe("a device code", () => {
     expect(await service.refused(deviceCode)).toEqual(unknown);
   });
 
-  it("of another client is refused, and stays good for that one", async () => {
+  it("of another client is refused, and stays valid for that client", async () => {
     const asked = await service.ask();
     const rename = (clientId: string) => service.db.sql`
       update iam.device_authorizations set client_id = ${clientId} where device_code_hash = ${hashCredential(asked.device_code)}`;
@@ -149,8 +149,8 @@ describe("a device code", () => {
   });
 });
 
-/** Whether a token is good; fails where it is neither that nor refused as unknown. */
-async function isGood(by: Actor): Promise<boolean> {
+/** Whether a token is valid; fails if it is neither valid nor refused as unknown. */
+async function isValid(by: Actor): Promise<boolean> {
   const { status } = await service.request("GET", "/whoami", { by });
   expect([200, 401]).toContain(status);
   return status === 200;
@@ -163,15 +163,15 @@ describe("POST /oauth/revoke", () => {
     return { ...owner, token: (await service.poll(deviceCode)).access_token };
   }
 
-  it("ends a token at once, and other tokens of the user go on", async () => {
+  it("revokes a token at once, and no other token of the user", async () => {
     const ended = await signInDevice();
     const other = await signInDevice();
     await service.revoke(ended.token);
-    expect(await isGood(ended)).toBe(false);
-    expect(await isGood(other)).toBe(true);
+    expect(await isValid(ended)).toBe(false);
+    expect(await isValid(other)).toBe(true);
   });
 
-  it("keeps the instant of the first time, also where the token has expired since", async () => {
+  it("keeps the instant of the first revocation, even after the token has expired", async () => {
     const { token } = await signInDevice();
     const { sql } = service.db;
     const at = () => sql`select revoked_at from iam.access_tokens where token_hash = ${hashCredential(token)}`;
@@ -182,21 +182,21 @@ describe("POST /oauth/revoke", () => {
     expect(await at()).toEqual(first);
   });
 
-  it.each(["svc_token_unknown", "x", "ü".repeat(100)])("answers 200 for a token that nobody has: %j", async (token) => {
+  it.each(["svc_token_unknown", "x", "ü".repeat(100)])("answers 200 for an unknown token: %j", async (token) => {
     const fields = { client_id: "svc-cli", token, token_type_hint: "refresh_token" };
     expect(await service.form("/oauth/revoke", fields)).toMatchObject({ status: 200, body: undefined });
   });
 
-  it("refuses a token that no sign-in of the client made, and says that it stays good", async () => {
+  it("refuses a token that no sign-in of the client created, and says that it stays valid", async () => {
     const { status, body } = await service.form("/oauth/revoke", { client_id: "svc-cli", token: owner.token });
     const description =
       "The token is not from a sign-in by this client, so it stays valid. An owner of its organization can revoke it.";
     expect([status, body]).toEqual([400, { error: "invalid_request", error_description: description }]);
-    expect(await isGood(owner)).toBe(true);
+    expect(await isValid(owner)).toBe(true);
   });
 });
 
-describe("a password that is set anew", () => {
+describe("setting a new password", () => {
   /** The device, its user's browser session, and a link to set another password. */
   let deviceCode: Buffer;
   let userCode: string;
@@ -215,7 +215,7 @@ describe("a password that is set anew", () => {
       insert into iam.password_links (link_hash, user_id, created_by, expires_at) select ${link}, user_id, 'operator', at from u`;
   });
 
-  /** Does something, and does not commit it before the password is being set anew and has to wait. */
+  /** Does the work in a transaction that commits only once the setting of the password waits for it. */
   async function whilePasswordIsSet(work: (tx: ReservedSql) => Promise<void>): Promise<void> {
     const tx = await service.db.sql.reserve();
     try {
@@ -236,14 +236,14 @@ describe("a password that is set anew", () => {
     return row.status;
   }
 
-  it("takes back an approval that is being given", async () => {
+  it("revokes an approval that is in progress", async () => {
     await whilePasswordIsSet(async (tx) => {
       await tx`select svc_api.decide_device_authorization(${session}, ${userCode}, true)`;
     });
     expect(await storedStatus()).toBe("denied");
   });
 
-  it("ends a token that is being fetched", async () => {
+  it("revokes a token that is being redeemed", async () => {
     await service.db.sql`select svc_api.decide_device_authorization(${session}, ${userCode}, true)`;
     const token = newCredential("token");
     await whilePasswordIsSet(async (tx) => {
@@ -252,6 +252,6 @@ describe("a password that is set anew", () => {
       expect(row.answer).toEqual({ status: "granted", expiresIn: 90 * 24 * 60 * 60 });
     });
     expect(await storedStatus()).toBe("redeemed");
-    expect(await isGood({ ...owner, token: token.text })).toBe(false);
+    expect(await isValid({ ...owner, token: token.text })).toBe(false);
   });
 });

@@ -36,7 +36,7 @@ describe("GET /device", () => {
     expect(page.html).toMatch(/<input[^>]* id="user_code"[^>]* value(?!=)/);
   });
 
-  it("fills in the code of its address, and neither shows nor decides what asks", async () => {
+  it("fills in the code from its address, and neither shows the request nor decides it", async () => {
     const page = await browser.get(`/device?user_code=${userCode.toLowerCase()}`);
     expect(page.html).toMatch(new RegExp(`<input[^>]* value="${userCode}"`));
     expect(page.text).not.toContain("Approve");
@@ -44,7 +44,7 @@ describe("GET /device", () => {
   });
 
   it.each(['"><script>alert(1)</script>', "ABCD-EFGH", "BCDF-GHJK&user_code=BCDF-GHJK"])(
-    "fills in nothing that is no code: %s",
+    "does not fill in an invalid code: %s",
     async (value) => {
       const page = await browser.get(`/device?user_code=${value}`);
       expect(page.status).toBe(200);
@@ -57,7 +57,7 @@ describe("GET /device", () => {
     ["/device", "/login?next=%2Fdevice"],
     ["/device?user_code=bcdfghjk", "/login?next=%2Fdevice%3Fuser_code%3DBCDF-GHJK"],
     ["/device?user_code=//elsewhere.example", "/login?next=%2Fdevice"],
-  ])("leads to the sign-in page where nobody is signed in, and back: %s", async (path, location) => {
+  ])("redirects signed-out users to the sign-in page and back: %s", async (path, location) => {
     expect(await service.visitor().get(path)).toMatchObject({ status: 303, location });
   });
 });
@@ -67,7 +67,7 @@ describe("POST /device with a code", () => {
     await browser.get("/device");
   });
 
-  it("shows which program asks, from where and since when, and what approving means; it decides nothing", async () => {
+  it("shows which program asks, from where and since when, and what approving means, and decides nothing", async () => {
     const page = await browser.submit("/device", { user_code: userCode });
     expect(page.status).toBe(200);
     expect(page.text).toContain("A device asks to act as owner@acme.example .");
@@ -89,7 +89,7 @@ describe("POST /device with a code", () => {
     expect(page.text).toContain('Address <img src=x onerror=alert(1)>&" Requested');
   });
 
-  it.each(["", "x", "ABCD-EFGH", "<b>", "x".repeat(2_000)])("says that it is none: %#", async (typed) => {
+  it.each(["", "x", "ABCD-EFGH", "<b>", "x".repeat(2_000)])("reports an invalid code: %#", async (typed) => {
     const page = await browser.submit("/device", { user_code: typed });
     expect(page.status).toBe(422);
     expect(page.text).toContain(
@@ -99,7 +99,7 @@ describe("POST /device with a code", () => {
     expect(page.html).not.toContain("<b>");
   });
 
-  it("says that nothing asks under one that nobody was given, or that has expired", async () => {
+  it("answers 404 for a code that was never issued or has expired", async () => {
     const code = showUserCode(newUserCode());
     await service.db.sql`update iam.device_authorizations set expires_at = now()`;
     const expired = { user_code: userCode };
@@ -123,7 +123,7 @@ describe("POST /device with a decision", () => {
     ["approve", "deny", "Device approved"],
     ["deny", "approve", "Device denied"],
     ["approve", "approve", "Device approved"],
-  ])("keeps to the first: %s, then %s", async (first, second, text) => {
+  ])("keeps the first: %s, then %s", async (first, second, text) => {
     const pages = [await decide(first), await decide(second), await browser.submit("/device", { user_code: userCode })];
     for (const page of pages) expect(page.text).toContain(text);
     expect(pages[0]!.status).toBe(200);
@@ -131,7 +131,7 @@ describe("POST /device with a decision", () => {
     expect(await stored()).toEqual({ status, email: "owner@acme.example" });
   });
 
-  it("leaves alone what another user decided about, and does not tell of it", async () => {
+  it("does not disclose or change the decision of another user", async () => {
     await decide("deny");
     const other = await service.browser(await service.owner(`other-${Date.now()}`));
     await other.get("/device");
@@ -143,7 +143,7 @@ describe("POST /device with a decision", () => {
     expect(await stored()).toEqual({ status: "denied", email: "owner@acme.example" });
   });
 
-  it.each(["", "yes", "APPROVE", "approve "])("decides nothing by another word: %j", async (decision) => {
+  it.each(["", "yes", "APPROVE", "approve "])("decides nothing by any other value: %j", async (decision) => {
     const page = await decide(decision);
     expect(page.status).toBe(400);
     expect(page.text).toContain("The form says neither to approve nor to deny, so nothing was done.");
@@ -151,7 +151,7 @@ describe("POST /device with a decision", () => {
   });
 });
 
-it("a decision is refused after the session has ended, and by the database as well", async () => {
+it("a decision is refused after the session has ended, also by the database", async () => {
   await browser.get("/device");
   const [{ hash }] = await service.db.sql<[{ hash: Buffer }]>`
     update iam.sessions set expires_at = now() returning session_hash as hash`;
@@ -162,9 +162,9 @@ it("a decision is refused after the session has ended, and by the database as we
   expect(await stored()).toEqual(PENDING);
 });
 
-it("devices that ask from one address are sixty at once; beyond that they are told when to come again", async () => {
+it("one address can start sixty sign-ins at once; beyond that it is answered when to retry", async () => {
   const ask = () => service.form("/oauth/device_authorization", { client_id: "svc-cli" });
-  /** As if so many had asked at this instant. */
+  /** Sets the throttle as if `count` devices had just asked. */
   const asked = (count: number) => service.db.sql`
     update iam.throttles set full_at = clock_timestamp() + make_interval(secs => ${count})`;
   await ask();
@@ -182,14 +182,14 @@ it("devices that ask from one address are sixty at once; beyond that they are to
 describe("a user who tries codes", () => {
   const wrong = () => showUserCode(newUserCode());
 
-  /** Ten wrong ones. */
+  /** Sends ten wrong codes. */
   const guess = async (more: object = {}) => {
     await browser.get("/device");
     for (let guesses = 1; guesses <= 10; guesses++)
       expect((await browser.submit("/device", { user_code: wrong(), ...more })).status).toBe(404);
   };
 
-  it("has ten guesses; then the right code is not looked up either, and nobody else is kept waiting", async () => {
+  it("has ten guesses; then even the right code is not looked up, and other users are unaffected", async () => {
     const other = await service.browser(await service.owner("waits-for-nobody"));
     await guess();
     for (const fields of [
@@ -206,18 +206,18 @@ describe("a user who tries codes", () => {
     expect((await other.submit("/device", { user_code: userCode })).text).toContain("Approve this device?");
   });
 
-  it("guesses with decisions too", async () => {
+  it("has guesses by decisions counted, too", async () => {
     await guess({ decision: "approve" });
     expect((await browser.submit("/device", { user_code: wrong(), decision: "approve" })).status).toBe(429);
   });
 
-  it("may look at the right code as often as wanted", async () => {
+  it("can open the right code any number of times", async () => {
     await browser.get("/device");
-    for (let look = 1; look <= 12; look++)
+    for (let visit = 1; visit <= 12; visit++)
       expect((await browser.submit("/device", { user_code: userCode })).status).toBe(200);
   });
 
-  it("has no more guesses at once than one by one", async () => {
+  it("has no more guesses in parallel than in sequence", async () => {
     await browser.get("/device");
     const pages = await Promise.all(
       Array.from({ length: 15 }, () => browser.submit("/device", { user_code: wrong() })),

@@ -18,24 +18,24 @@ const metadataOf = (issuer: string) => ({
   response_types_supported: [],
 });
 
-it("tells an OAuth client all that it has to know", async () => {
+it("gives an OAuth client all that it needs", async () => {
   expect(await discover(service.url)).toEqual(metadataOf(service.url));
 });
 
 describe("without a configured public address", () => {
-  it("goes by the name that the client came by, because clients compare", async () => {
+  it("uses the host name that the client used, because clients compare it", async () => {
     const issuer = service.url.replace("127.0.0.1", "localhost");
     expect(await discover(issuer)).toEqual(metadataOf(issuer));
   });
 
-  it("sends people to that name too", async () => {
+  it("sends people to the same name", async () => {
     const server = await discover(service.url.replace("127.0.0.1", "localhost"));
     const response = await oauth.deviceAuthorizationRequest(server, CLIENT, oauth.None(), {}, INSECURE);
     const asked = await oauth.processDeviceAuthorizationResponse(server, CLIENT, response);
     expect(asked.verification_uri).toBe(`${server.issuer}/device`);
   });
 
-  it.each(["a b", "[", "x:y"])("goes by the address it listens on where that is no name: %j", async (host) => {
+  it.each(["a b", "[", "x:y"])("uses its listening address where the Host header is invalid: %j", async (host) => {
     const address = `${service.url}/.well-known/oauth-authorization-server`;
     const response = await openRequest(address, { headers: { Host: host } });
     expect([response.statusCode, JSON.parse(await text(response))]).toEqual([200, metadataOf(service.url)]);
@@ -43,12 +43,12 @@ describe("without a configured public address", () => {
 });
 
 describe("with a configured public address", () => {
-  it("goes by that, whatever name the client came by", async () => {
+  it("uses it, whatever host name the client used", async () => {
     const configured = await startService({}, { publicUrl: "https://svc.example/products/svc" });
     try {
       const reply = await configured.request("GET", "/.well-known/oauth-authorization-server");
       expect(reply.body).toEqual(metadataOf("https://svc.example/products/svc"));
-      // RFC 8414, section 3.1: where a proxy leads clients here as they ask.
+      // RFC 8414, section 3.1: a proxy can pass on the path that clients request.
       const below = await configured.request("GET", "/.well-known/oauth-authorization-server/products/svc");
       expect(below.body).toEqual(reply.body);
       const elsewhere = await configured.request("GET", "/.well-known/oauth-authorization-server/products");

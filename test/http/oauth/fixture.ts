@@ -5,15 +5,15 @@ import { startService, type Actor, type Service, type ServiceOptions } from "../
 import type { AppDeps } from "../../../src/http/app.js";
 import { Browser } from "./browser.js";
 
-/** The client as its users have it; only that plain HTTP is allowed on this machine. */
-// oxlint-disable-next-line typescript/no-deprecated -- marked so that it stands out: it is for tests on one's own machine
+/** The unmodified client, except that plain HTTP is allowed, as the tests run locally. */
+// oxlint-disable-next-line typescript/no-deprecated -- deprecated only to stand out: it is meant for local tests
 export const INSECURE = { [oauth.allowInsecureRequests]: true } as const;
 export const CLIENT: oauth.Client = { client_id: "svc-cli" };
 export const FORM = "application/x-www-form-urlencoded";
 
 export type OAuthService = Awaited<ReturnType<typeof startOAuthService>>;
 
-/** A service, and an unmodified OAuth client that has discovered it. */
+/** Starts a service, and an unmodified OAuth client that has discovered it. */
 export async function startOAuthService(overrides: Partial<AppDeps> = {}, options: ServiceOptions = {}) {
   const service = await startService(overrides, options);
   const server = await discover(service.url);
@@ -36,15 +36,15 @@ export async function startOAuthService(overrides: Partial<AppDeps> = {}, option
         await oauth.deviceAuthorizationRequest(server, CLIENT, none, new URLSearchParams(), INSECURE),
       ),
     poll,
-    /** As `poll`, but what is answered instead of a token. */
+    /** Polls like `poll`, and returns the error that is answered instead of a token. */
     refused: (deviceCode: string) => refusalOf(poll(deviceCode)),
     revoke: async (token: string) =>
       oauth.processRevocationResponse(await oauth.revocationRequest(server, CLIENT, none, token, INSECURE)),
     /** A browser in which the owner of an organization is signed in. */
     browser: async (of: Actor) => new Browser(service.url, await signedIn(service, of)),
-    /** One in which nobody is. */
+    /** A browser in which no user is signed in. */
     visitor: () => new Browser(service.url),
-    /** Sends a form to an OAuth endpoint; text is sent as it is. */
+    /** Sends a form to an OAuth endpoint; text is sent unchanged. */
     form: (path: string, fields: Record<string, string> | string, headers: Record<string, string> = {}) =>
       service.request("POST", path, {
         headers: { "Content-Type": FORM, ...headers },
@@ -53,7 +53,7 @@ export async function startOAuthService(overrides: Partial<AppDeps> = {}, option
   };
 }
 
-/** What `startOAuthService` starts, for the tests of a file or a part of it. */
+/** Starts `startOAuthService` for the tests of a file or of a describe block. */
 export function useOAuthService(...options: Parameters<typeof startOAuthService>): OAuthService {
   const service = {} as OAuthService;
   beforeAll(async () => void Object.assign(service, await startOAuthService(...options)));
@@ -67,7 +67,7 @@ export async function discover(issuer: string): Promise<oauth.AuthorizationServe
   return oauth.processDiscoveryResponse(url, response);
 }
 
-/** What the client throws for an OAuth error. */
+/** The OAuth error that the client throws. */
 export async function refusalOf(answer: Promise<unknown>) {
   const error = await answer.then(
     () => new Error("it was not refused"),
@@ -77,7 +77,7 @@ export async function refusalOf(answer: Promise<unknown>) {
   return { status: error.status, error: error.error, description: error.error_description };
 }
 
-/** A new session of the actor's user. */
+/** Creates a session of the actor's user. */
 async function signedIn({ db }: Service, { token }: Actor): Promise<string> {
   const session = newCredential("session");
   await db.sql`

@@ -13,11 +13,11 @@ beforeAll(async () => {
   owner = await service.owner("acme");
 });
 
-/** Runs a block as it stands there. */
+/** Runs a block unchanged. */
 const run = (code: string, env: Record<string, string> = {}) =>
   runBash(code, { PATH: process.env["PATH"], SVC_API_URL: service.url, ...env });
 
-/** An answer without what is another one each time. */
+/** An answer with the parts that differ each time masked. */
 const shape = (text: string) =>
   JSON.parse(
     text
@@ -26,7 +26,7 @@ const shape = (text: string) =>
       .replaceAll(/[A-Z]{4}-[A-Z]{4}/g, "code"),
   ) as unknown;
 
-it("docs/sign-in.md signs a program in, and ends that again", async () => {
+it("docs/sign-in.md signs a program in and out", async () => {
   const [ask, asked, poll, signedIn, revoke, ...more] = docBlocks(page).map(({ code }) => code);
   expect(more).toEqual([]);
 

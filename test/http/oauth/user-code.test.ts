@@ -4,20 +4,20 @@ import { newUserCode, readUserCode, showUserCode } from "../../../src/http/oauth
 import { capturedLog } from "../../support/captured-log.js";
 import { useOAuthService } from "./fixture.js";
 
-it("is read however it is typed", () => {
+it("is read in any notation", () => {
   for (const typed of ["BCDFGHJK", "bcDf-GhjK", " BCDF GHJK\n", "B C D F - G H J K", "BCDF–GHJK", "BCDF\u00a0GHJK"])
     expect([typed, readUserCode(typed)]).toEqual([typed, "BCDFGHJK"]);
 });
 
 it.each(["", "BCDF-GHJ", "BCDF-GHJKL", "ABCD-EFGH", "BCDF_GHJK", "BCDF1GHJ", "BCDFGHJ\u017f", "BCDFGHJK\u0130"])(
-  "is not read from what is none: %j",
+  "is not read from an invalid code: %j",
   (typed) => {
     expect(readUserCode(typed)).toBeNull();
   },
 );
 
-it("is what is read of any text, or nothing is; shown in two halves, it is read as it was made", () => {
-  // The unit "binary" takes seconds to be made.
+it("is read from any text or not at all, and read back from its two halves", () => {
+  // The unit "binary" takes seconds to build.
   const unit = fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code));
   fc.assert(
     fc.property(fc.string({ unit }), (text) => {
@@ -32,11 +32,11 @@ it("is what is read of any text, or nothing is; shown in two halves, it is read 
   }
 });
 
-describe("one that another device has", () => {
+describe("a code that another device has", () => {
   const { log, lines } = capturedLog();
   const service = useOAuthService({ log });
   beforeAll(async () => {
-    // As if the first codes that are tried stood for other devices: their rows are not inserted.
+    // Simulate that the first codes tried belong to other devices: their rows are not inserted.
     await service.db.sql.unsafe(`
     create sequence public.tries;
     create table public.taken as select 0 as codes;
@@ -53,7 +53,7 @@ describe("one that another device has", () => {
   with reset as (select setval('public.tries', 1, false)) update public.taken set codes = ${codes} from reset`;
   beforeEach(() => taken(0));
 
-  it("is stored once: the second device needs another code", async () => {
+  it("is refused for the second device", async () => {
     const begin = async (deviceCode: string) => {
       const [row] = await service.db.sql<[{ answer: object }]>`
       select svc_api.begin_device_authorization(${Buffer.from(deviceCode)}, 'BCDFGHJK', 'svc-cli', 'here', 'here') as answer`;
@@ -71,7 +71,7 @@ describe("one that another device has", () => {
     expect(rows).toHaveLength(1);
   });
 
-  it("is a fault where one random code after another is taken", async () => {
+  it("is an internal error after five taken codes in a row", async () => {
     await taken(5);
     const reply = await service.form("/oauth/device_authorization", { client_id: "svc-cli" });
     expect(reply).toMatchObject({ status: 500, body: { error: "server_error" } });

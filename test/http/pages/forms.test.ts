@@ -20,7 +20,7 @@ afterAll(() => Promise.all([service.stop(), behindTls.stop()]));
 
 const RIGHT = { email: "ada@example.com", password: PASSWORD };
 
-/** A browser on the page to sign in, and the token of its form. */
+/** A browser on the sign-in page, and the token of its form. */
 async function onPage(of = service, origin = of.url) {
   const browser = new Browser(of.url, origin);
   const page = await browser.get("/login");
@@ -29,7 +29,7 @@ async function onPage(of = service, origin = of.url) {
 
 describe("a page", () => {
   it.each(["/login", "/invitation?token=x", "/password?token=x"])(
-    "%s runs nothing, is framed by nobody, is kept nowhere, and sends forms home only",
+    "%s has no scripts, cannot be framed or cached, and sends forms to its own origin only",
     async (path) => {
       const { headers, html } = await new Browser(service.url).get(path);
       expect(Object.fromEntries(headers)).toMatchObject({
@@ -61,7 +61,7 @@ describe("a page", () => {
     expect(html).toMatch(/id="password"\s+type="password"\s+autocomplete="current-password"/);
   });
 
-  it("ties a message to the fields that it is about, and says it at once", async () => {
+  it("associates a message with its fields, and announces it at once", async () => {
     const { browser, page } = await onPage();
     const { html } = await browser.submit(page, { ...RIGHT, password: "wrong horse battery" });
     expect(html).toMatch(/<p class="error" role="alert" id="sign-in-problem">/);
@@ -81,7 +81,7 @@ describe("cookies", () => {
       cookie.replace(/=svc_[a-z]+_[0-9a-f]{48};/, "=…;").replace(/expires=[^;]*GMT/, "expires=…"),
     );
 
-  it("are for no script, this host and its own requests", async () => {
+  it("are hidden from scripts, and limited to this host and its own requests", async () => {
     const { browser, page } = await onPage();
     expect(attributes(browser.setCookies)).toEqual(["svc_visit=…; path=/; samesite=lax; httponly"]);
     await browser.submit(page, RIGHT);
@@ -93,7 +93,7 @@ describe("cookies", () => {
     expect(Math.abs(expires - Date.now() - 12 * 3_600_000)).toBeLessThan(60_000);
   });
 
-  it("are bound to TLS and to the very host where the public address is https", async () => {
+  it("are bound to TLS and the exact host if the public address is https", async () => {
     const { browser, page } = await onPage(behindTls, ORIGIN);
     expect(attributes(browser.setCookies)).toEqual(["__Host-svc_visit=…; path=/; samesite=lax; secure; httponly"]);
     await browser.submit(page, RIGHT);
@@ -102,13 +102,13 @@ describe("cookies", () => {
       "__Host-svc_visit=; path=/; expires=…; samesite=lax; secure; httponly",
     ]);
     expect(await whoIs(browser)).toBe("ada@example.com");
-    // Without that binding they are not believed there.
+    // A cookie without that prefix is ignored there.
     const thief = new Browser(behindTls.url, ORIGIN);
     thief.cookies.set("svc_session", browser.cookies.get("__Host-svc_session")!);
     expect(await whoIs(thief)).toBeNull();
   });
 
-  it("are not set anew on each page", async () => {
+  it("are not set again on each page", async () => {
     const { browser } = await onPage();
     await browser.get("/login");
     expect(browser.setCookies).toEqual([]);
@@ -130,13 +130,13 @@ describe("a form is refused", () => {
   type Attempt = (token: string) => Promise<string | undefined> | string | undefined;
   it.each<[string, Attempt, visit?: string | null]>([
     ["without a token", () => undefined],
-    ["with a token that we did not make", (token) => "A".repeat(token.length)],
-    ["with a token that lacks a letter", (token) => token.slice(0, -1)],
-    ["with a token of other letters", (token) => "é".repeat(token.length)],
+    ["with a forged token", (token) => "A".repeat(token.length)],
+    ["with a token that lacks a character", (token) => token.slice(0, -1)],
+    ["with a token of other characters", (token) => "é".repeat(token.length)],
     ["with the token of another browser", async () => (await onPage()).token],
     ["with a token of another service's secret", async () => (await onPage(behindTls, ORIGIN)).token],
     ["by a browser that keeps no cookies", (token) => token, null],
-    ["with the token of a cookie that somebody planted in another form than ours", (token) => token, "x"],
+    ["with the token of a planted cookie in another format", (token) => token, "x"],
   ])("%s", async (_, attempt, visit) => {
     const { browser, token } = await onPage();
     const form_token = await attempt(token);
@@ -159,8 +159,8 @@ describe("a form is refused", () => {
   });
 });
 
-describe("a form counts as ours", () => {
-  /** What the service at SVC_PUBLIC_URL answers to the right form with these headers about where it came from. */
+describe("the origin check of a form decides", () => {
+  /** The answer of the service at SVC_PUBLIC_URL to a valid form with these headers about its origin. */
   async function send(headers: Record<string, string>) {
     const { browser, token } = await onPage(behindTls, ORIGIN);
     const answer = await browser.send("POST", "/login", {
@@ -179,9 +179,9 @@ describe("a form counts as ours", () => {
     ["from the same host without TLS", { Origin: "http://svc.example.com" }, REFUSED],
     ["from another port", { Origin: "https://svc.example.com:8443" }, REFUSED],
     ["from a page without an origin", { Origin: "null" }, REFUSED],
-    ["from what is no origin", { Origin: "svc.example.com" }, REFUSED],
-    ["from another origin, whatever else is said", { Origin: EVIL, "Sec-Fetch-Site": "same-origin" }, REFUSED],
-    ["without an origin, from the same site by the browser's word", { "Sec-Fetch-Site": "same-origin" }, 303],
+    ["from an invalid origin", { Origin: "svc.example.com" }, REFUSED],
+    ["from another origin, despite Sec-Fetch-Site", { Origin: EVIL, "Sec-Fetch-Site": "same-origin" }, REFUSED],
+    ["without an origin, from the same site by Sec-Fetch-Site", { "Sec-Fetch-Site": "same-origin" }, 303],
     ["without an origin, from the address bar", { "Sec-Fetch-Site": "none" }, 303],
     ["without an origin, from a sibling", { "Sec-Fetch-Site": "same-site" }, REFUSED],
     ["without an origin, from another site", { "Sec-Fetch-Site": "cross-site", Referer: PUBLIC_URL }, REFUSED],
@@ -192,7 +192,7 @@ describe("a form counts as ours", () => {
     expect(await send(headers)).toBe(expected);
   });
 
-  /** The status of the right form with headers that `fetch` does not let one set. */
+  /** The status of the answer to a valid form with headers that `fetch` does not allow. */
   async function raw(host: string, origin: string, of = service, from = of.url): Promise<number> {
     const { browser, token } = await onPage(of, from);
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
@@ -204,7 +204,7 @@ describe("a form counts as ours", () => {
     return response.statusCode!;
   }
 
-  it("from its own host under any name where SVC_PUBLIC_URL is not set", async () => {
+  it("from its own host under any name if SVC_PUBLIC_URL is not set", async () => {
     expect(await raw("svc.internal:4400", "http://svc.internal:4400")).toBe(303);
     expect(await raw("svc.internal", "https://svc.internal")).toBe(303);
     expect(await raw("svc.internal:4400", "http://svc.internal")).toBe(403);
@@ -213,11 +213,11 @@ describe("a form counts as ours", () => {
     expect(await raw("evil", "ftp://evil")).toBe(403);
   });
 
-  it("under no other name where it is set", async () => {
+  it("from another name if it is set", async () => {
     expect(await raw("evil.example", EVIL, behindTls, ORIGIN)).toBe(403);
   });
 
-  it("and says at which address it would", async () => {
+  it("and names the address that it accepts", async () => {
     const { browser, token } = await onPage(behindTls, ORIGIN);
     const answer = await browser.post("/login", { ...RIGHT, form_token: token }, { Origin: "https://<evil>.example" });
     expect(answer.text).toBe(
@@ -273,8 +273,8 @@ describe("a form's body", () => {
   const INVALID = "Send each field of the form once, in UTF-8. Request ID: req Go to the console";
   it.each([
     ["has each field once", `${good}&email=grace%40example.com`, "It has a field twice."],
-    ["has no field that the form has not", `${good}&admin=1`, "It has an unknown field."],
-    ["has no field of an object's", `${good}&__proto__=1`, "It has an unknown field."],
+    ["has no unknown field", `${good}&admin=1`, "It has an unknown field."],
+    ["has no field of Object.prototype", `${good}&__proto__=1`, "It has an unknown field."],
     ["holds whole characters", "email=%ed%a0%80", "Its fields are not percent-encoded UTF-8."],
   ])("%s", async (_, body, why) => {
     const text = `The request was refused The form is not valid. ${why} ${INVALID}`;
@@ -282,10 +282,10 @@ describe("a form's body", () => {
   });
 });
 
-describe("what is shown is never HTML of others", () => {
+describe("a page escapes", () => {
   const HOSTILE = `"'><script>alert(1)</script>&amp;@example.com`;
 
-  it("not the address that was entered", async () => {
+  it("the address that was entered", async () => {
     const { browser, page } = await onPage();
     const { status, html } = await browser.submit(page, { email: HOSTILE, password: "x" });
     expect(status).toBe(422);
@@ -293,7 +293,7 @@ describe("what is shown is never HTML of others", () => {
     expect(html).toContain(`value="&quot;'>&lt;script>alert(1)&lt;/script>&amp;amp;@example.com"`);
   });
 
-  it("not the request id", async () => {
+  it("the request id", async () => {
     const { browser, page } = await onPage();
     browser.cookies.clear();
     const form = formOf(page.html).hidden;
@@ -305,7 +305,7 @@ describe("what is shown is never HTML of others", () => {
 it.each([
   ["/invitation", "svc_invitation"],
   ["/password", "svc_password_link"],
-])("the secret of a link to %s is put into a cookie, and out of the address", async (page, cookie) => {
+])("the secret of a link to %s is moved from the address to a cookie", async (page, cookie) => {
   const browser = new Browser(service.url);
   const secret = newCredential("link").text;
   const sent = await browser.send("GET", `${page}?token=${secret}`);
@@ -315,7 +315,7 @@ it.each([
   expect(browser.setCookies).toMatchObject([
     expect.stringMatching(new RegExp(`^${cookie}=${secret}; path=/; expires=.*; samesite=lax; httponly$`, "i")),
   ]);
-  // It is the cookie's link that is looked for.
+  // The page looks up the cookie's link.
   expect((await browser.get(page)).status).toBe(404);
   browser.cookies.set(cookie, "anything");
   expect((await browser.get(page)).status).toBe(404);

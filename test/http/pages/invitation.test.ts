@@ -14,13 +14,13 @@ const newEmail = () => `person${++people}@example.com`;
 const pathOf = (token: string) => `/invitation?token=${token}`;
 const NEW = { password: PASSWORD, repeated: PASSWORD };
 
-/** An invitation to acme of somebody who is no user yet. */
+/** Invites a new address to acme, unless `more` gives one. */
 async function invited(more: { email?: string; role?: string; invitedBy?: string } = {}) {
   const email = more.email ?? newEmail();
   return { email, token: await invite(sql, { organizationId, ...more, email }) };
 }
 
-/** How many passwords a user has: one, or none. */
+/** The number of a user's passwords: one or none. */
 const passwordsOf = async (email: string) =>
   (await sql`select from iam.identities as i join iam.users as u using (user_id) where u.email = ${email}`).length;
 
@@ -36,7 +36,7 @@ async function memberships(email: string) {
 
 const users = (email: string) => sql`select user_id from iam.users where email = ${email}`;
 
-describe("who is no user yet", () => {
+describe("an invited person who is not a user yet", () => {
   it("chooses a password, becomes a user and a member, and is signed in", async () => {
     const { email, token } = await invited({ role: "administrator" });
     const browser = new Browser(service.url);
@@ -61,7 +61,7 @@ describe("who is no user yet", () => {
     expect(await whoIs(await signedIn(service, email))).toBe(email);
   });
 
-  it("is in the audit log of the organization, and no secret with it", async () => {
+  it("is in the audit log of the organization, without secrets", async () => {
     const { email, token } = await invited();
     await new Browser(service.url).fill(pathOf(token), NEW);
     const [row] = await sql`select invitation_id as id from iam.invitations where email = ${email}`;
@@ -103,12 +103,12 @@ describe("who is no user yet", () => {
     expect(answer.html).toMatch(new RegExp(`aria-describedby="${described}"\\s+aria-invalid="true"`));
     expect(answer.text).toContain(` ${problem} `);
     expect(await users(email)).toEqual([]);
-    // The page goes on from there.
+    // The form of the answer still works.
     expect((await browser.submit(answer, NEW)).status).toBe(200);
     expect(await whoIs(browser)).toBe(email);
   });
 
-  it("may choose the longest password, in any letters", async () => {
+  it("can choose the longest password, in any script", async () => {
     const { email, token } = await invited();
     const password = "😀".repeat(256);
     const browser = new Browser(service.url);
@@ -116,7 +116,7 @@ describe("who is no user yet", () => {
     expect((await new Browser(service.url).fill("/login", { email, password })).status).toBe(303);
   });
 
-  it("gets no session that somebody planted", async () => {
+  it("does not adopt a planted session", async () => {
     const { token } = await invited();
     const browser = new Browser(service.url);
     const planted = `svc_session_${"0".repeat(48)}`;
@@ -129,8 +129,8 @@ describe("who is no user yet", () => {
   });
 });
 
-describe("who is a user", () => {
-  it("is led through signing in and back, then joins by one click", async () => {
+describe("an invited user", () => {
+  it("signs in, is led back, and joins by one click", async () => {
     const email = newEmail();
     await createUser(sql, email);
     const { token } = await invited({ email, role: "viewer" });
@@ -154,15 +154,20 @@ describe("who is a user", () => {
     expect(await memberships(email)).toEqual([{ slug: "acme", role: "viewer" }]);
   });
 
-  it.each([PASSWORD, null])("keeps the account, whoever holds the link: its password stays %j", async (password) => {
+  it.each([PASSWORD, null])("keeps the account, whoever has the link: its password stays %j", async (password) => {
     const email = newEmail();
     await createUser(sql, email, password);
     const { token } = await invited({ email });
     const holder = new Browser(service.url);
     expect((await holder.get(pathOf(token))).html).not.toContain('type="password"');
     const form_token = await holder.formToken();
-    const stolen = "another horse battery";
-    const answer = await holder.post("/invitation", { form_token, token, password: stolen, repeated: stolen });
+    const replacement = "another horse battery";
+    const answer = await holder.post("/invitation", {
+      form_token,
+      token,
+      password: replacement,
+      repeated: replacement,
+    });
     expect(answer).toMatchObject({ status: 303, location: "/invitation" });
     expect(await whoIs(holder)).toBeNull();
     expect(await memberships(email)).toEqual([]);
@@ -170,7 +175,7 @@ describe("who is a user", () => {
     else expect(await whoIs(await signedIn(service, email))).toBe(email);
   });
 
-  it("keeps the account where it came to be while the form was open", async () => {
+  it("keeps an account that was created while the form was open", async () => {
     const { email, token } = await invited();
     let joined: Promise<boolean> | undefined;
     await sql.begin(async (tx) => {
@@ -189,7 +194,7 @@ describe("who is a user", () => {
     expect(await passwordsOf(email)).toBe(0);
   });
 
-  it("is asked to sign out first where somebody else is signed in, and led back", async () => {
+  it("is asked to sign out first if another user is signed in, and led back", async () => {
     await createUser(sql, "other@example.com");
     const { email, token } = await invited();
     const browser = await signedIn(service, "other@example.com");
@@ -204,7 +209,7 @@ describe("who is a user", () => {
     expect(await whoIs(browser)).toBeNull();
   });
 
-  it("does not join as somebody else", async () => {
+  it("does not join as another user", async () => {
     const { email, token } = await invited();
     const browser = await signedIn(service, "other@example.com");
     const form_token = await formToken(browser);
@@ -215,7 +220,7 @@ describe("who is a user", () => {
   });
 });
 
-describe("a link that is over says so", () => {
+describe("a link that is not valid says so", () => {
   const open = async (token: string, browser = new Browser(service.url)) => {
     const { status, text } = await browser.get(pathOf(token));
     return { status, text };
@@ -227,7 +232,7 @@ describe("a link that is over says so", () => {
     expect(await open(token)).toEqual({ status: 404, text });
   });
 
-  it("given twice", async () => {
+  it("repeated in the address", async () => {
     const { token } = await invited();
     expect((await open(`${token}&token=${token}`)).status).toBe(404);
   });
@@ -235,7 +240,7 @@ describe("a link that is over says so", () => {
   it.each([
     ["expires_at", "has expired"],
     ["revoked_at", "was withdrawn"],
-  ])("over by %s: it %s", async (column, what) => {
+  ])("ended by %s: it %s", async (column, what) => {
     const { token } = await invited();
     await sql`update iam.invitations set ${sql(column)} = now() where link_hash = ${hashCredential(token)}`;
     expect(await open(token)).toEqual({
@@ -246,7 +251,7 @@ describe("a link that is over says so", () => {
     });
   });
 
-  it("used, to whoever used it and to others", async () => {
+  it("used, to the user who used it and to others", async () => {
     const { token } = await invited();
     const browser = new Browser(service.url);
     await browser.fill(pathOf(token), NEW);
@@ -285,7 +290,7 @@ describe("a link that is over says so", () => {
     expect(await whoIs(browser)).toBeNull();
   });
 
-  it("to all but one of those who use it at once", async () => {
+  it("to all but one of several browsers that use it at once", async () => {
     const { email, token } = await invited();
     const browsers = Array.from({ length: 4 }, () => new Browser(service.url));
     const pages = await Promise.all(browsers.map((browser) => browser.get(pathOf(token))));
@@ -296,7 +301,7 @@ describe("a link that is over says so", () => {
   });
 });
 
-it("what an invitation says is never HTML of others, neither its addresses nor its token", async () => {
+it("an invitation escapes its addresses and its token", async () => {
   const invitedBy = "<script>alert(1)</script>@acme.example";
   const { token } = await invited({ email: `<b>"x"@example.com`, invitedBy });
   const browser = new Browser(service.url);

@@ -7,30 +7,30 @@ import { createOrganization, createUser, invite, passwordLink, PASSWORD, signedI
 let logged = "";
 const stream = { write: (line: string) => void (logged += line) };
 
-// Without the redaction that the service's own log has: what is never handed to a log needs none.
+// Without the redaction of the service's own log: secrets never reach the logger.
 const service = await useService({ log: pino({ level: "trace", base: null }, stream) });
 const { sql } = service.db;
 await createUser(sql, "ada@example.com");
 
 const lines = () => (logged.match(/.+/g) ?? []).map((line) => JSON.parse(line) as Record<string, unknown>);
 
-/** The entries that something left in the log, without the lines of requests. */
-async function whatIsLogged(work: () => Promise<unknown>): Promise<Record<string, unknown>[]> {
+/** The log entries of the work, without the lines of requests. */
+async function logOf(work: () => Promise<unknown>): Promise<Record<string, unknown>[]> {
   logged = "";
   await work();
   return lines().filter((line) => !("durationMs" in line));
 }
 
-it("a sign-in is logged by the user's id, one that failed without saying whose", async () => {
+it("a sign-in is logged with the user's id, a failed one without", async () => {
   const [{ id }] = await sql<[{ id: string }]>`
     select user_id as id from iam.users where email = 'ada@example.com'`;
   const common = { level: 30, time: expect.any(Number) as number, requestId: "req", network: "127.0.0.1" };
-  expect(await whatIsLogged(() => signedIn(service, "ada@example.com"))).toEqual([
+  expect(await logOf(() => signedIn(service, "ada@example.com"))).toEqual([
     { ...common, userId: id, msg: "a user signed in" },
   ]);
   const browser = new Browser(service.url);
   const page = await browser.get("/login");
-  expect(await whatIsLogged(() => browser.submit(page, { email: "ada@example.com", password: "wrong" }))).toEqual([
+  expect(await logOf(() => browser.submit(page, { email: "ada@example.com", password: "wrong" }))).toEqual([
     { ...common, msg: "a sign-in failed" },
   ]);
 });
@@ -41,16 +41,16 @@ it.each([
   "\u001b[2J\u001b[31mx@example.com",
   "x\u2028@example.com\u0085",
   "x\u202e@example.com",
-])("an address makes no line of the log, and no sign in one: %j", async (email) => {
+])("an entered address adds neither lines nor text to the log: %j", async (email) => {
   const browser = new Browser(service.url);
   const page = await browser.get("/login");
-  const entries = await whatIsLogged(() => browser.submit(page, { email, password: "x" }));
+  const entries = await logOf(() => browser.submit(page, { email, password: "x" }));
   expect(entries.map(({ msg }) => msg)).toEqual(["a sign-in failed"]);
-  // oxlint-disable-next-line no-control-regex -- that is what is looked for
+  // oxlint-disable-next-line no-control-regex -- the test looks for control characters
   expect(logged.trim().split("\n").join("")).not.toMatch(/[\x00-\x1f\x7f-\x9f\u2028\u202e]|forged|example\.com/);
 });
 
-it("no secret is ever in the log: no password, no link, no session, no token of a form", async () => {
+it("no secret is ever logged: no password, link, session or form token", async () => {
   const organizationId = await createOrganization(sql, "acme");
   const invitation = await invite(sql, { organizationId, email: "new@example.com" });
   const link = await passwordLink(sql, await createUser(sql, "grace@example.com"));
@@ -76,14 +76,14 @@ it("no secret is ever in the log: no password, no link, no session, no token of 
   await visit(new Browser(service.url), `/password?token=${link}`, twice);
   const ada = { email: "ada@example.com", password: PASSWORD };
   await visit(new Browser(service.url), `/login?next=/invitation?token=${invitation}`, ada);
-  // Refused: as another browser's, with a field of another form, from elsewhere, over and over.
+  // Refused: another browser's form, a field of another form, another origin, too many attempts.
   const browser = new Browser(service.url);
   statuses.push((await browser.submit(page, twice)).status);
   await visit(browser, "/login", { password: PASSWORD, token: link });
   const { hidden } = formOf((await browser.get("/login")).html);
   statuses.push((await browser.post("/login", { ...hidden, password: PASSWORD }, { Origin: "null" })).status);
   for (let i = 0; i < 6; i++) await visit(browser, "/login", { email: "grace@example.com", password: `${PASSWORD}!` });
-  // Our own fault, with all that the driver says of it.
+  // An internal error, with all details of the driver.
   await sql`alter function svc_api.begin_sign_in(text, text) rename to begin_sign_in_gone`;
   await visit(browser, "/login", ada);
   await sql`alter function svc_api.begin_sign_in_gone(text, text) rename to begin_sign_in`;
@@ -96,7 +96,7 @@ it("no secret is ever in the log: no password, no link, no session, no token of 
   expect(logged).not.toContain("example.com");
 });
 
-it("a fault of ours is a page that says nothing of it", async () => {
+it("an internal error is a page without details", async () => {
   await sql`alter function svc_api.invitation_of_link(bytea) rename to invitation_of_link_gone`;
   const { status, text } = await new Browser(service.url).get("/invitation?token=x");
   await sql`alter function svc_api.invitation_of_link_gone(bytea) rename to invitation_of_link`;
@@ -107,7 +107,7 @@ it("a fault of ours is a page that says nothing of it", async () => {
   );
 });
 
-it("a database that is away is a page that says to wait", async () => {
+it("an unreachable database is a page that asks to wait", async () => {
   await sql`
     create or replace function svc_api.invitation_of_link(link_hash bytea) returns json language plpgsql as
     $$ begin raise exception using errcode = '57014'; end $$`;

@@ -7,7 +7,7 @@ import { startService, useService } from "../../support/service.js";
 import { startMailServer } from "../../support/smtp.js";
 import { createUser, PASSWORD, signedIn, whoIs } from "./people.js";
 
-// How a user comes to a link that sets a password: by the present one, or by a mail.
+// How a user gets a link that sets a password: by the current password, or by mail.
 
 const failures: string[] = [];
 const mail = await startMailServer();
@@ -26,11 +26,11 @@ async function newUser(password: string | null = PASSWORD) {
 const signIn = async (email: string, password: string) =>
   (await new Browser(service.url).fill("/login", { email, password })).status;
 
-// Which addresses of the network have asked how often.
+// Reset the request counts of network addresses.
 beforeEach(() => sql`delete from iam.throttles`);
 
-describe("whoever is signed in changes the password", () => {
-  it("by the present one, and is signed out everywhere", async () => {
+describe("a signed-in user changes the password", () => {
+  it("by the current one, and is signed out everywhere", async () => {
     const { email } = await newUser();
     const [browser, other] = [await signedIn(service, email), await signedIn(service, email)];
     const page = await browser.get("/change-password");
@@ -46,10 +46,10 @@ describe("whoever is signed in changes the password", () => {
     expect([await signIn(email, PASSWORD), await signIn(email, OTHER)]).toEqual([422, 303]);
   });
 
-  it("and not by a wrong one, which counts as one that was tried", async () => {
+  it("not by a wrong one, which counts as an attempt", async () => {
     const { email } = await newUser();
     const browser = await signedIn(service, email);
-    for (let tried = 0; tried < 5; tried++) {
+    for (let attempt = 0; attempt < 5; attempt++) {
       const answer = await browser.fill("/change-password", { password: "not my password" });
       expect(answer.status).toBe(422);
       expect(answer.text).toContain("This is not your password. Check it, then try again.");
@@ -59,7 +59,7 @@ describe("whoever is signed in changes the password", () => {
     expect(await whoIs(browser)).toBe(email);
   });
 
-  it("after signing in first, where nobody is", async () => {
+  it("after signing in first, if signed out", async () => {
     const { email } = await newUser();
     const browser = new Browser(service.url);
     const answer = await browser.get("/change-password");
@@ -68,7 +68,7 @@ describe("whoever is signed in changes the password", () => {
     expect(signedInNow.headers.get("Location")).toBe("change-password");
   });
 
-  it("but not by a password that was set anew meanwhile, or in a session that has ended", async () => {
+  it("not by a password that has been changed meanwhile, nor in a session that has ended", async () => {
     const { email, userId } = await newUser();
     const browser = await signedIn(service, email);
     const [{ hash }] = await sql<
@@ -86,7 +86,7 @@ describe("whoever is signed in changes the password", () => {
   });
 });
 
-describe("whoever forgot the password", () => {
+describe("a user who forgot the password", () => {
   const ask = (email: string) => new Browser(service.url).fill("/forgotten-password", { email });
   const SENT =
     "Check your mail If there is an account for EMAIL , a link to set a new password is on its way. It works once, for 24 hours. " +
@@ -96,7 +96,7 @@ describe("whoever forgot the password", () => {
     return mail.mails.splice(0);
   };
 
-  it("has a link mailed, sets another with it, and has a verified address then", async () => {
+  it("gets a link by mail, sets another with it, and has a verified address then", async () => {
     const { email, userId } = await newUser(null);
     const login = await new Browser(service.url).get("/login");
     expect(login.html).toContain('<a href="forgotten-password">');
@@ -119,14 +119,14 @@ It stops working at THEN. If you did not ask for it, do nothing: your password s
     expect(user).toEqual({ verified: true });
   });
 
-  it("learns nothing of whether there is such a user", async () => {
+  it("cannot learn whether a user exists", async () => {
     const { email } = await newUser();
     const [known, unknown] = [await ask(email), await ask("nobody@example.com")];
     expect(unknown.text).toBe(known.text.replace(email, "nobody@example.com"));
     expect((await mails(1))[0]!.to).toEqual([email]);
   });
 
-  it("gets three mails at once and no more, by whomever they are asked for, of which the last link works", async () => {
+  it("gets at most three mails at once, whoever requests them; only the last link works", async () => {
     const { email, userId } = await newUser();
     for (let asked = 0; asked < 4; asked++) {
       const answer = await call(sql, "request_password_link", email, `192.0.2.${asked}`, newCredential("link").hash);
@@ -157,7 +157,7 @@ It stops working at THEN. If you did not ask for it, do nothing: your password s
     },
   );
 
-  it("learns of no mail server that is away, and the log does", async () => {
+  it("sees no failure of the mail server, which is logged", async () => {
     const { email } = await newUser();
     await mail.stop();
     expect((await ask(email)).status).toBe(200);
@@ -165,13 +165,13 @@ It stops working at THEN. If you did not ask for it, do nothing: your password s
   });
 });
 
-it("a service that sends no mail leads to owners and the operator", async () => {
-  const silent = await startService();
-  const { status, text } = await new Browser(silent.url).get("/forgotten-password");
+it("a service that sends no mail refers to owners and the operator", async () => {
+  const mailless = await startService();
+  const { status, text } = await new Browser(mailless.url).get("/forgotten-password");
   expect([status, text]).toEqual([
     404,
     "No mail This service does not send mail. Ask an owner of your organization, or the operator of this service, for a link to set a new password. Request ID: req Go to the console",
   ]);
-  expect((await new Browser(silent.url).get("/login")).html).not.toContain("forgotten-password");
-  await silent.stop();
+  expect((await new Browser(mailless.url).get("/login")).html).not.toContain("forgotten-password");
+  await mailless.stop();
 });

@@ -7,7 +7,7 @@ import type { Service } from "../../support/service.js";
 
 export const PASSWORD = "correct horse battery";
 
-/** A user who has a password; null for one that has none. */
+/** Creates a user, without a password if it is null. */
 export async function createUser(sql: Sql, email: string, password: string | null = PASSWORD): Promise<string> {
   const [user] = await sql<[{ id: string }]>`
     insert into iam.users (user_id, email) values (svc.random_id('usr_'), ${email}) returning user_id as id`;
@@ -27,25 +27,25 @@ export async function signedIn({ url }: Pick<Service, "url">, email: string): Pr
   return browser;
 }
 
-/** Who the page says is signed in; null for nobody. */
+/** The user that the page shows as signed in; null if none. */
 export async function whoIs(browser: Browser): Promise<string | null> {
   const { html } = await browser.get("/device");
   return /You are signed in as (\S+)\. To decide as another user/.exec(html)?.[1] ?? null;
 }
 
-/** The token that the forms of somebody who is signed in carry. */
+/** The form token of a signed-in browser. */
 export async function formToken(browser: Browser): Promise<string> {
   return formOf((await browser.get("/device")).html, "device").hidden["form_token"]!;
 }
 
-/** An organization's id. */
+/** Creates an organization, and returns its id. */
 export async function createOrganization(sql: Sql, slug: string): Promise<string> {
   const [organization] = await sql<[{ id: string }]>`
     insert into iam.organizations (organization_id, slug) values (svc.random_id('org_'), ${slug}) returning organization_id as id`;
   return organization.id;
 }
 
-/** The secret of an invitation's link. */
+/** Creates an invitation, and returns the secret of its link. */
 export async function invite(
   sql: Sql,
   invitation: { organizationId: string; email: string; role?: string; invitedBy?: string },
@@ -61,7 +61,7 @@ export async function invite(
   return token;
 }
 
-/** The secret of a link that sets a user's password. */
+/** Creates a link that sets a user's password, and returns its secret. */
 export async function passwordLink(sql: Sql, userId: string, seconds = 3_600, by = "operator"): Promise<string> {
   const token = `svc_link_${randomBytes(24).toString("hex")}`;
   await sql`

@@ -20,7 +20,7 @@ async function newUser(password: string | null = PASSWORD) {
 }
 const linkOf = (userId: string, seconds?: number) => passwordLink(sql, userId, seconds);
 const open = (path: string) => new Browser(service.url).get(path);
-/** Opens a link in a browser of its own and sets the password there. */
+/** Opens a link in a new browser and sets the password there. */
 const use = (token: string) => new Browser(service.url).fill(pathOf(token), NEW);
 
 async function signIn(email: string, password: string) {
@@ -49,7 +49,7 @@ describe("a link sets a password", () => {
     expect(await signIn(email, OTHER)).toBe(303);
   });
 
-  it("also of a user that had none, and is kept as argon2id with the parameters of OWASP", async () => {
+  it("also of a user without one, stored as argon2id with OWASP's parameters", async () => {
     const { email, userId } = await newUser(null);
     await use(await linkOf(userId));
     const [row] = await sql`select password_hash as hash from iam.identities where user_id = ${userId}`;
@@ -57,7 +57,7 @@ describe("a link sets a password", () => {
     expect(await signIn(email, OTHER)).toBe(303);
   });
 
-  it("and says what is wrong with one that is too weak", async () => {
+  it("and explains what is wrong with a weak one", async () => {
     const { email, userId } = await newUser();
     const token = await linkOf(userId);
     const browser = new Browser(service.url);
@@ -65,7 +65,7 @@ describe("a link sets a password", () => {
     const answer = await browser.fill(pathOf(token), { password: shouted, repeated: shouted });
     expect(answer.status).toBe(422);
     expect(answer.text).toContain("Choose a password that is not your e-mail address.");
-    // It was not used up.
+    // The link was not used up.
     expect((await browser.submit(answer, NEW)).status).toBe(200);
   });
 });
@@ -80,7 +80,7 @@ describe("setting a password ends", () => {
     expect(await whoIs(other)).toBe(grace.email);
   });
 
-  it("the tokens of the user's command lines, devices that wait for theirs and other links, and no headless token", async () => {
+  it("the user's command-line tokens, pending devices and other links, but no headless token", async () => {
     const { userId } = await newUser();
     const organizationId = await createOrganization(sql, `acme-${people}`);
     const add = (hash: string, kind: string, organization: string | null) => sql`
@@ -109,20 +109,20 @@ describe("setting a password ends", () => {
     expect((await open(pathOf(otherLink))).status).toBe(410);
   });
 
-  it("a sign-in with the old one that was under way", async () => {
+  it("a sign-in with the old one that is in progress", async () => {
     const { email, userId } = await newUser();
     const { passwordHash } = await call(sql, "begin_sign_in", email, "192.0.2.1");
     const common = { email, address: "192.0.2.1", userId, passwordHash: passwordHash!, previousHash: null };
     const finish = () => call(sql, "finish_sign_in", { ...common, sessionHash: newCredential("session").hash });
     const token = await linkOf(userId);
-    // Whichever of the two comes first, no session of the old password is left.
+    // Whichever comes first, no session of the old password remains.
     const [wasSet] = await Promise.all([call(sql, "set_password", hashCredential(token), "$argon2id$new"), finish()]);
     expect(wasSet).toBe(true);
     expect(await finish()).toBe(false);
     expect(await sql`select from iam.sessions where user_id = ${userId}`).toHaveLength(0);
   });
 
-  it("nothing where the links of a user are used at once, but for one of them", async () => {
+  it("all but one of a user's links that are used at once", async () => {
     const { userId } = await newUser();
     const links = await Promise.all(Array.from({ length: 6 }, () => linkOf(userId)));
     const answers = await Promise.all(
@@ -134,7 +134,7 @@ describe("setting a password ends", () => {
   });
 });
 
-describe("a link that is over says so", () => {
+describe("a link that is not valid says so", () => {
   const fix =
     "Ask an owner of your organization, or the operator of this service, for a new link. Request ID: req Go to the console";
 
@@ -155,7 +155,7 @@ describe("a link that is over says so", () => {
     expect(await open(pathOf(token))).toMatchObject({ status: 410, text });
   });
 
-  it("also to a form that was open before, and then the password stays", async () => {
+  it("also to a form that was open before, which leaves the password unchanged", async () => {
     const { email, userId } = await newUser();
     const token = await linkOf(userId);
     const browser = new Browser(service.url);
@@ -165,7 +165,7 @@ describe("a link that is over says so", () => {
     expect(await signIn(email, PASSWORD)).toBe(303);
   });
 
-  it("where it is of another kind", async () => {
+  it("if it is of another kind", async () => {
     const { userId } = await newUser();
     const token = await linkOf(userId);
     const browser = new Browser(service.url);
@@ -176,14 +176,14 @@ describe("a link that is over says so", () => {
 });
 
 describe("passwords", () => {
-  it("fail on a hash that is none, and go on with the next", async () => {
+  it("fail on an invalid hash, and continue with the next", async () => {
     const passwords = new Passwords();
     const broken = Array.from({ length: 5 }, () => passwords.verify("not a hash", PASSWORD));
     for (const { status } of await Promise.allSettled(broken)) expect(status).toBe("rejected");
     expect(await passwords.verify(null, PASSWORD)).toBe(false);
   });
 
-  it("wait in line for two at once, fifty at most; whoever comes then is told to come again", async () => {
+  it("are processed two at a time, with fifty waiting; further ones are asked to retry", async () => {
     const passwords = new Passwords();
     const verified = Array.from({ length: 52 }, () => passwords.verify(null, PASSWORD));
     expect(() => passwords.requireRoom()).toThrow(

@@ -9,7 +9,7 @@ await createUser(service.db.sql, "ada@example.com");
 await createUser(service.db.sql, "grace@example.com");
 await createUser(service.db.sql, "nopassword@example.com", null);
 
-/** Each test comes from an address of its own, so that no throttle reaches into another. */
+/** Each test uses its own network address, so that throttles do not affect other tests. */
 let addresses = 0;
 const newBrowser = (address = `192.0.2.${++addresses}`) =>
   new Browser(service.url, service.url, { "X-Forwarded-For": address });
@@ -18,7 +18,7 @@ async function signIn(browser: Browser, email: string, password = PASSWORD, path
   return browser.fill(path, { email, password });
 }
 
-/** A browser that brings a cookie of a session. */
+/** A browser with this session cookie. */
 function withSession(value: string): Browser {
   const browser = newBrowser();
   browser.cookies.set("svc_session", value);
@@ -28,7 +28,7 @@ function withSession(value: string): Browser {
 const sessions = () => service.db.sql`select session_hash from iam.sessions`;
 
 describe("signing in", () => {
-  it("leads from the form to the console, and so does the form's page from then on", async () => {
+  it("redirects from the form to the console, as the page does from then on", async () => {
     const browser = newBrowser();
     const page = await browser.get("/login");
     expect(formOf(page.html)).toMatchObject({ action: "login", fields: ["email", "password"] });
@@ -38,18 +38,18 @@ describe("signing in", () => {
     expect(await whoIs(browser)).toBe("ada@example.com");
   });
 
-  it.each(["ADA@example.com", "  ada@example.com\t"])("takes the address as people write it: %j", async (email) => {
+  it.each(["ADA@example.com", "  ada@example.com\t"])("accepts the address in other spellings: %j", async (email) => {
     const browser = newBrowser();
     expect((await signIn(browser, email)).status).toBe(303);
     expect(await whoIs(browser)).toBe("ada@example.com");
   });
 
-  it("takes a password that another keyboard composes in another way", async () => {
+  it("accepts a password in another Unicode normalization", async () => {
     await createUser(service.db.sql, "zoe@example.com", "Zoë würde gern rein".normalize("NFKC"));
     expect((await signIn(newBrowser(), "zoe@example.com", "Zoë würde gern rein".normalize("NFD"))).status).toBe(303);
   });
 
-  it("makes a session of twelve hours, of which only the hash is stored", async () => {
+  it("creates a session of twelve hours, of which only the hash is stored", async () => {
     const browser = newBrowser();
     await signIn(browser, "ada@example.com");
     const [row] = await service.db.sql<[{ hash: string; seconds: number }]>`
@@ -59,7 +59,7 @@ describe("signing in", () => {
     expect(row).toEqual({ hash: Buffer.from(digest).toString("hex"), seconds: 43_200 });
   });
 
-  it("tells nobody which addresses are known: one answer to everything that is wrong", async () => {
+  it("does not disclose which addresses are known: every failure has the same answer", async () => {
     const wrong = [
       ["ada@example.com", "wrong horse battery"],
       ["ada@example.com", PASSWORD.toUpperCase()],
@@ -88,7 +88,7 @@ describe("signing in", () => {
     expect(await sessions()).toEqual(before);
   });
 
-  it("keeps the address and not the password in the form that failed", async () => {
+  it("keeps the address but not the password in the form after a failure", async () => {
     const { html } = await signIn(newBrowser(), "ada@example.com", "wrong horse battery");
     expect(html).toContain('value="ada@example.com"');
     expect(html).not.toContain("wrong horse battery");
@@ -96,7 +96,7 @@ describe("signing in", () => {
 });
 
 describe("a session", () => {
-  it("has a new id at each sign-in, whatever the browser brought", async () => {
+  it("has a new id at each sign-in, whatever cookie the browser sent", async () => {
     const planted = `svc_session_${"0".repeat(48)}`;
     const browser = withSession(planted);
     await signIn(browser, "ada@example.com");
@@ -107,7 +107,7 @@ describe("a session", () => {
     expect(await whoIs(withSession(planted))).toBeNull();
   });
 
-  it("ends the one before when somebody else signs in in the same browser", async () => {
+  it("ends when another user signs in in the same browser", async () => {
     const browser = await signedIn(service, "ada@example.com");
     const first = browser.cookies.get("svc_session")!;
     const form_token = await formToken(browser);
@@ -116,14 +116,14 @@ describe("a session", () => {
     expect(await whoIs(withSession(first))).toBeNull();
   });
 
-  it("is over when it has expired", async () => {
+  it("ends when it expires", async () => {
     const browser = await signedIn(service, "ada@example.com");
     await service.db.sql`update iam.sessions set expires_at = now()`;
     expect(await whoIs(browser)).toBeNull();
   });
 
   it.each(["", "x", "svc_session_", `svc_session_${"g".repeat(48)}`, `svc_token_${"0".repeat(48)}`, "a".repeat(4_000)])(
-    "is not what a cookie %j says",
+    "is not created by the cookie %j",
     async (value) => {
       expect(await whoIs(withSession(value))).toBeNull();
     },
@@ -145,14 +145,14 @@ describe("a session", () => {
     queries = 0;
     expect(await whoIs(browser)).toBe("ada@example.com");
     expect(queries).toBe(1);
-    // Nothing is asked about whoever brings no session.
+    // No query without a session cookie.
     expect(await whoIs(new Browser(counted.url))).toBeNull();
     expect(queries).toBe(1);
   });
 });
 
 describe("signing out", () => {
-  it("ends the session, here and in the database, takes the cookie back, and leaves other browsers signed in", async () => {
+  it("ends the session in the database, deletes the cookie, and leaves other browsers signed in", async () => {
     const [browser, other] = [await signedIn(service, "ada@example.com"), await signedIn(service, "ada@example.com")];
     const value = browser.cookies.get("svc_session")!;
     const answer = await browser.post("/logout", { form_token: await formToken(browser) });
@@ -164,13 +164,13 @@ describe("signing out", () => {
 });
 
 describe("trying too often", () => {
-  /** Five attempts that fail, then what the sixth is answered. */
+  /** Makes five failing attempts, and returns the answer to a sixth. */
   async function sixth(browser: Browser, email: string, password = "wrong horse battery") {
     for (let i = 0; i < 5; i++) expect((await signIn(browser, email, "wrong horse battery")).status).toBe(422);
     return signIn(browser, email, password);
   }
 
-  it("is answered how long to wait and what else to do, also to the right password", async () => {
+  it("is answered with how long to wait and what else to do, even with the right password", async () => {
     const browser = newBrowser();
     const answer = await sixth(browser, "ada@example.com", PASSWORD);
     expect(answer.status).toBe(429);
@@ -185,24 +185,27 @@ describe("trying too often", () => {
     expect(await whoIs(browser)).toBeNull();
   });
 
-  it("locks nobody else out: another network signs in to the same account, and the same network to another", async () => {
+  it("locks no one else out: another network can sign in to the account, and the same network to another account", async () => {
     const attacker = newBrowser();
     expect((await sixth(attacker, "ada@example.com")).status).toBe(429);
     expect((await signIn(newBrowser(), "ada@example.com")).status).toBe(303);
     expect((await signIn(attacker, "grace@example.com")).status).toBe(303);
   });
 
-  it("counts alike for an address that nobody has", async () => {
+  it("is counted alike for an unknown address", async () => {
     expect((await sixth(newBrowser(), "nobody@example.com")).status).toBe(429);
   });
 
   const SPELLINGS =
     "ada@example.com ADA@example.com \tada@example.com Ada@Example.com ada@EXAMPLE.com adA@example.com".split(" ");
   it.each<[string, attempt: (n: number) => [address: string, email: string]]>([
-    ["the address in whatever spelling", (n) => ["192.0.3.1", SPELLINGS[n]!]],
-    ["a subscriber's whole network of IPv6", (n) => [`2001:db8:0:1:${n}::1`, "ada@example.com"]],
-    ["by what the proxy in front says, not the client", (n) => [`203.0.113.${n}, 198.51.100.1`, "ada@example.com"]],
-  ])("counts %s", async (_, attempt) => {
+    ["the address in any spelling", (n) => ["192.0.3.1", SPELLINGS[n]!]],
+    ["a subscriber's whole IPv6 network", (n) => [`2001:db8:0:1:${n}::1`, "ada@example.com"]],
+    [
+      "by the address that the proxy reports, not the client",
+      (n) => [`203.0.113.${n}, 198.51.100.1`, "ada@example.com"],
+    ],
+  ])("is counted for %s", async (_, attempt) => {
     const signedInWith = async (n: number, password?: string) => {
       const [address, email] = attempt(n);
       return (await signIn(newBrowser(address), email, password)).status;
@@ -211,12 +214,12 @@ describe("trying too often", () => {
     expect(await signedInWith(5)).toBe(429);
   });
 
-  it("counts no other network of IPv6", async () => {
+  it("is not counted for another IPv6 network", async () => {
     expect((await sixth(newBrowser("2001:db8:0:3::1"), "ada@example.com")).status).toBe(429);
     expect((await signIn(newBrowser("2001:db8:0:4::1"), "ada@example.com")).status).toBe(303);
   });
 
-  it("gives the attempts back to who signs in", async () => {
+  it("is forgiven after a successful sign-in", async () => {
     const browser = newBrowser();
     for (let i = 0; i < 3; i++) {
       for (let j = 0; j < 4; j++) expect((await signIn(browser, "ada@example.com", "wrong")).status).toBe(422);
@@ -225,7 +228,7 @@ describe("trying too often", () => {
     }
   });
 
-  it("gives one attempt back after a minute", async () => {
+  it("is forgiven by one attempt per minute", async () => {
     const browser = newBrowser();
     expect((await sixth(browser, "ada@example.com")).status).toBe(429);
     await service.db.sql`update iam.throttles set full_at = full_at - interval '1 minute'`;
@@ -233,7 +236,7 @@ describe("trying too often", () => {
     expect((await signIn(browser, "ada@example.com", "wrong")).status).toBe(429);
   });
 
-  it("charges attempts that are made at once like those one after the other", async () => {
+  it("is counted alike for parallel attempts", async () => {
     const browser = newBrowser();
     const page = await browser.get("/login");
     const fields = { email: "grace@example.com", password: "wrong horse battery" };
@@ -243,7 +246,7 @@ describe("trying too often", () => {
   });
 });
 
-describe("after signing in, one is led", () => {
+describe("signing in leads", () => {
   it.each([
     "/device",
     "/device?user_code=BCDF-GHJK",
@@ -255,11 +258,11 @@ describe("after signing in, one is led", () => {
     const browser = newBrowser();
     const path = `/login?next=${encodeURIComponent(next)}`;
     expect(await signIn(browser, "ada@example.com", PASSWORD, path)).toMatchObject({ status: 303, location: next });
-    // Whoever is signed in is led on at once.
+    // A signed-in user is redirected at once.
     expect(await browser.get(path)).toMatchObject({ status: 303, location: next });
   });
 
-  it("on also after a first attempt that failed, and after signing out", async () => {
+  it("on after a failed first attempt and after signing out, too", async () => {
     const browser = newBrowser();
     const failed = await signIn(browser, "ada@example.com", "wrong", "/login?next=%2Fdevice");
     const answer = await browser.submit(failed, { email: "ada@example.com", password: PASSWORD });
@@ -277,7 +280,7 @@ describe("after signing in, one is led", () => {
     "/invitation?token=svc_x /invitation?user_code=BCDF-GHJK /device?token=svc_link_0000000000000000000000 " +
     "/consoles /console//evil.example /console/../logout /console/acme/.. /console/%2e%2e/logout /console/.%2E?x=1 /console/./acme " +
     "/console\\evil /console@evil.example /console?x=//evil.example /console#x";
-  it("but for the console, nowhere else", async () => {
+  it("nowhere but to the console otherwise", async () => {
     const [stranger, browser] = [newBrowser(), newBrowser()];
     const signedOut = await browser.get("/login?next=//evil.example/device");
     const fields = { email: "ada@example.com", password: PASSWORD, next: "//evil.example/device" };
@@ -292,13 +295,13 @@ describe("after signing in, one is led", () => {
       const path = `/login?next=${encodeURIComponent(next)}`;
       expect((await browser.get(path)).location, next).toBe("/console");
       const page = await stranger.get(path);
-      // What is no address is refused before a password is verified, which takes long, and the form keeps where it leads.
+      // An invalid address is refused before the slow password check, and the form keeps its target.
       const failed = await stranger.submit(page, { email: "ada", password: "", next });
       for (const { html } of [page, failed]) expect(Object.keys(formOf(html).hidden), next).toEqual(["form_token"]);
     }
   });
 
-  it("nowhere by two of them", async () => {
+  it("nowhere else if two targets are given", async () => {
     const page = await newBrowser().get("/login?next=/device&next=//evil.example");
     expect(Object.keys(formOf(page.html).hidden)).toEqual(["form_token"]);
   });

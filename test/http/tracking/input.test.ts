@@ -23,7 +23,7 @@ const count = async () => {
   return row;
 };
 
-it("takes each kind of call at its path, and a batch in gzip", async () => {
+it("accepts each kind of call at its path, and a batch in gzip", async () => {
   const paths = ["/v1/track", "/v1/identify", "/v1/page", "/v1/screen", "/v1/group"];
   for (const path of paths) {
     const body = { userId: "u", groupId: "g", event: "Login", name: "Login", traits: { plan: "pro" } };
@@ -40,7 +40,7 @@ it("takes each kind of call at its path, and a batch in gzip", async () => {
   expect(await post("/v1/alias", { userId: "u", previousId: "v" })).toMatchObject({ status: 400 });
 });
 
-it("knows keys by Basic authentication only, and leaves the service's own paths as they are", async () => {
+it("accepts keys by Basic authentication only, and leaves the service's own paths unchanged", async () => {
   for (const headers of [
     {},
     basic("svc_test_x"),
@@ -52,7 +52,7 @@ it("knows keys by Basic authentication only, and leaves the service's own paths 
   expect(await post("/v1/events", { customerId: "c", event: "login" })).toMatchObject({ status: 401 });
 });
 
-it("takes the names that objects have by themselves as any others, and refuses alone what nests too deep", async () => {
+it("treats names of Object.prototype like any others, and refuses only the call that nests too deep", async () => {
   const before = await count();
   const names = ["constructor", "toString", "__proto__", "valueOf", "hasOwnProperty"];
   const deep = `{"type":"track","userId":"u","event":"Login","properties":{"a":${"[".repeat(6000)}${"]".repeat(6000)}}}`;
@@ -72,7 +72,7 @@ it("takes the names that objects have by themselves as any others, and refuses a
   expect(await count()).toEqual({ events: before.events + 1, kept: before.kept + names.length });
 });
 
-it("does not look at text that cannot be stored where it reads nothing, and marks it where a call is kept", async () => {
+it("ignores text that cannot be stored in unused members, and replaces it in calls that are kept", async () => {
   const before = await count();
   const half = "Prices 🦊".slice(0, 8);
   const context = { page: { title: half, ["a\0"]: "\0" } };
@@ -82,7 +82,7 @@ it("does not look at text that cannot be stored where it reads nothing, and mark
   const [kept] =
     await sql`select call -> 'context' as context from svc.quarantined_operations order by seq desc limit 1`;
   expect(kept).toEqual({ context: { page: { title: "Prices \uFFFD", ["a\uFFFD"]: "\uFFFD" } } });
-  // Also in lists. A name is cut where it is too long to be one, also within a pair; a release maps the call anew.
+  // Also in lists. A name that is too long is cut, also within a surrogate pair; a release maps the call again.
   const long = { type: "track", event: `${"x".repeat(255)}🦊`, context: [half] };
   expect((await post("/v1/batch", { batch: [long] })).body).toEqual({ success: true, quarantined: 1 });
   const release = await fixture.service.request("POST", "/projects/app/quarantine/release", {
@@ -101,12 +101,12 @@ it.each([
     { type: "page", name: "\0" },
     { type: "identify", traits: { plan: "\0" } },
   ],
-])("refuses text that cannot be stored where it is looked at: %j", async (more) => {
+])("refuses text that cannot be stored in members that are used: %j", async (more) => {
   const { body } = await post("/v1/batch", { batch: [login(more)] });
   expect(body).toMatchObject({ success: true, refused: [{ index: 0, code: "INVALID_CALL" }] });
 });
 
-it("refuses a number beyond the doubles, which would be null and remove a trait", async () => {
+it("refuses a number beyond the range of a double, which would become null and remove a trait", async () => {
   const traits = async () => {
     const [row] =
       await sql`select traits from svc.trait_updates where customer_id = 'far' order by operation_seq desc limit 1`;
@@ -120,7 +120,7 @@ it("refuses a number beyond the doubles, which would be null and remove a trait"
   expect(await traits()).toEqual({ plan: "pro" });
 });
 
-it("keeps what is malformed under the customer whom it names, so that it is erased with that one", async () => {
+it("keeps malformed calls under the customer they name, so that they are erased with it", async () => {
   const customerId = "malformed";
   for (const more of [{ timestamp: "soon" }, { properties: 7 }, { event: "x".repeat(300) }])
     await post("/v1/track", login({ userId: customerId, ...more }));
@@ -131,14 +131,14 @@ it("keeps what is malformed under the customer whom it names, so that it is eras
   expect(kept.map((row) => row["customer_id"] as string)).toEqual(["", customerId, customerId, customerId]);
 });
 
-it("corrects no clock by what was sent before it happened", async () => {
-  const said = { timestamp: "2026-01-02T00:00:00.000Z", messageId: "sent-before", sentAt: "0001-01-01T00:00:00Z" };
-  expect(await post("/v1/track", login(said))).toMatchObject({ status: 200 });
+it("does not correct the clock of a call sent before it happened", async () => {
+  const times = { timestamp: "2026-01-02T00:00:00.000Z", messageId: "sent-before", sentAt: "0001-01-01T00:00:00Z" };
+  expect(await post("/v1/track", login(times))).toMatchObject({ status: 200 });
   const [stored] = await sql`select svc.iso(occurred_at) as at from svc.events where idempotency_key = 'sent-before'`;
-  expect(stored).toEqual({ at: said.timestamp });
+  expect(stored).toEqual({ at: times.timestamp });
 });
 
-it("refuses what is no JSON, no batch, or too large, and an empty batch is no mistake", async () => {
+it("refuses what is not JSON, not a batch or too large, and accepts an empty batch", async () => {
   expect(await post("/v1/batch", "{")).toMatchObject({ status: 400, body: { error: { code: "MALFORMED_JSON" } } });
   expect(await post("/v1/batch", "[]")).toMatchObject({ status: 400 });
   expect(await post("/v1/batch", { batch: {} })).toMatchObject({ status: 400 });
@@ -146,7 +146,7 @@ it("refuses what is no JSON, no batch, or too large, and an empty batch is no mi
   expect(await post("/v1/batch", { batch: [] })).toMatchObject({ status: 200, body: { success: true } });
 });
 
-it("stores a call once, whenever it is sent again", async () => {
+it("stores a call once, however late it is repeated", async () => {
   const before = await count();
   const call = login({ messageId: "m1", originalTimestamp: "2026-03-01T10:00:00Z" });
   for (const sentAt of ["2026-03-01T10:00:01Z", "2026-03-01T10:05:00Z"])
@@ -158,7 +158,7 @@ it("stores a call once, whenever it is sent again", async () => {
   expect(await violations(sql)).toEqual([]);
 });
 
-it("corrects the sender's clock where it says both when it happened and when it was sent", async () => {
+it("corrects the sender's clock if a call has both its own and its sending time", async () => {
   const at = async (more: object) => {
     const sent = Date.now();
     await post("/v1/track", { userId: "clock", event: "login", ...more });
@@ -169,13 +169,13 @@ it("corrects the sender's clock where it says both when it happened and when it 
   const wrong = await at({ originalTimestamp: "2020-01-01T00:00:00Z", sentAt: "2020-01-01T01:00:00Z" });
   expect(Math.abs(wrong.at - (wrong.sent - 3_600_000))).toBeLessThan(60_000);
   expect((await at({ timestamp: "2026-03-01T10:00:00Z" })).at).toBe(Date.parse("2026-03-01T10:00:00Z"));
-  // Neither a sending time that is none nor one that leads out of all years corrects anything.
+  // Neither an invalid sending time nor one that leads out of the range of years corrects anything.
   for (const sentAt of ["soon", 5, "9999-12-31T00:00:00Z"])
     expect((await at({ timestamp: "2026-03-01T10:00:00Z", sentAt })).at).toBe(Date.parse("2026-03-01T10:00:00Z"));
 });
 
 it(
-  "takes whatever a call holds: it is stored, kept, ignored, or refused with words, and its neighbours are stored",
+  "accepts any content of a call: it is stored, kept, ignored or refused, and its neighbours are stored",
   { timeout: 120_000 },
   async () => {
     const anything = fc.oneof(
@@ -221,12 +221,12 @@ it(
   },
 );
 
-it("makes one name of the ways in which it is written", () => {
+it("maps all spellings of a name to one", () => {
   for (const name of ["Project Created", "projectCreated", "project-created", " Project  Created ", "project_created"])
     expect(snakeCase(name)).toBe("project_created");
 });
 
-it("keys of identifies go with their customer, and are kept for a while when the identifies are too old", async () => {
+it("deletes keys of identify calls with their customer, and keeps them for a while after the calls expire", async () => {
   const identify = (userId: string) => ({
     type: "identify",
     userId,

@@ -8,7 +8,7 @@ import { startServiceProcess } from "../../support/service-process.js";
 const db = await useDatabase();
 
 it(
-  "calls of both SDKs are stored once each, though the service is killed while it takes them",
+  "calls of both SDKs are stored exactly once, though the service is killed while it accepts them",
   { timeout: 180_000 },
   async () => {
     const project = await openProject(db.sql);

@@ -62,17 +62,17 @@ test.each([true, false])(
     for (const [path, body] of CALLS) {
       const text = typeof body === "string" ? body : JSON.stringify(body);
       const service = await fixture.service.request("POST", path, { body: text, headers });
-      const here = await fetch(local.url + path, { method: "POST", body: text });
-      const said = [here.status, whatIsSaid(await here.json())];
-      expect(said, text.slice(0, 200)).toEqual([service.status, whatIsSaid(service.body)]);
+      const localResponse = await fetch(local.url + path, { method: "POST", body: text });
+      const answer = [localResponse.status, comparable(await localResponse.json())];
+      expect(answer, text.slice(0, 200)).toEqual([service.status, comparable(service.body)]);
     }
   },
 );
 
-/** Each request has an id of its own; the local engine says more of what to do, and has no documentation to point to. */
-function whatIsSaid(body: unknown): unknown {
+/** The comparable answer: request ids differ, and the local engine has longer fixes and no documentation links. */
+function comparable(body: unknown): unknown {
   const { error } = body as { error?: Record<string, unknown> };
   if (error === undefined) return body;
-  const { requestId: _, fix: __, docs: ___, ...said } = error;
-  return said;
+  const { requestId: _, fix: __, docs: ___, ...answer } = error;
+  return answer;
 }

@@ -3,7 +3,7 @@ import { hashCredential } from "../../../src/http/request/credentials.js";
 import { capturedLog } from "../../support/captured-log.js";
 import { useIngest } from "../ingest/fixture.js";
 
-// What refuses a request of many calls, or some of them.
+// Refusals of whole requests, and of some of their calls.
 
 const { log, lines } = capturedLog();
 const fixture = await useIngest({ log });
@@ -17,13 +17,13 @@ const send = (batch: unknown[]) =>
 const calls = (count: number, more: (n: number) => object = () => ({})) =>
   Array.from({ length: count }, (_, n) => ({ type: "track", userId: "u", event: "login", ...more(n) }));
 
-/** So many operations in the bucket of each key, which holds 1,000 or as many as there are. */
+/** Sets the tokens of each key's bucket, whose size is 1,000 or `tokens` if larger. */
 async function fill(tokens: number, perSecond = 1) {
   await sql`update iam.plans set rate_per_second = ${perSecond}, rate_burst = ${Math.max(1_000, tokens)}`;
   await sql`update svc.key_usage set tokens = ${tokens}, refilled_at = now()`;
 }
 
-it("limits a request of more calls than a bucket holds once, as a whole: it is stored, or nothing of it is", async () => {
+it("rate-limits a request larger than the bucket as a whole: all of it is stored, or none", async () => {
   onTestFinished(() => fill(100_000, 50_000));
   await fill(990);
   const before = await fixture.stored();
@@ -42,14 +42,14 @@ it("limits a request of more calls than a bucket holds once, as a whole: it is s
   expect(await send(calls(2_100))).toMatchObject({ status: 200, body: { success: true } });
   expect((await fixture.stored()).events).toBe(before.events + 2_100);
 
-  // What it took beyond the bucket is paid by those after it; SDKs wait as long as they are told.
+  // Later requests wait until the overdraft is refilled; SDKs respect Retry-After.
   const refused = await send(calls(1));
   expect(refused.status).toBe(429);
   expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(1_090);
   expect(refused.headers.get("RateLimit-Remaining")).toBe("0");
 });
 
-it("limits a request by the calls that are anything to the model, whatever the process of before says of their number", async () => {
+it("rate-limits by the calls that the model uses, also for a process of the previous version", async () => {
   onTestFinished(() => fill(100_000, 50_000));
   await fill(5);
   expect((await send([...calls(20, () => ({ type: "page", name: "nothing" })), ...calls(5)])).status).toBe(200);
@@ -62,7 +62,7 @@ it("limits a request by the calls that are anything to the model, whatever the p
   await expect(old).rejects.toThrow("RATE_LIMIT_EXCEEDED");
 });
 
-it("refuses alone a call that the database refuses, wherever in the request it stands, and says so in the log", async () => {
+it("refuses only the call that the database refuses, wherever it is in the request, and logs it", async () => {
   await sql`alter table svc.events add constraint refuse_bad check (1 / (customer_id <> 'bad')::integer = 1)`;
   onTestFinished(async () => {
     await sql`alter table svc.events drop constraint refuse_bad`;
@@ -93,7 +93,7 @@ it("refuses alone a call that the database refuses, wherever in the request it s
       msg: "calls were refused",
     }),
   );
-  // A bucket that holds the request, and no more: its halves are not limited again.
+  // A bucket that just holds the request: its halves are not limited again.
   await fill(1_000);
   expect((await send(batch.slice(0, 1_000))).status).toBe(200);
 });

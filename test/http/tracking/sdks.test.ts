@@ -42,7 +42,7 @@ const kept = () =>
 describe.each(SDKS)("the SDK of %s, with nothing but host and key", (sdk) => {
   const sender = () => senderOf(sdk, fixture.service.url, fixture.keys.test);
 
-  it("has its calls stored in order, by the names that the model declares", async () => {
+  it("has its calls stored in order, under the names that the model declares", async () => {
     await fixture.deploy(MODEL);
     const analytics = sender();
     analytics.identify({ userId: "u1", traits: { plan: "pro", companyName: "Globex" } });
@@ -60,7 +60,7 @@ describe.each(SDKS)("the SDK of %s, with nothing but host and key", (sdk) => {
     expect(await violations(sql)).toEqual([]);
   });
 
-  it("has the group as the customer where the model says so", async () => {
+  it("has the group as the customer if the model says so", async () => {
     await fixture.deploy(ACCOUNTS);
     const analytics = sender();
     analytics.group({ userId: "u1", groupId: "g1", traits: { plan: "pro" } });
@@ -74,7 +74,7 @@ describe.each(SDKS)("the SDK of %s, with nothing but host and key", (sdk) => {
     expect(await violations(sql)).toEqual([]);
   });
 
-  it("loses nothing by what the schema refuses: it is kept, and released when the model takes it", async () => {
+  it("loses nothing that the schema refuses: it is kept, and released once the model accepts it", async () => {
     await fixture.deploy(MODEL);
     const analytics = sender();
     analytics.track({ userId: "u1", event: "Order Completed", timestamp: new Date("2026-03-01T10:00:00Z") });
@@ -95,18 +95,18 @@ describe.each(SDKS)("the SDK of %s, with nothing but host and key", (sdk) => {
     expect(await events()).toHaveLength(2);
     const [{ at }] = (await sql`
       select svc.iso(occurred_at) as at from svc.events order by event_seq limit 1`) as unknown as [{ at: string }];
-    // To the skew of a clock that is the same.
+    // Up to the skew between sender and service, which share a clock.
     expect(Math.abs(Date.parse(at) - Date.parse("2026-03-01T10:00:00Z"))).toBeLessThan(60_000);
     expect(await violations(sql)).toEqual([]);
   });
 });
 
-it("docs/segment.md makes the SDKs as they are made here, and maps as an example that is compiled", () => {
+it("docs/segment.md creates the SDKs as these tests do, and its mapping is part of a compiled example", () => {
   const read = (file: string) => readFileSync(path.resolve(import.meta.dirname, "../../..", file), "utf8");
-  const [made, mapped] = docBlocks(read("docs/segment.md")).map(({ code }) => code);
+  const [setup, mapped] = docBlocks(read("docs/segment.md")).map(({ code }) => code);
   const senders = read("faults/tracking/senders.ts");
   for (const name of ["writeKey", "host:", "dataPlaneUrl"]) {
-    expect(made).toContain(name);
+    expect(setup).toContain(name);
     expect(senders).toContain(name);
   }
   expect(read("docs/dsl.md")).toContain(/tracking\(.*\)/.exec(mapped!)![0]);
