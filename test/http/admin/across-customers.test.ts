@@ -3,7 +3,7 @@ import { emit, happened, raise, rule, snapshotOf, type StepParts } from "../../e
 import { useSpec } from "../../spec/support/fixture.js";
 import { invalid, pages, refused, type Page } from "./support/api.js";
 
-// What evaluation made of all customers: what it emitted, which signals are raised, how journeys went.
+// Results of evaluation across customers: emissions, transitions, raised signals and journeys.
 
 const fixture = useSpec();
 const list = async <T>(path: string, query = "", limit = 2): Promise<T[]> =>
@@ -42,7 +42,7 @@ beforeAll(async () => {
     event("c1", "stuck", 30),
     event("c 2 ", "stuck", 31),
     event("c2", "stuck", 32),
-    // Its time was over long before.
+    // It expired long before.
     event("old", "signed_up", -24 * 20),
     event("old", "stuck", 33),
   ]);
@@ -58,7 +58,7 @@ describe("GET /projects/:project/emissions", () => {
   }
   const of = (found: Emission[]) => found.map(({ customerId, eventType }) => `${customerId} ${eventType}`);
 
-  it("has what was emitted about all customers, the last first, each once over all pages", async () => {
+  it("lists emissions of all customers, last first, each once over all pages", async () => {
     const all = await list<Emission>("emissions");
     const ids = all.map(({ id }) => id);
     expect(ids).toEqual(ids.toSorted().toReversed());
@@ -83,7 +83,7 @@ describe("GET /projects/:project/emissions", () => {
     expect(await list("emissions", "customer=nobody")).toEqual([]);
   });
 
-  it("tells what was emitted since an instant, whenever it happened", async () => {
+  it("lists what was emitted since an instant, whenever it occurred", async () => {
     const all = await list<Emission>("emissions", "", 200);
     expect(await list("emissions", `since=${new Date(Date.now() - HOUR).toISOString()}`)).toEqual(all);
     await fixture.batch([event("late", "stuck", 3)]);
@@ -98,7 +98,7 @@ describe("GET /projects/:project/emissions", () => {
     );
   });
 
-  it("goes on past a page whose emissions the filter does not pass", async () => {
+  it("continues past a page without matching emissions", async () => {
     const { sql } = fixture.service.db;
     await sql`
       insert into svc.emissions (environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type)
@@ -121,7 +121,7 @@ describe("GET /projects/:project/transitions", () => {
   const of = (found: Transition[]) => found.map(({ customerId, from, to }) => `${customerId} ${from} ${to}`);
   const day = (hours: number) => at(hours).slice(0, 10);
 
-  it("has those of all customers, the last written first, each once over all pages", async () => {
+  it("lists those of all customers, last written first, each once over all pages", async () => {
     for (const [query, of] of [
       ["", ""],
       ["entered=new", "new"],
@@ -159,7 +159,7 @@ describe("GET /projects/:project/transitions", () => {
     await fixture.admin("PATCH", "/organization", { body: { timeZone: "UTC" } });
   });
 
-  it("counts a day from its first midnight where there are two", async () => {
+  it("counts a day from the first of two midnights", async () => {
     const { sql } = fixture.service.db;
     await fixture.admin("PATCH", "/organization", { body: { timeZone: "Atlantic/Azores" } });
     await sql`
@@ -172,7 +172,7 @@ describe("GET /projects/:project/transitions", () => {
     await fixture.admin("PATCH", "/organization", { body: { timeZone: "UTC" } });
   });
 
-  it("passes over what a recompute replaced, and goes on past a page that holds nothing else", async () => {
+  it("skips what a recompute replaced, and continues past a page of nothing else", async () => {
     const { sql } = fixture.service.db;
     await sql`
       insert into svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type, generation)
@@ -184,7 +184,7 @@ describe("GET /projects/:project/transitions", () => {
     await sql`delete from svc.lifecycle_transitions where generation = 7`;
   });
 
-  it("tells how long customers had been in the states that they left, by the present record", async () => {
+  it("shows how long customers had been in the states that they left, by the present history", async () => {
     const { sql } = fixture.service.db;
     const times = await fixture.read<{ transitions: number }>("transitions/times");
     expect(times).toEqual({
@@ -198,7 +198,7 @@ describe("GET /projects/:project/transitions", () => {
     await sql`delete from svc.lifecycle_transitions where generation = 7`;
   });
 
-  it("refuses a state that nobody declared, a day that is none and a cursor of another list", async () => {
+  it("refuses an undeclared state, an invalid day and a cursor of another list", async () => {
     for (const [query, field] of [
       ["entered=custmer", "entered"],
       ["entered=customer&left=custmer", "left"],
@@ -224,7 +224,7 @@ describe("GET /projects/:project/signals", () => {
   }
   const of = (found: Signal[]) => found.map(({ customerId, signalId }) => `${customerId} ${signalId}`);
 
-  it("has those that are raised, the last raised first", async () => {
+  it("lists raised signals, last raised first", async () => {
     const found = await list<Signal>("signals", "since=3d");
     expect(of(found)).toEqual([
       "old blocked",
@@ -244,7 +244,7 @@ describe("GET /projects/:project/signals", () => {
     expect(await list("signals", "signal=blocked&severity=info")).toEqual([]);
   });
 
-  it("refuses a signal that nobody declared and a cursor of another list", async () => {
+  it("refuses an undeclared signal and a cursor of another list", async () => {
     expect(await fixture.admin("GET", "/projects/app/signals?signal=bloked")).toMatchObject(invalid("signal"));
     const { nextCursor } = await fixture.read<Page<unknown>>("emissions?limit=1");
     expect(await fixture.admin("GET", `/projects/app/signals?cursor=${nextCursor}`)).toMatchObject(invalid("cursor"));
@@ -252,7 +252,7 @@ describe("GET /projects/:project/signals", () => {
 });
 
 describe("GET /projects/:project/journeys", () => {
-  it("has what the funnel of each counts, by counts alone", async () => {
+  it("has the counts of each journey's funnel", async () => {
     for (const since of ["", "?since=3d", "?since=1h"]) {
       const { journeys } = await fixture.read<{ journeys: object[] }>(`journeys${since}`);
       const { active, complete, expired, steps } = await fixture.read<Record<string, unknown>>(
@@ -269,7 +269,7 @@ describe("GET /projects/:project/journeys", () => {
 });
 
 describe("GET /projects/:project/journeys/:journeyId/times", () => {
-  it("has the times that the funnel has", async () => {
+  it("has the times of the funnel", async () => {
     const { secondsToComplete, steps } = await fixture.read<{
       secondsToComplete: unknown;
       steps: Record<string, unknown>[];
@@ -288,7 +288,7 @@ describe("GET /projects/:project/journeys/:journeyId/times", () => {
     });
   });
 
-  it("are those of a share of the customers, always the same ones", async () => {
+  it("cover a sample of the customers, always the same ones", async () => {
     const [half, again] = [
       await fixture.read("journeys/onboarding/times?share=0.5"),
       await fixture.read("journeys/onboarding/times?share=0.5"),
@@ -313,7 +313,7 @@ describe("GET /projects/:project/journeys/:journeyId/runs", () => {
     found.map(({ customerId, status, currentStep }) => `${customerId} ${status} ${currentStep}`);
   const runs = (query: string, limit?: number) => list<Run>("journeys/onboarding/runs", query, limit);
 
-  it("has them by customer, each once over all pages", async () => {
+  it("lists runs by customer, each once over all pages", async () => {
     expect(of(await runs(""))).toEqual([
       "c0 complete pay",
       "c1 active pay",
@@ -324,7 +324,7 @@ describe("GET /projects/:project/journeys/:journeyId/runs", () => {
     expect(of(await runs("status=active", 1))).toEqual(["c1 active pay", "c2 active pay", "c3 active invite"]);
   });
 
-  it("is filtered by status, where a run stands, what it has completed, and when it started", async () => {
+  it("is filtered by status, current step, completed step, and start", async () => {
     expect(of(await runs("status=active&step=pay"))).toEqual(["c1 active pay", "c2 active pay"]);
     expect(of(await runs("step=invite"))).toEqual(["c3 active invite", "old expired invite"]);
     expect(of(await runs("step=pay&status=complete"))).toEqual([]);
@@ -332,7 +332,7 @@ describe("GET /projects/:project/journeys/:journeyId/runs", () => {
     expect(of(await runs(`since=${at(2)}`))).toEqual(["c2 active pay", "c3 active invite"]);
   });
 
-  it("goes on past a page whose runs the filter does not pass", async () => {
+  it("continues past a page without matching runs", async () => {
     const { sql } = fixture.service.db;
     await sql`
       insert into svc.journey_runs (environment_id, customer_id, journey_id, run, status, current_step, steps, started_at)
@@ -345,7 +345,7 @@ describe("GET /projects/:project/journeys/:journeyId/runs", () => {
     await sql`delete from svc.journey_runs where customer_id like 'b %'`;
   });
 
-  it.each(["runs", "times"])("refuses a journey that is not there: %s", async (path) => {
+  it.each(["runs", "times"])("refuses an unknown journey: %s", async (path) => {
     expect(await fixture.admin("GET", `/projects/app/journeys/onbording/${path}`)).toMatchObject(
       refused(404, "JOURNEY_NOT_FOUND"),
     );
@@ -353,7 +353,7 @@ describe("GET /projects/:project/journeys/:journeyId/runs", () => {
 });
 
 describe("GET /projects/:project/journeys/:journeyId", () => {
-  it("says how many runs completed each step, stand at it and expired at it, and how long it took", async () => {
+  it("shows how many runs completed each step, are at it and expired at it, and how long it took", async () => {
     const hours = (n: number) => n * 3_600;
     expect(await fixture.read("journeys/onboarding")).toEqual({
       journeyId: "onboarding",
@@ -383,13 +383,13 @@ describe("GET /projects/:project/journeys/:journeyId", () => {
     });
   });
 
-  it("refuses a journey that is not there", async () => {
+  it("refuses an unknown journey", async () => {
     expect(await fixture.admin("GET", "/projects/app/journeys/onbording")).toMatchObject(
       refused(404, "JOURNEY_NOT_FOUND"),
     );
   });
 
-  it("keeps a step that the active version does not have any more, as such", async () => {
+  it("keeps a step that the active version no longer has, marked as such", async () => {
     const { journeys } = MODEL;
     const [onboarding] = journeys;
     await fixture.deploy({ ...MODEL, journeys: [{ ...onboarding!, steps: onboarding!.steps.slice(1) }] });

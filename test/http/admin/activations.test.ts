@@ -8,7 +8,7 @@ const { api, deploy, deployAll, promote, rollback, activated } = useConfig();
 const { ask, read, audit, entry } = api;
 
 const hashOf = (id: string) => hashSnapshot(snapshot(named(id)));
-/** An answer about a version of the model with this segment. */
+/** The answer for a version of the model with this segment. */
 const activation = (version: string, segment: string, more: object) => ({
   status: 200,
   body: { version, hash: hashOf(segment), hasCustomers: false, warnings: [], ...more },
@@ -23,7 +23,7 @@ const written = async () => {
       (select json_agg(active_version order by environment_id) from svc.environments) as active`;
   return { ...row };
 };
-/** Answered so, with nothing written. */
+/** Expects this answer, and that nothing is written. */
 async function writesNothing(request: () => Promise<Reply>, expected: object): Promise<void> {
   const before = await written();
   expect(await request()).toMatchObject(expected);
@@ -32,7 +32,7 @@ async function writesNothing(request: () => Promise<Reply>, expected: object): P
 const conflict = (message: string, more: object = {}) => refused(409, "VERSION_CONFLICT", { message, ...more });
 
 describe("POST /projects/:project/config-versions/:version/promote", () => {
-  it("makes a version that was active in test the active one of live, once", async () => {
+  it("activates in live a version that was active in test, once", async () => {
     await deployAll("a", "b");
     const live = { environment: "live", activated: true };
     expect(await promote("v1")).toMatchObject(activation("v1", "a", live));
@@ -50,7 +50,7 @@ describe("POST /projects/:project/config-versions/:version/promote", () => {
     await writesNothing(() => promote("v2"), conflict("v2 was never active in test.", { fix }));
   });
 
-  it("is written down with who did it and what was active before, and needs no body", async () => {
+  it("is recorded with its actor and the previously active version, and needs no body", async () => {
     await deployAll("a", "b");
     await promote("v1");
     expect(await ask("POST", "/config-versions/v2/promote")).toMatchObject({ status: 200 });
@@ -62,7 +62,7 @@ describe("POST /projects/:project/config-versions/:version/promote", () => {
 });
 
 describe("POST /projects/:project/config-versions/:version/rollback", () => {
-  it("activates a version again, once, and the next deploy is numbered after all that there are", async () => {
+  it("activates a version again, once, and the next deploy continues the numbering", async () => {
     await deployAll("a", "b");
     const test = { environment: "test", activated: true };
     await writesNothing(() => rollback("v2"), activation("v2", "b", { ...test, activated: false }));
@@ -79,7 +79,7 @@ describe("POST /projects/:project/config-versions/:version/rollback", () => {
     await writesNothing(() => rollback("v1", "live"), conflict("v1 was never active in live.", { fix }));
   });
 
-  it("changes what ingestion checks at once", async () => {
+  it("changes the schema that ingestion checks at once", async () => {
     const headers = { Authorization: `Bearer ${api.keys.test}` };
     const send = () =>
       api.service.request("POST", "/v1/events", { headers, body: { customerId: "c", event: "renamed" } });
@@ -91,7 +91,7 @@ describe("POST /projects/:project/config-versions/:version/rollback", () => {
   });
 });
 
-it("there is no version to promote or to roll back to by another name", async () => {
+it("a version cannot be promoted or rolled back to under another name", async () => {
   await deployAll("a");
   const names = "v0 v01 vv1 v99999999999 v9999999999999999999999 V1 1 v1.0 v-1 %20v1 v1%0a latest".split(" ");
   const before = await written();
@@ -107,7 +107,7 @@ describe("`expected`", () => {
   const unexpected = (message: string, value?: string) =>
     conflict(message, { field: "expected", ...(value !== undefined && { value }) });
 
-  it("lets pass what expects the version that is active", async () => {
+  it("accepts a change that expects the active version", async () => {
     expect(await deploy(named("a"), "test", { expected: null })).toMatchObject({ status: 201 });
     expect(await deploy(named("b"), "test", { expected: "v1" })).toMatchObject({ status: 201 });
     expect(await rollback("v1", "test", { expected: "v2" })).toMatchObject({ status: 200 });
@@ -126,14 +126,14 @@ describe("`expected`", () => {
     await writesNothing(() => rollback("v1", "test", { expected: "v999999999" }), other);
   });
 
-  it("does not matter where what is asked for is active already, so that a lost answer can be asked for again", async () => {
+  it("is ignored if the requested version is active already, so that a request whose answer was lost can be repeated", async () => {
     const first = () => deploy(named("a"), "test", { expected: null });
     const answer = (created: boolean) => ({ version: "v1", created, activated: created });
     expect(await first()).toMatchObject({ status: 201, body: answer(true) });
     expect(await first()).toMatchObject({ status: 200, body: answer(false) });
   });
 
-  it("lets one of several deploys at once win, and one of a deploy and a rollback", async () => {
+  it("lets one of several concurrent deploys win, and one of a deploy and a rollback", async () => {
     await deployAll("a");
     const replies = await Promise.all(["b", "c", "d", "e"].map((id) => deploy(named(id), "test", { expected: "v1" })));
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
@@ -147,7 +147,7 @@ describe("`expected`", () => {
   });
 });
 
-it("refuses a deploy, a promotion and a rollback with what they do not take", async () => {
+it("refuses a deploy, a promotion and a rollback with invalid members", async () => {
   await deployAll("a", "b");
   const before = await written();
   const expected = [1, "latest", "v0", "v9999999999", ["v1"]].map((version) => ({ expected: version }));
@@ -159,7 +159,7 @@ it("refuses a deploy, a promotion and a rollback with what they do not take", as
   expect(await written()).toEqual(before);
 });
 
-it("GET /projects/:project/activations lists what became active in the environment, the newest first, in pages that do not move", async () => {
+it("GET /projects/:project/activations lists the activations of the environment, newest first, in stable pages", async () => {
   await deployAll("a", "b");
   await rollback("v1");
   const entryOf = (version: string, previousVersion: string | null, kind: string) => {

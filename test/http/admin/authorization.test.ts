@@ -14,29 +14,29 @@ import {
 
 interface Row {
   route: string;
-  /** The least role that may do it. */
+  /** The least role that is permitted. */
   least: Record<Environment, Role>;
   /** Whether an organization's plan has to include cloud execution. */
   paid: boolean;
 }
 
 const guide = readFileSync(new URL("../../../docs/administration.md", import.meta.url), "utf8");
-/** What the documentation promises: administration-guide.test.ts holds that it names every route and its operation as iam.operations() does. */
+/** The documented permissions: administration-guide.test.ts checks that the page lists every route like iam.operations(). */
 const rows = [...guide.matchAll(/^\| `(\w+ \/[^`]*)` +\| (\w+)(?:, (\w+))?( \\\*)? +\|/gm)].map(
   ([, route = "", test, live = test, star]): Row => ({
     route,
     least: { test: test as Role, live: live as Role },
-    // That of `/ai/` is AI.
+    // The entitlement of `/ai/` is AI.
     paid: star !== undefined && !route.includes("/ai/"),
   }),
 );
 
 let world: World;
-/** Tokens of acme's owner that are good for a role. */
+/** Tokens of acme's owner, limited to a role. */
 const capped = {} as Record<Role, Actor>;
 beforeAll(async () => {
   world = await startWorld();
-  // Whoever may not is told so whatever there is; of the others none is refused because of the ones before.
+  // Permissions are checked before quotas; permitted requests must not exhaust the quotas.
   await world.service.db.sql`update iam.plans set previews = 1000, recomputes = 1000`;
   for (const role of ROLES) capped[role] = await world.token({ of: world.owner, role });
 });
@@ -46,7 +46,7 @@ const ask = (route: string, { path, body }: Asked, by: Actor): Promise<Reply> =>
   world.service.request(route.split(" ")[0]!, path, { by, ...(body !== undefined && { body }) });
 const whoami = (by: Actor) => ask("GET /whoami", { path: "/whoami" }, by);
 
-/** Whoever may is answered something, which is tested where the route is. */
+/** The answer to a permitted request, whose content the route's own test checks. */
 const TAKEN = expect.objectContaining({
   status: expect.toSatisfy((status: number) => status < 300) as number,
 }) as object;
@@ -55,7 +55,7 @@ const UNPAID = {
   body: envelope("PLAN_REQUIRED", "The organization's plan does not include this service."),
 };
 
-/** Asks with the token of a role: expects that it is answered so where it may, and refused where it is less than the least. */
+/** Asks with the token of a role, and expects this answer if the role is permitted, else a refusal. */
 async function tryRole(route: string, asked: Asked, by: Actor, role: Role, least: Role, expected = TAKEN) {
   const { status, body } = await ask(route, asked, by);
   const forbidden = envelope("FORBIDDEN", `Your role "${role}" may not do this.`, {
@@ -71,28 +71,28 @@ async function auditEntries(): Promise<number> {
   return row.count;
 }
 
-/** The last role that may not, where there is one, and the least that may. */
+/** The least permitted role, and the one below it if there is one. */
 const border = (least: Role) => ROLES.slice(Math.max(0, ROLES.indexOf(least) - 1), ROLES.indexOf(least) + 1);
 
-describe("who may do what, as documented,", () => {
+describe("permissions are as documented:", () => {
   it.each(rows)("$route", async ({ route, least: leasts, paid }) => {
     for (const env of ENVIRONMENTS) {
       const least = leasts[env];
       const [refused, taken] = [ROLES.slice(0, ROLES.indexOf(least)), ROLES.slice(ROLES.indexOf(least))];
-      // A refusal uses nothing up, so one request does for all of them; what is done is done to something of its own.
+      // A refused request uses nothing up, so one serves all refused roles; each permitted role gets its own.
       const asked = await REQUESTS[route]!(world, env);
       const logged = await auditEntries();
       await Promise.all(refused.map((role) => tryRole(route, asked, world.members[role], role, least)));
-      // What was refused was not done, so it is not written down.
+      // A refused request is not recorded.
       expect(await auditEntries()).toBe(logged);
       for (const role of taken)
         await tryRole(route, await REQUESTS[route]!(world, env), world.members[role], role, least);
-      // A token that is good for less than its user has the lower role.
+      // A token limited to a lower role than its user has that role.
       for (const role of border(least))
         await tryRole(route, await REQUESTS[route]!(world, env), capped[role], role, least);
     }
 
-    // Where the plan has no cloud execution, those who may not are refused as ever.
+    // Without cloud execution in the plan, roles that are not permitted are refused as before.
     const asked = await REQUESTS[route]!(world, "test");
     await world.usePlan("local");
     try {
@@ -103,7 +103,7 @@ describe("who may do what, as documented,", () => {
     }
   });
 
-  it("a token is never good for more than its user", async () => {
+  it("a token never has more rights than its user", async () => {
     const by = await world.token({ of: world.members.viewer, role: "owner" });
     expect((await whoami(by)).body).toMatchObject({ organization: { role: "viewer" } });
     const asked = await REQUESTS["POST /projects"]!(world, "test");
@@ -111,14 +111,14 @@ describe("who may do what, as documented,", () => {
   });
 });
 
-// test/security/doors.test.ts tries every route with credentials that are not good for it, those that ended too.
+// test/security/doors.test.ts tries every route with invalid credentials, expired ones included.
 
 const withIds = rows.flatMap(({ route }) =>
   [...route.matchAll(/:(\w+)/g)].map(([, parameter]) => [parameter!, route] as const),
 );
 
-describe("what is another organization's", () => {
-  /** The request of a route with another thing in one place of its path, and all things before it the foreigner's own. */
+describe("what belongs to another organization", () => {
+  /** The request of a route with another id for one parameter, and the foreigner's own values before it. */
   function about({ path, body }: Asked, route: string, parameter: string, id: (known: string) => string): Asked {
     const [address = "", query] = path.split("?");
     const pattern = route.split(" ")[1]!.split("/");
@@ -130,24 +130,24 @@ describe("what is another organization's", () => {
     return { path: `${parts.join("/")}${query === undefined ? "" : `?${query}`}`, body };
   }
 
-  it.each(withIds)("does not exist as :%s of %s, like what exists nowhere", async (parameter, route) => {
+  it.each(withIds)("does not exist as :%s of %s, like an unknown id", async (parameter, route) => {
     const asked = await REQUESTS[route]!(world, "test");
-    let [id, nothing] = ["", ""];
+    let [id, unusedId] = ["", ""];
     const theirs = about(asked, route, parameter, (known) => (id = known));
-    const nobodys = about(asked, route, parameter, (known) => (nothing = unknownLike(known)));
-    const [foreign, unknown] = await Promise.all([theirs, nobodys].map((one) => ask(route, one, world.foreigner)));
+    const unused = about(asked, route, parameter, (known) => (unusedId = unknownLike(known)));
+    const [foreign, unknown] = await Promise.all([theirs, unused].map((one) => ask(route, one, world.foreigner)));
     expect([foreign!.status, unknown!.status], JSON.stringify(foreign!.body)).toEqual([404, 404]);
-    expect(said(foreign!, id)).toEqual(said(unknown!, nothing));
+    expect(errorOf(foreign!, id)).toEqual(errorOf(unknown!, unusedId));
   });
 
-  /** An id of the same form that nothing has. */
+  /** An unused id of the same form. */
   function unknownLike(id: string): string {
     if (/_[0-9a-f]+$/.test(id)) return id.replace(/[0-9a-f]+$/, (digits) => "0".repeat(digits.length));
     return /^v\d+$/.test(id) ? "v999999" : "nothing";
   }
 
-  /** An answer's error without the id that was asked for. */
-  function said({ body }: Reply, id: string): unknown {
+  /** An answer's error without the requested id. */
+  function errorOf({ body }: Reply, id: string): unknown {
     const { error } = body as { error: { message: string } };
     return { ...error, message: error.message.replaceAll(`"${id}"`, '"<id>"') };
   }

@@ -30,7 +30,7 @@ const queue = async (body: object = ASKED) => {
 };
 
 describe("POST /projects/:project/backtests", () => {
-  it("queues one of the active version over the year up to now, asks a worker for it, and is written down", async () => {
+  it("queues a backtest of the active version over the last year, adds its job, and is recorded", async () => {
     await deploy();
     const began = new Date().toISOString();
     const reply = await post("/backtests", ASKED);
@@ -58,7 +58,7 @@ describe("POST /projects/:project/backtests", () => {
     expect(await audit("backtest")).toEqual([entry("backtest.queued", job.id, details)]);
   });
 
-  it("takes another version, a snapshot, a version beside it, a sample, and a range", async () => {
+  it("accepts another version, a snapshot, a version to compare, a sample, and a range", async () => {
     await deploy();
     await deploy("other");
     const range = { every: "1d", from: "2026-01-01", to: "2026-02-01T00:00:00Z", traits: "now", customers: 1000 };
@@ -75,7 +75,7 @@ describe("POST /projects/:project/backtests", () => {
     expect(row).toEqual({ version: null, has: true });
   });
 
-  it("refuses what is no question, and says where and what to do", async () => {
+  it("refuses invalid requests, with the field and a fix", async () => {
     await deploy();
     const wrong: [body: object, field: string, message?: RegExp][] = [
       [{ within: "30d" }, "outcome"],
@@ -102,7 +102,7 @@ describe("POST /projects/:project/backtests", () => {
     expect(await read("/backtests")).toMatchObject({ data: [] });
   });
 
-  it("finds no version that there is not, nor an active one before the first deploy", async () => {
+  it("does not find an unknown version, nor an active one before the first deploy", async () => {
     expect(await post("/backtests", ASKED)).toMatchObject(
       refused(404, "VERSION_NOT_FOUND", { fix: "Deploy one, or send version or snapshot." }),
     );
@@ -113,7 +113,7 @@ describe("POST /projects/:project/backtests", () => {
 });
 
 describe("GET /projects/:project/backtests", () => {
-  it("lists those of the environment, the newest first, and nothing else; recomputes do not show them", async () => {
+  it("lists the environment's backtests only, newest first; the list of recomputes omits them", async () => {
     await deploy();
     const made: Backtest[] = [];
     for (const within of ["10d", "20d", "30d"]) {
@@ -133,20 +133,20 @@ describe("GET /projects/:project/backtests", () => {
   });
 });
 
-it("GET …/backtests/:backtest/samples lists what was noted, in order of ids, page by page", async () => {
+it("GET …/backtests/:backtest/samples lists the samples by customer id, page by page", async () => {
   await deploy();
   const { id } = await queue();
-  const noted = await addSamples(api.sql, id, ["c3", "a b", "ä", "c1"]);
+  const samples = await addSamples(api.sql, id, ["c3", "a b", "ä", "c1"]);
   const { items, sizes } = await readAll<CustomerSamples>(`/backtests/${id}/samples`, 3);
   expect(sizes).toEqual([3, 1]);
-  expect(items).toEqual(["a b", "c1", "c3", "ä"].map((name) => noted.find(({ customerId }) => customerId === name)));
+  expect(items).toEqual(["a b", "c1", "c3", "ä"].map((name) => samples.find(({ customerId }) => customerId === name)));
   for (const path of ["bkt_1/samples", "bkt_1", `${id}/samples?env=live`]) {
     expect(await get(`/backtests/${path}`), path).toMatchObject(refused(404, "BACKTEST_NOT_FOUND"));
   }
   expect(await get(`/backtests/${id}/samples?cursor=x`)).toMatchObject(invalid("cursor"));
 });
 
-it("a completed one has its report, of a model that is not deployed beside the active one", async () => {
+it("a completed backtest has its report, which compares a model that is not deployed with the active one", async () => {
   const model = snapshotOf({
     events: { login: { properties: {} } },
     states: {

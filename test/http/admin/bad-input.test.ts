@@ -7,11 +7,11 @@ import { openRequest } from "../open-request.js";
 import { cursorOf, listOf } from "./support/cursors.js";
 import { declarationsOf, REQUESTS, startWorld } from "./support/world.js";
 
-// Whatever is sent to a route of the administrative API: a refusal in the envelope that names the field at fault, and never a failure. What
-// all routes read alike is tried with a few values at each, with other ones at the next.
+// Whatever is sent to an administrative route is refused with the envelope, which names the field at fault, and never fails. For
+// members that all routes have, each route is tested with a few of the values, and the next route with others.
 
 const ROUTES = Object.keys(REQUESTS);
-/** Every route, and whose turn it is. */
+/** Every route with its number, which selects its values. */
 const turns = ROUTES.map((route, turn) => [route, turn] as const);
 
 const world = await startWorld();
@@ -19,29 +19,29 @@ afterAll(() => world.stop());
 const declarations = new Map(declarationsOf(world).map((one) => [`${one.method} ${one.path}`, one]));
 const queryOf = (route: string): Record<string, TSchema> => declarations.get(route)!.query?.properties ?? {};
 
-/** Requests that were not answered yet by doing something, so that the next one need not be made ready again. */
+/** Valid requests that have not succeeded yet, so that they can be reused. */
 const unused = new Map<string, { address: string; query: string; body: unknown }>();
 
-/** A good request of a route, taken apart. */
-async function good(route: string) {
+/** A valid request of a route, in parts. */
+async function validRequest(route: string) {
   const kept = unused.get(route);
   if (kept !== undefined) return kept;
   const { path, body } = await REQUESTS[route]!(world, "test");
   const [address = "", query = ""] = path.split("?");
-  const made = { address, query, body };
-  unused.set(route, made);
-  return made;
+  const request = { address, query, body };
+  unused.set(route, request);
+  return request;
 }
 
-/** The members of its body. */
-const bodyOf = async (route: string) => (await good(route)).body as Record<string, unknown>;
+/** The members of a valid body. */
+const bodyOf = async (route: string) => (await validRequest(route)).body as Record<string, unknown>;
 
 interface RawReply {
   status: number;
   body: { error?: { code: string; message: string; requestId: string; field?: string }; nextCursor?: string | null };
 }
 
-/** Sends a request whose target and body are what they are: `fetch` would tidy up `..` and refuse much of the rest. */
+/** Sends target and body unchanged: `fetch` would resolve `..` and refuse much of the rest. */
 async function sendRaw(method: string, path: string, body: string | undefined): Promise<RawReply> {
   const headers = {
     Authorization: `Bearer ${world.owner.token}`,
@@ -61,13 +61,13 @@ async function sendRaw(method: string, path: string, body: string | undefined): 
 interface Changes {
   address?: string;
   query?: string;
-  /** Text that is sent as it is. */
+  /** Text that is sent unchanged. */
   body?: string;
 }
 
-/** The good request of a route with changes. */
+/** Sends the valid request of a route with changes. */
 async function send(route: string, changes: Changes): Promise<RawReply> {
-  const { address, query, body } = await good(route);
+  const { address, query, body } = await validRequest(route);
   const [method = ""] = route.split(" ");
   const target = `${changes.address ?? address}?${changes.query ?? query}`;
   const reply = await sendRaw(method, target, changes.body ?? JSON.stringify(body));
@@ -75,36 +75,38 @@ async function send(route: string, changes: Changes): Promise<RawReply> {
   return reply;
 }
 
-/** A request, and what is to be answered: a refusal of this code, VALIDATION_ERROR unless told, that names the field. */
+/** A request and the expected answer: a refusal with this code, VALIDATION_ERROR by default, that names the field. */
 interface Case extends Changes {
   what?: string;
   field?: string;
   code?: RegExp;
-  /** Whether it may be done as well; a refusal for the shape of the request names the field or one below. */
-  mayBe?: true;
+  /** Whether it can also succeed; a refusal for the request's shape names the field or one below. */
+  maySucceed?: true;
 }
 
-/** What is wrong with a reply; null for a clear one. */
-function fault({ status, body }: RawReply, { code = /^VALIDATION_ERROR$/, field, mayBe }: Case): string | null {
-  if (mayBe && status < 300) return null;
+/** What is wrong with a reply; null if it is as expected. */
+function fault({ status, body }: RawReply, { code = /^VALIDATION_ERROR$/, field, maySucceed }: Case): string | null {
+  if (maySucceed && status < 300) return null;
   const shown = `${status} ${JSON.stringify(body).slice(0, 300)}`;
   const { error } = body;
   if (status < 400 || status > 499 || error === undefined) return shown;
-  // What was sent is shown, but not all of what is long.
+  // The message quotes what was sent, shortened if long.
   const isClear = error.message.length > 10 && [...error.message].length < 400 && error.requestId === "req";
   if (!isClear || !code.test(error.code)) return shown;
-  if (field === undefined || (mayBe && status !== 400)) return null;
-  return error.field === field || (mayBe && error.field?.startsWith(field)) ? null : `field ${error.field} in ${shown}`;
+  if (field === undefined || (maySucceed && status !== 400)) return null;
+  return error.field === field || (maySucceed && error.field?.startsWith(field))
+    ? null
+    : `field ${error.field} in ${shown}`;
 }
 
-/** Fewer than an organization may test webhooks or ask the language model. */
+/** Below the limits of concurrent webhook tests and language model questions of an organization. */
 const AT_ONCE = 3;
 
-/** Sends all and fails with every request that was not answered as it should be. */
+/** Sends all requests, and fails with each one that was not answered as expected. */
 async function expectClear(route: string, cases: readonly Case[]): Promise<void> {
   const faults: string[] = [];
   const waiting = [...cases];
-  await good(route);
+  await validRequest(route);
   const sendInTurn = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const found = fault(await send(route, next), next);
@@ -112,14 +114,14 @@ async function expectClear(route: string, cases: readonly Case[]): Promise<void>
       if (found !== null) faults.push(`${what?.slice(0, 80)}: ${found}`);
     }
   };
-  // What may be done uses up what it is done to.
-  const senders = cases.some(({ mayBe }) => mayBe) ? 1 : AT_ONCE;
+  // A request that succeeds uses up its target.
+  const senders = cases.some(({ maySucceed }) => maySucceed) ? 1 : AT_ONCE;
   await Promise.all(Array.from({ length: senders }, sendInTurn));
   expect(faults).toEqual([]);
 }
 
-/** What may be done or refused in any way. */
-const ODDLY = { code: /^[A-Z_]+$/, mayBe: true } as const;
+/** A request that can succeed or be refused in any way. */
+const ANY_REFUSAL = { code: /^[A-Z_]+$/, maySucceed: true } as const;
 const NO_TEXT = ["%00", "a%00b", "%ED%A0%80", "%ED%BF%BF", "%FF", "%C3", "%", "%4", "%zz"];
 
 describe("a query", () => {
@@ -138,7 +140,7 @@ describe("a query", () => {
   }
 
   it.each(turns)("with an unknown member, one twice or a wrong value is refused by %s", async (route, turn) => {
-    const { query } = await good(route);
+    const { query } = await validRequest(route);
     const known = Object.entries(queryOf(route));
     await expectClear(route, [
       ...someOf(UNKNOWN, 2, turn).map((name) => ({ query: `${query}&${name}=1`, field: decodeURIComponent(name) })),
@@ -152,10 +154,10 @@ describe("a query", () => {
   });
 
   const ODD = "' %22 %5C %25 %0A %E2%80%AE .. %2F v0 v99999999999 -1d 1e999d".split(" ");
-  it.each(turns)("with an odd value is never a failure of %s", async (route, turn) => {
+  it.each(turns)("with an odd value never makes %s fail", async (route, turn) => {
     const values = [...ODD, "a".repeat(300), "9".repeat(30)];
     const cases = Object.keys(queryOf(route)).flatMap((field, place) =>
-      someOf(values, 3, turn + place).map((value): Case => ({ ...ODDLY, query: `${field}=${value}`, field })),
+      someOf(values, 3, turn + place).map((value): Case => ({ ...ANY_REFUSAL, query: `${field}=${value}`, field })),
     );
     await expectClear(route, cases);
   });
@@ -163,28 +165,28 @@ describe("a query", () => {
 
 describe("a cursor", () => {
   const unsealed = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString("base64url");
-  /** Positions that a list may take for one of its own, or not. */
+  /** Positions that a list accepts or refuses. */
   const POSITIONS = [
     ["", "x", "0", "-1", "1.5", "NaN", "9".repeat(30), "[]", "{}", "[1]", '["a","b","c"]', "[1,2,3,4]"],
     "a".repeat(5000),
   ].flat();
 
-  it("that is forged or another list's is refused by every list", async () => {
+  it("that is forged or from another list is refused by every list", async () => {
     const { sql } = world.service.db;
     const lists = ROUTES.filter((route) => Object.hasOwn(queryOf(route), "cursor"));
-    /** Of the lists that have more than an item. */
-    const real = new Map<string, string>();
+    /** The cursors of lists with more than one item. */
+    const genuine = new Map<string, string>();
     for (const route of lists) {
-      const { query } = await good(route);
+      const { query } = await validRequest(route);
       const { nextCursor } = (await send(route, { query: `${query}&limit=1` })).body;
-      if (typeof nextCursor === "string") real.set(route, nextCursor);
+      if (typeof nextCursor === "string") genuine.set(route, nextCursor);
     }
-    expect(real.size).toBeGreaterThan(2);
+    expect(genuine.size).toBeGreaterThan(2);
     for (const [turn, route] of lists.entries()) {
-      const { query } = await good(route);
-      const mine = real.get(route);
-      const name = mine === undefined ? undefined : await listOf(sql, mine);
-      const others = [...real].filter(([other]) => other !== route).map(([, cursor]) => cursor);
+      const { query } = await validRequest(route);
+      const ownCursor = genuine.get(route);
+      const name = ownCursor === undefined ? undefined : await listOf(sql, ownCursor);
+      const others = [...genuine].filter(([other]) => other !== route).map(([, cursor]) => cursor);
       const forged = [
         someOf(["nonsense", "AAAA", "====", "W10", "-_-_", "e30", "bnVsbA"], 2, turn),
         someOf(others, 2, turn),
@@ -204,7 +206,7 @@ describe("a cursor", () => {
       const cursors = await Promise.all(positions.map((position) => cursorOf(sql, name, position)));
       await expectClear(
         route,
-        cursors.map((cursor) => withCursor(cursor, { mayBe: true })),
+        cursors.map((cursor) => withCursor(cursor, { maySucceed: true })),
       );
     }
   });
@@ -222,11 +224,11 @@ describe("a path", () => {
   const NOWHERE = /^([A-Z]+_)*NOT_FOUND$|^VALIDATION_ERROR$/;
 
   it.each(withIds)(
-    "with an odd :%s leads nowhere at %s, and with one that is no text is refused",
+    "with an odd :%s is not found at %s, and with invalid text is refused",
     async (parameter, route, turn) => {
-      const { address } = await good(route);
+      const { address } = await validRequest(route);
       const place = route.split(" ")[1]!.split("/").indexOf(`:${parameter}`);
-      /** The address with another part in the place of the parameter. */
+      /** The address with another part in place of the parameter. */
       const at = (part: string) => ({ address: address.split("/").with(place, part).join("/"), what: part });
       await expectClear(route, [
         ...someOf(NO_TEXT, 1, turn).map((part) => ({ ...at(part), field: parameter })),
@@ -242,29 +244,32 @@ describe("a body", () => {
   const OTHERS = ["[]", "[{}]", "null", "true", "0", "-1.5e3", '"text"', '""'];
   const BROKEN = [" ", '{"a":1} {"a":1}', "\u0000", ..."{ } {] undefined NaN {'a':1} {\"a\":1,} \ufeff".split(" ")];
 
-  /** An object of the members of another, and one more as text. */
+  /** An object with these members and one more, as text. */
   const textOf = (members: object, name: string, value: string) =>
     `{${[JSON.stringify(members).slice(1, -1), `${JSON.stringify(name)}:${value}`].filter(Boolean).join(",")}}`;
 
   const UNKNOWN = ["unknown_member", "__proto__", "constructor", "toString", "hasOwnProperty"];
   const nested = (levels: number) => `{"a":`.repeat(levels) + "1" + "}".repeat(levels);
-  it.each(taking)("of another kind, with an unknown member, or deep or huge is refused by %s", async (route, turn) => {
-    const members = await bodyOf(route);
-    const huge = `{"a":"${"x".repeat(declarations.get(route)!.body!.bytesMax)}"}`;
-    await expectClear(route, [
-      ...someOf(OTHERS, 2, turn).map((body) => ({ body })),
-      ...someOf(BROKEN, 2, turn).map((body) => ({ body, what: JSON.stringify(body), code: /^MALFORMED_JSON$/ })),
-      ...someOf(UNKNOWN, 2, turn).map((name) => ({ body: textOf(members, name, '{"a":1}'), field: name })),
-      { body: textOf(members, "", '{"a":1}') },
-      ...["unknown_member", ...Object.keys(members)].flatMap((name, place) =>
-        someOf([100, 5_000, 20_000, 200_000], 1, turn + place).map((levels) => {
-          const what = `${name} of ${levels} levels`;
-          return { what, body: textOf(members, name, nested(levels)), code: JSON_CODES };
-        }),
-      ),
-      { what: "huge", body: huge, code: /^PAYLOAD_TOO_LARGE$/ },
-    ]);
-  });
+  it.each(taking)(
+    "of another type, with an unknown member, too deep or too large is refused by %s",
+    async (route, turn) => {
+      const members = await bodyOf(route);
+      const huge = `{"a":"${"x".repeat(declarations.get(route)!.body!.bytesMax)}"}`;
+      await expectClear(route, [
+        ...someOf(OTHERS, 2, turn).map((body) => ({ body })),
+        ...someOf(BROKEN, 2, turn).map((body) => ({ body, what: JSON.stringify(body), code: /^MALFORMED_JSON$/ })),
+        ...someOf(UNKNOWN, 2, turn).map((name) => ({ body: textOf(members, name, '{"a":1}'), field: name })),
+        { body: textOf(members, "", '{"a":1}') },
+        ...["unknown_member", ...Object.keys(members)].flatMap((name, place) =>
+          someOf([100, 5_000, 20_000, 200_000], 1, turn + place).map((levels) => {
+            const what = `${name} of ${levels} levels`;
+            return { what, body: textOf(members, name, nested(levels)), code: JSON_CODES };
+          }),
+        ),
+        { what: "huge", body: huge, code: /^PAYLOAD_TOO_LARGE$/ },
+      ]);
+    },
+  );
 
   const VALUES = [
     ["null", "true", "-1", "1e400", "{}", "[]", "[[]]", '{"__proto__":{"a":1}}', '""'],
@@ -275,19 +280,22 @@ describe("a body", () => {
     ["x".repeat(300), "𝒳".repeat(300), "x".repeat(5_000)],
   ].flat();
 
-  it.each(taking)("with a wrong value or a long text is never a failure of %s, which names it", async (route, turn) => {
-    const members = await bodyOf(route);
-    const cases = Object.entries(members).flatMap(([field, known], place): Case[] => {
-      const { [field]: _, ...others } = members;
-      const values = someOf(VALUES, 5, turn + place).map((value) => textOf(others, field, value));
-      const long = typeof known === "string" ? someOf(TEXTS, 3, turn + place) : [];
-      const texts = long.map((text) => JSON.stringify({ ...members, [field]: text }));
-      const common = { field, mayBe: true } as const;
-      return [
-        ...values.map((body) => ({ ...common, what: body, body, code: JSON_CODES })),
-        ...texts.map((body) => ({ ...common, what: body, body, code: ODDLY.code })),
-      ];
-    });
-    await expectClear(route, cases);
-  });
+  it.each(taking)(
+    "with a wrong value or a long text never makes %s fail, which names the member",
+    async (route, turn) => {
+      const members = await bodyOf(route);
+      const cases = Object.entries(members).flatMap(([field, known], place): Case[] => {
+        const { [field]: _, ...others } = members;
+        const values = someOf(VALUES, 5, turn + place).map((value) => textOf(others, field, value));
+        const long = typeof known === "string" ? someOf(TEXTS, 3, turn + place) : [];
+        const texts = long.map((text) => JSON.stringify({ ...members, [field]: text }));
+        const common = { field, maySucceed: true } as const;
+        return [
+          ...values.map((body) => ({ ...common, what: body, body, code: JSON_CODES })),
+          ...texts.map((body) => ({ ...common, what: body, body, code: ANY_REFUSAL.code })),
+        ];
+      });
+      await expectClear(route, cases);
+    },
+  );
 });

@@ -11,14 +11,14 @@ const { get, post, read } = api;
 
 const modelOf = (segment: string) => snapshot(named(segment));
 const NOT_FOUND = refused(404, "VERSION_NOT_FOUND");
-/** The answer to a deploy of the model of `snapshot`. */
+/** The answer to a deploy of this snapshot. */
 const deployed = (created: boolean) => {
   const version = { version: "v1", hash: hashSnapshot(snapshot()), environment: "test" };
   return { ...version, activated: created, created, hasCustomers: false, warnings: [] };
 };
 
 describe("POST /projects/:project/config-versions", () => {
-  it("stores the canonical snapshot as v1 and activates it; the same once more creates nothing", async () => {
+  it("stores the canonical snapshot as v1 and activates it; repeated, it creates nothing", async () => {
     // Another order of keys is the same model.
     const shuffled = Object.fromEntries(Object.entries(snapshot()).reverse());
     const first = await post("/config-versions?env=test", { snapshot: shuffled, provenance: { commit: "abc123" } });
@@ -38,7 +38,7 @@ describe("POST /projects/:project/config-versions", () => {
     expect(await read("/config-versions")).toMatchObject({ data: [{ version: "v1" }], nextCursor: null });
   });
 
-  it("says whether the environment has customers, whose state stays as it is", async () => {
+  it("reports whether the environment has customers, whose state is unchanged", async () => {
     await api.sql`
       insert into svc.customers (environment_id, customer_id, created_at)
       values (${await api.environmentId("live")}, 'globex', now())`;
@@ -46,7 +46,7 @@ describe("POST /projects/:project/config-versions", () => {
     expect((await deploy({}, "live")).body).toMatchObject({ hasCustomers: true });
   });
 
-  it("numbers versions one after the other however many are deployed at once", async () => {
+  it("numbers versions consecutively however many are deployed at once", async () => {
     const replies = await Promise.all(["a", "b", "c", "d", "e", "f"].map((segment) => deploy(named(segment))));
     const versions = replies.map(({ body }) => (body as { version: string }).version);
     expect(versions.sort()).toEqual(["v1", "v2", "v3", "v4", "v5", "v6"]);
@@ -96,11 +96,11 @@ describe("GET /projects/:project/config-versions", () => {
     const all = [version(3, "c", ["test"]), version(2, "b", ["live"]), oldest];
     expect(await api.readAll("/config-versions", 2)).toEqual({ items: all, sizes: [2, 1] });
     expect(await read("/config-versions/v1")).toEqual({ ...oldest, snapshot: modelOf("a") });
-    // Byte by byte, so that its hash can be taken again.
+    // Byte for byte, so that its hash can be recomputed.
     expect(await api.text("/config-versions/v2")).toContain(canonicalJson(modelOf("b")));
   });
 
-  it("takes latest for the newest, which need not be active, where there is one, and finds no other", async () => {
+  it("finds latest as the newest version, active or not, and nothing by other names", async () => {
     expect(await get("/config-versions/latest")).toMatchObject(NOT_FOUND);
     await deployAll("a", "b");
     await rollback("v1");
@@ -112,7 +112,7 @@ describe("GET /projects/:project/config-versions", () => {
     }
   });
 
-  it("says what is wrong with a query", async () => {
+  it("reports what is wrong with a query", async () => {
     const twice = invalid("limit", "`limit` is given more than once.");
     expect(await get("/config-versions?limit=1&limit=2")).toMatchObject(twice);
     expect(await get("/config-versions?env=")).toMatchObject(invalid("env", "`env` must be one of test, live."));
@@ -124,7 +124,7 @@ describe("GET /projects/:project/config-diff", () => {
   const added = (id: string) => ({ kind: "added", id, ...what, before: null, after: { id } });
   const removed = (id: string) => ({ kind: "removed", id, ...what, before: { id }, after: null });
 
-  it("compares two versions, and takes for one neither what is not there nor what is none", async () => {
+  it("compares two versions, and refuses unknown and invalid ones", async () => {
     await deployAll("a", "b");
     await promote("v1");
     const forwards = { from: "v1", to: "v2", changes: [added("b"), removed("a")] };
@@ -150,7 +150,7 @@ describe("GET /projects/:project/config-diff", () => {
   });
 });
 
-/** So many windows, all over the different users of one event. */
+/** A model with this many windows over the distinct users of one event. */
 function busy(windows: number, users: number): Snapshot {
   const when = { kind: "distinct", of: { event: "login" }, property: "user", operator: "gte", value: users } as const;
   const segments = Array.from({ length: windows }, (_, i) => ({ id: `s${i}`, when: { ...when, within: `${i + 1}d` } }));
@@ -162,7 +162,7 @@ function busy(windows: number, users: number): Snapshot {
   };
 }
 
-it("a model that may remember more for one customer than the plan allows, to the byte, is refused with what takes the most", async () => {
+it("a model that can store more per customer than the plan allows, to the byte, is refused with its largest parts", async () => {
   const message = "The model may remember up to 4 MiB for one customer, and the plan allows 1 MiB.";
   const most = { message: "remembers up to 4 MiB, which 400 conditions share", path: "segments[1].when" };
   const least = { message: "remembers up to 149 bytes", path: "segments[0].when" };

@@ -18,7 +18,7 @@ const erased = (counts: object) => ({ status: 200, body: { erased: counts } });
 const login = (customerId: string, more: object = {}) => {
   return { customerId, event: "login", properties: { seats: 1 }, ...more };
 };
-/** Customers who have logged in. */
+/** Evaluates customers after a login. */
 const evaluated = async (...customers: string[]) => {
   await fixture.batch(customers.map((customer) => login(customer)));
   await fixture.evaluate();
@@ -36,7 +36,7 @@ async function waits(name: string): Promise<void> {
   await expect.poll(() => waitingForLock(sql, `%svc_api.${name}%`)).toBe(1);
 }
 
-it("erases a customer, answers how much that was, and leaves who did it on record without the customer's id", async () => {
+it("erases a customer, reports how much was erased, and records who did it without the customer's id", async () => {
   await fixture.batch([
     login("ann", { idempotencyKey: "k1" }),
     login("ann"),
@@ -53,17 +53,17 @@ it("erases a customer, answers how much that was, and leaves who did it on recor
     select actor, project, environment, target, details, request_id from iam.audit_log where action = 'customer.erased'`;
   const who = { actor: "owner@acme.example", request_id: "req" };
   expect([...entries]).toEqual([{ ...who, project: "app", environment: "test", target: null, details: counts }]);
-  // What was erased is not known any more, nor is who never was.
+  // An erased customer is unknown, like one that never existed.
   for (const customer of ["ann", "nobody"])
     expect(await erase(customer)).toMatchObject(refused(404, "CUSTOMER_NOT_FOUND"));
 });
 
-it("a key that is erased while it is looked at is stored again with its event", async () => {
+it("a key that is erased while a call checks it is stored again with its event", async () => {
   await fixture.single(login("ann", { idempotencyKey: "a" }));
   let sent: Promise<unknown> = Promise.resolve();
   await sql
     .begin(async (tx) => {
-      // The call finds "a" taken, and then waits for this one.
+      // The call finds "a" taken, then waits for this transaction.
       await tx`insert into svc.idempotency_keys values (${environment}, 'b', 1, 1, now())`;
       sent = fixture.batch([login("ann", { idempotencyKey: "a" }), login("ann", { idempotencyKey: "b" })]);
       await waits("ingest");
@@ -78,7 +78,7 @@ it("a key that is erased while it is looked at is stored again with its event", 
   expect(keys).toEqual(["a", "b"].map((key) => ({ key, of: "ann" })));
 });
 
-it("a delivery that is under way is recorded nowhere, and harms no other", async () => {
+it("a delivery in progress is not recorded, and does not affect others", async () => {
   await sql`
     insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
     values (${environment}, 'whk_1', 'https://receiver.example/hook', '{customer.active}', '')`;
@@ -97,7 +97,7 @@ it("a delivery that is under way is recorded nowhere, and harms no other", async
   expect(recorded).toEqual([{ customer_id: "emil", status: "delivered", attempts: 1, attempt: 1 }]);
 });
 
-it("what is kept of schema violations forgets the customer's operations", async () => {
+it("schema violations forget the customer's operations", async () => {
   const violations = () => sql`select path, operations, last_seq from svc.schema_violations order by path`;
   await fixture.batch([
     login("gil", { properties: { seats: 1, gil: 1 } }),
@@ -111,7 +111,7 @@ it("what is kept of schema violations forgets the customer's operations", async 
   expect(list.body).toMatchObject({ data: [{ path: "properties.both", lastEventId: null, lastCustomerId: null }] });
 });
 
-/** Adds a recompute, of all customers unless `customer_id` says otherwise, and a result of it for each of these customers. */
+/** Adds a recompute, of all customers unless `customer_id` is given, with a result for each of these customers. */
 async function recompute(id: string, columns: object, customers: readonly string[] = []): Promise<void> {
   const row = { environment_id: environment, recompute_id: id, kind: "recompute", requested_by: "a@b", ...columns };
   await sql`insert into svc.recomputes ${sql({ pinned_at: new Date(), ...row })}`;
@@ -122,14 +122,14 @@ async function recompute(id: string, columns: object, customers: readonly string
 const COMPLETED = { status: "completed", finished_at: new Date() };
 const DEAD = { status: "dead_letter", finished_at: new Date(), error: "no" };
 
-/** Recomputes with the customer that each has come as far as, or is for. */
+/** Each recompute with its only or last customer. */
 async function recomputes(): Promise<unknown> {
   const rows = await sql`
     select recompute_id, coalesce(customer_id, last_customer_id) as customer from svc.recomputes order by recompute_id`;
   return Object.fromEntries(rows.map((row) => [row["recompute_id"], row["customer"]]));
 }
 
-it("recomputes forget the customer: those of it alone are gone, others go on after the one before it", async () => {
+it("recomputes forget the customer: its own are deleted, others continue after the preceding customer", async () => {
   await evaluated("person a", "person b", "person c");
   const two = ["person b", "person c"];
   await recompute("rec_own_completed", { ...COMPLETED, customer_id: "person b" }, ["person b"]);
@@ -154,7 +154,7 @@ it("recomputes forget the customer: those of it alone are gone, others go on aft
   const results = await sql`select recompute_id, customer_id from svc.recompute_customers order by 1`;
   expect(results.map((row) => row["customer_id"] as string)).toEqual(Array(4).fill("person c"));
 
-  // No text of any row of any table has the id.
+  // No row of any table contains the id.
   const tables = await sql<{ name: string }[]>`
     select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('iam', 'svc', 'graphile_worker')`;
   const holding = async (id: string) => {
@@ -169,7 +169,7 @@ it("recomputes forget the customer: those of it alone are gone, others go on aft
   expect(await holding("person b")).toEqual([]);
 });
 
-it("a recompute that has come as far as the first customer begins anew, and one of somebody who is not there is erased", async () => {
+it("a recompute that has done only the erased customer restarts, and one of an unknown customer is erased", async () => {
   await fixture.batch([login("!")]);
   await recompute("rec_dead", { ...DEAD, last_customer_id: "!" });
   expect(await erase("!")).toMatchObject({ status: 200 });
@@ -183,7 +183,7 @@ it("a recompute that has come as far as the first customer begins anew, and one 
 it.each([
   ["person b", "person a"],
   ["person a", "person b"],
-])("of two erasures at once, of %s and %s, neither leaves the other's customer as the last one done", async (a, b) => {
+])("concurrent erasures of %s and %s leave neither as the last customer done", async (a, b) => {
   await evaluated("person", "person a", "person b");
   await recompute("rec_dead", { ...DEAD, last_customer_id: "person b" });
   let second: Promise<unknown> = Promise.resolve();
@@ -196,11 +196,11 @@ it.each([
   expect(await recomputes()).toEqual({ rec_dead: "person" });
 });
 
-it("what a recompute writes of a customer that is being erased is erased too", async () => {
+it("what a recompute writes about a customer during its erasure is erased, too", async () => {
   await evaluated("person a", "person b");
   await recompute("rec_running", { status: "running" });
   let erasure: Promise<unknown> = Promise.resolve();
-  // As a worker does: the customer's row first, the recompute's last.
+  // Like a worker: lock the customer's row first, the recompute's last.
   await sql.begin(async (tx) => {
     await tx`select from svc.customers where environment_id = ${environment} and customer_id = 'person b' for update`;
     erasure = erase("person b");
@@ -214,7 +214,7 @@ it("what a recompute writes of a customer that is being erased is erased too", a
   expect(await recomputes()).toEqual({ rec_running: "person a" });
 });
 
-it("who returns while being erased began with the event of the return, although a worker was about to evaluate an erased one", async () => {
+it("a customer that returns during its erasure starts with the returning event, even if a worker was evaluating an erased one", async () => {
   await fixture.batch([login("back")]);
   const alone = () => connect(fixture.service.db.url, { max: 1, applicationName: "svc test transaction" });
   const [erasure, evaluation] = [alone(), alone()];
@@ -237,8 +237,8 @@ it("who returns while being erased began with the event of the return, although 
   expect(began).toEqual([{ withTheReturn: true }]);
 });
 
-it("while events come in and a worker evaluates, every event is evaluated and there, or gone without a trace", async () => {
-  // In an environment where nothing was written past the service, so that what always holds can be looked at.
+it("during ingestion and evaluation, every event is either stored and evaluated or erased without a trace", async () => {
+  // In an environment written only by the service, so that the invariants can be checked.
   await fixture.deploy(snapshot({ strictSchema: false }), "live");
   await startTestWorker(fixture.service.db, {
     concurrency: 3,
@@ -268,7 +268,7 @@ it("while events come in and a worker evaluates, every event is evaluated and th
   await Promise.all([send(1), send(2), send(3)]);
   sending = false;
   await erasing;
-  // What came last.
+  // The last events.
   await fixture.batch(
     customers.map((customer) => login(customer)),
     live,
@@ -287,9 +287,9 @@ it("while events come in and a worker evaluates, every event is evaluated and th
       where e.environment_id = c.environment_id and e.customer_id = c.customer_id
     ) as e
     where c.customer_id like 'busy-%' order by 1`;
-  // No state remembers an event that is gone or misses one that is there, and each began with one that is there.
-  const whole = { setAside: null, remembered: true, created: true };
-  expect(states).toEqual(customers.map((customer) => ({ customer, ...whole })));
-  // Nothing is about a customer that has no state, and no key stands for an event that is gone.
+  // Each state counts exactly the events that are stored, and its creation is that of a stored event.
+  const consistent = { setAside: null, remembered: true, created: true };
+  expect(states).toEqual(customers.map((customer) => ({ customer, ...consistent })));
+  // No row refers to a customer without a state, and no key to an erased event.
   expect(await sql`select invariant, examples from svc_inspect.invariants() where environment = 'live'`).toEqual([]);
 }, 120_000);

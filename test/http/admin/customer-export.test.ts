@@ -28,15 +28,15 @@ const credentials = () => ({
 });
 const exportOf = (customer: string, init: RequestInit = {}) =>
   fetch(`${fixture.service.url}/projects/app/customers/${customer}/export`, { headers: credentials(), ...init });
-/** Asks for an export and does not read it. */
+/** Requests an export without reading it. */
 const ignore = (customer: string) => {
   const socket = connectSocket(Number(new URL(fixture.service.url).port), "127.0.0.1");
   socket.pause();
-  socket.on("error", () => undefined); // a reset is as good an end
+  socket.on("error", () => undefined); // a reset ends it as well
   socket.write(headOf(`GET /projects/app/customers/${customer}/export HTTP/1.1`, { Host: "svc", ...credentials() }));
   return socket;
 };
-/** Sessions in which exports are under way. */
+/** The sessions with exports in progress. */
 const exporting = (since = "0") => sql<{ pid: number }[]>`
   select pid from pg_stat_activity
   where datname = current_database() and application_name = 'svc test http work' and state <> 'idle'
@@ -151,13 +151,13 @@ it("holds everything that is known about a customer, in one document", async () 
     body: null,
     attempts: [{ ...attempt, response: "no" }],
   });
-  // It is on record without the customer's id.
+  // The audit log has no customer id.
   const rows = await sql`
     select project, environment, target, details, request_id from iam.audit_log where action = 'customer.exported'`;
   expect(rows).toEqual([{ project: "app", environment: "test", target: null, details: {}, request_id: "req" }]);
 });
 
-it("holds what recomputes superseded, and tells which of it counts", async () => {
+it("holds superseded records of recomputes, marked as such", async () => {
   await sql`
     insert into svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type, generation)
     values (${environment}, 'ann', 'new', now(), 'job', 1)`;
@@ -167,7 +167,7 @@ it("holds what recomputes superseded, and tells which of it counts", async () =>
   });
 });
 
-it("holds all recomputes, also where they are more than one part", async () => {
+it("holds all recomputes, even if they exceed one part", async () => {
   await fixture.batch([login("often")]);
   await sql`
     insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, finished_at)
@@ -179,7 +179,7 @@ it("holds all recomputes, also where they are more than one part", async () => {
   expect(await get("often")).toMatchObject({ body: { recomputes } });
 });
 
-it("keeps numbers that JavaScript would not", async () => {
+it("keeps numbers that JavaScript would round", async () => {
   await fixture.post(
     "/v1/events/batch",
     '{"events":[{"customerId":"exact","event":"login","properties":{"seats":12345678901234567890}}]}',
@@ -188,7 +188,7 @@ it("keeps numbers that JavaScript would not", async () => {
   expect(await response.text()).toContain('"properties" : {"seats": 12345678901234567890}');
 });
 
-it("holds what waits of a customer that was never evaluated, and knows none of whom there is nothing", async () => {
+it("holds the pending operations of a customer that was never evaluated, and answers 404 for an unknown one", async () => {
   await fixture.batch([login("bob")]);
   expect(await get("bob")).toMatchObject({
     status: 200,
@@ -199,7 +199,7 @@ it("holds what waits of a customer that was never evaluated, and knows none of w
   expect(reply.headers.get("Content-Disposition")).toBeNull();
 });
 
-it("has a file name that says nothing to a shell, a header or a file system", async () => {
+it("has a file name that is harmless to shells, headers and file systems", async () => {
   const customer = '../a"\r\nX: b; ä\\' + "x".repeat(200);
   await fixture.batch([login(customer)]);
   const reply = await get(customer);
@@ -209,7 +209,7 @@ it("has a file name that says nothing to a shell, a header or a file system", as
   );
 });
 
-it("reads as fast as it is read, from one snapshot, in parts", async () => {
+it("is read at the client's pace, from one snapshot, in parts", async () => {
   await fixture.batch([login("large")]);
   await sql`
     insert into svc.events
@@ -221,7 +221,7 @@ it("reads as fast as it is read, from one snapshot, in parts", async () => {
   const { token, organizationId } = fixture.owner;
   const by = { tokenHash: hashCredential(token), organizationId, requestId: "req" };
   const stream = await streamExport(work, by, { project: "app", environment: "test" }, "large");
-  // What came meanwhile is not in it.
+  // A later event is not in it.
   await fixture.batch([login("large")]);
   expect(stream.readableLength).toBeLessThan(1024 * 1024);
   const document = JSON.parse(await text(stream)) as { events: { properties: { n?: number } }[] };
@@ -230,9 +230,9 @@ it("reads as fast as it is read, from one snapshot, in parts", async () => {
   await work.sql.end();
 });
 
-it("breaks the connection where it cannot be read to its end", async () => {
+it("breaks the connection if it cannot be read to the end", async () => {
   await fixture.batch([login("huge")]);
-  // More than the buffers of a connection hold.
+  // More than a connection's buffers hold.
   await sql`
     insert into svc.events
     select ${environment}, 2000000 + n, 'huge', 'login', jsonb_build_object('text', repeat('x', 60000)), '2020-01-01', '2020-01-01'
@@ -251,12 +251,12 @@ it("breaks the connection where it cannot be read to its end", async () => {
   expect(received).not.toContain('"deliveries"');
 });
 
-it("of an organization that reads none of many leaves the others a place", async () => {
-  const asked = async () => (await sql`select from iam.audit_log where action = 'customer.exported'`).length;
-  const before = await asked();
+it("of an organization that leaves many unread does not block other organizations", async () => {
+  const exportCount = async () => (await sql`select from iam.audit_log where action = 'customer.exported'`).length;
+  const before = await exportCount();
   const sockets = Array.from({ length: 4 }, () => ignore("huge"));
   try {
-    await expect.poll(async () => (await asked()) - before, { timeout: 10_000 }).toBe(4);
+    await expect.poll(async () => (await exportCount()) - before, { timeout: 10_000 }).toBe(4);
     const other = await fixture.service.owner("patient");
     await fixture.service.request("POST", "/projects", { by: other, body: { name: "App", slug: "patient" } });
     await sql`
@@ -269,7 +269,7 @@ it("of an organization that reads none of many leaves the others a place", async
   }
 });
 
-it("frees its place and its connection where the reader goes away", async () => {
+it("frees its place and its connection when the reader disconnects", async () => {
   for (let n = 0; n < 2; n++) {
     const stop = new AbortController();
     expect((await exportOf("huge", { signal: stop.signal })).status).toBe(200);
@@ -279,7 +279,7 @@ it("frees its place and its connection where the reader goes away", async () => 
   expect(await get("bob")).toMatchObject({ status: 200 });
 });
 
-it("makes Node.js suspect no leak", async () => {
+it("causes no leak warning of Node.js", async () => {
   const warnings: string[] = [];
   const note = ({ name }: Error) => warnings.push(name);
   process.on("warning", note);

@@ -6,7 +6,7 @@ import { recomputer, untilJob } from "../../tasks/support/recompute.js";
 import { createWebhook, type TestWebhook } from "../../webhooks/support/fixtures.js";
 import { pages, refused, type Page } from "./support/api.js";
 
-// What was recorded of a customer stays readable after a recompute replaced it, and what was told leads to it.
+// Records of a customer stay readable after a recompute replaced them, and emissions refer to them.
 
 const fixture = useSpec();
 const list = async <T>(path: string, query: string): Promise<T[]> =>
@@ -20,7 +20,7 @@ const MODEL = snapshotOf({
   signals: { hot: { severity: "info" } },
   rules: { greet: rule("login", emit("success.call")), warm: rule("paid", raise("hot")) },
 });
-/** Without the states and runs of before, but for those of `greet` by payments. */
+/** Without the former states and executions, except those of `greet` by payments. */
 const CHANGED = snapshotOf({
   events,
   states: { new: [["customer", happened("paid")]], customer: [] },
@@ -32,7 +32,7 @@ interface Told {
   id: string;
   eventType: string;
 }
-const told = async (): Promise<Told[]> => (await fixture.read<Page<Told>>("customers/ann/timeline?limit=200")).data;
+const timeline = async (): Promise<Told[]> => (await fixture.read<Page<Told>>("customers/ann/timeline?limit=200")).data;
 interface Traced {
   eventType: string;
   source: string;
@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-it("transitions that a recompute replaced are answered where they are asked for, marked as such", async () => {
+it("transitions that a recompute replaced are listed on request, marked as superseded", async () => {
   type Transition = Record<"from" | "to" | "superseded", unknown>;
   const of = (found: Transition[]) => found.map(({ from, to, superseded }) => [from, to, superseded]);
   const present = [
@@ -79,7 +79,7 @@ it("transitions that a recompute replaced are answered where they are asked for,
   expect(of(await list("customers/ann/transitions", "superseded=true"))).toEqual([...present, ...before]);
 });
 
-it("so are health scores", async () => {
+it("health scores are, too", async () => {
   type Score = Record<"overall" | "band" | "superseded", unknown>;
   const of = (found: Score[]) => found.map(({ overall, band, superseded }) => [overall, band, superseded]);
   expect(of(await list("customers/ann/health-scores", ""))).toEqual([[30, "poor", false]]);
@@ -89,12 +89,12 @@ it("so are health scores", async () => {
   ]);
 });
 
-it.each(["", "customer=ann"])("so are runs of rules, newest first: %s", async (query) => {
+it.each(["", "customer=ann"])("rule executions are, too, newest first: %s", async (query) => {
   type Run = Record<"ruleId" | "triggeredBy" | "superseded", unknown>;
   const of = (found: Run[]) => found.map(({ ruleId, triggeredBy, superseded }) => [ruleId, triggeredBy, superseded]);
   expect(of(await list("rule-executions", query))).toEqual([["greet", "event:paid", undefined]]);
   const all = of(await list("rule-executions", `superseded=true&${query}`));
-  // The two at the instant of the payment are of different histories.
+  // The two at the instant of the payment belong to different histories.
   expect(all.slice(0, 2).toSorted()).toEqual([
     ["greet", "event:paid", false],
     ["warm", "event:paid", true],
@@ -105,8 +105,8 @@ it.each(["", "customer=ann"])("so are runs of rules, newest first: %s", async (q
   ]);
 });
 
-it("what rules told leads to the run that made it, superseded or not, and what no rule made to none", async () => {
-  const traced = await Promise.all((await told()).map(({ id }) => fixture.read<Traced>(`emissions/${id}`)));
+it("an emission of a rule refers to its execution, superseded or not, and any other to none", async () => {
+  const traced = await Promise.all((await timeline()).map(({ id }) => fixture.read<Traced>(`emissions/${id}`)));
   const byRule = traced.filter(({ ruleExecution }) => ruleExecution !== null);
   const ran = byRule.map(({ eventType, ruleExecution: run }) => [
     eventType,
@@ -124,13 +124,13 @@ it("what rules told leads to the run that made it, superseded or not, and what n
   );
 });
 
-it("a delivery leads there, too", async () => {
-  const [call] = (await told()).filter(({ eventType }) => eventType === "success.call");
+it("a delivery refers to it, too", async () => {
+  const [call] = (await timeline()).filter(({ eventType }) => eventType === "success.call");
   const delivery = await fixture.read<Traced>(`webhooks/${webhook.webhookId}/deliveries/${call!.id}`);
   expect(delivery.ruleExecution).toMatchObject({ ruleId: "greet", triggeredBy: "event:login", superseded: true });
 });
 
-it("the view tells when a recompute replaced what", async () => {
+it("the view shows when a recompute replaced which records", async () => {
   const { sql } = fixture.service.db;
   const kinds = await sql`
     select kind, count(*)::integer, bool_and(superseded_at <= now()) as replaced, count(record ->> 'emission')::integer as emitted
@@ -142,7 +142,7 @@ it("the view tells when a recompute replaced what", async () => {
   ]);
 });
 
-it.each(["transitions", "health-scores"])("records of a customer who is not there are refused: %s", async (what) => {
+it.each(["transitions", "health-scores"])("records of an unknown customer are refused: %s", async (what) => {
   expect(await fixture.admin("GET", `/projects/app/customers/nobody/${what}`)).toMatchObject(
     refused(404, "CUSTOMER_NOT_FOUND"),
   );

@@ -58,7 +58,7 @@ beforeAll(async () => {
 });
 
 describe("GET /projects/:project/customers/:customerId", () => {
-  it("answers the state document, its members in their order, numbers exact", async () => {
+  it("returns the state document, with its members in order and exact numbers", async () => {
     expect((await text("/customers/b?env=test")).replaceAll(/\s/g, "")).toBe(
       '{"customerId":"b","environment":"test","createdAt":"2026-01-01T00:00:00.000Z","lastEventAt":"2026-01-03T00:00:00.000Z",' +
         '"evaluatedThrough":"2026-01-04T00:00:00.000Z","configVersion":"v1",' +
@@ -83,7 +83,7 @@ describe("GET /projects/:project/customers/:customerId", () => {
     expect(await read(`/customers/${encodeURIComponent("B/ä?")}`)).toMatchObject({ customerId: "B/ä?" });
   });
 
-  it("answers CUSTOMER_NOT_FOUND for one that is not there, and says why an id cannot exist", async () => {
+  it("answers CUSTOMER_NOT_FOUND for an unknown customer, and gives the reason for an impossible id", async () => {
     for (const path of ["x", "b?env=live", "x/timeline", "b/timeline?env=live"])
       expect(await get(`/customers/${path}`)).toMatchObject(refused(404, "CUSTOMER_NOT_FOUND"));
     const reason = "The character U+0000 cannot be stored in text.";
@@ -114,7 +114,7 @@ describe("GET /projects/:project/customers", () => {
   type Customer = { customerId: string };
   const named = (found: Customer[]) => found.map(({ customerId }) => customerId);
   const ids = async (query: string) => named((await read<Page<Customer>>(`/customers?${query}`)).data);
-  /** Of all pages, of one customer each unless told. */
+  /** The customers of all pages, by default of one customer each. */
   const pages = async (query: string, limit = 1) =>
     named((await readAll<Customer>(`/customers?${query}`, limit)).items);
 
@@ -138,7 +138,7 @@ describe("GET /projects/:project/customers", () => {
     expect(await pages("")).toEqual(["B/ä?", "b", "c"]);
   });
 
-  it("lists those inactive the longest first where it is asked for the inactive, in pages", async () => {
+  it("lists inactive customers with the longest inactive first, in pages", async () => {
     const { sql } = api;
     const id = await api.environmentId("live");
     // d never had an event; a and c were last seen at the same instant.
@@ -198,10 +198,10 @@ describe("GET /projects/:project/customers", () => {
     ).toMatchObject(refused(400, "VALIDATION_ERROR", { field: "cursor" }));
   });
 
-  it("has everybody once in its pages whichever filter it is read by, and says where reading ended before a page was full", async () => {
+  it("lists each customer once with any filter, and returns a cursor if the scan ended before a page was full", async () => {
     const { sql } = api;
     const id = await api.environmentId("live");
-    // Large sets that hardly meet: every filter passes more than a page reads.
+    // Large sets that hardly intersect: every filter matches more rows than a page scans.
     await sql`
       insert into svc.customers (environment_id, customer_id, created_at, lifecycle, last_event_at)
       select ${id}, 'many-' || lpad(n::text, 5, '0'), '2026-01-01Z', case when n % 2 = 0 then 'even' else 'odd' end, '2025-06-01Z'::timestamptz + n * interval '1 s'
@@ -218,7 +218,7 @@ describe("GET /projects/:project/customers", () => {
     expect(await pages("env=live&segment=odd_ones&inactive=1d", 200)).toHaveLength(3001);
   });
 
-  it("refuses the name of a state or segment that nobody is in and the model has not, with the nearest one", async () => {
+  it("refuses an unknown state or segment without customers, and suggests the nearest name", async () => {
     for (const [query, field, value, fix] of [
       ["segment=payin", "segment", "payin", 'Did you mean "paying"?'],
       ["segment=gone&lifecycle=activ", "lifecycle", "activ", 'Did you mean "active"?'],
@@ -231,7 +231,7 @@ describe("GET /projects/:project/customers", () => {
     expect(await read("/customers?env=live&segment=gone"), "before the first version").toEqual(nobody);
   });
 
-  it("finds a number or a truth value also as the text that is written like it, and in a list", async () => {
+  it("finds a number or a boolean also as equal text, and in a list", async () => {
     const id = await api.environmentId("live");
     await api.sql`
       insert into svc.customers (environment_id, customer_id, created_at, traits)
@@ -251,14 +251,14 @@ describe("GET /projects/:project/customers", () => {
     await api.sql`delete from svc.customers where environment_id = ${id} and customer_id in ('as text', 'as value')`;
   });
 
-  it("refuses traits that are no JSON object, or hold what cannot be stored", async () => {
+  it("refuses traits that are not a JSON object, or cannot be stored", async () => {
     for (const traits of ["plan=pro", "[1]", "null", '{"a": "\\u0000"}', '{"a": "\\ud800"}', '{"a": 1e999999}'])
       expect(await get(`/customers?traits=${encodeURIComponent(traits)}`), traits).toMatchObject(
         refused(400, "VALIDATION_ERROR"),
       );
   });
 
-  it("refuses what is no duration", async () => {
+  it("refuses an invalid duration", async () => {
     const fix = "Write a whole number and a unit, for example 12h, 7d or 4w.";
     const error = {
       field: "inactive",
@@ -271,7 +271,7 @@ describe("GET /projects/:project/customers", () => {
 });
 
 describe("GET /projects/:project/segments/:segment", () => {
-  /** While the members of the segment `chosen` are changed so. */
+  /** Runs the work while the members of the segment `chosen` are changed. */
   const meanwhile = async (columns: Record<string, unknown>, path: string) => {
     const change = (to: typeof columns) => api.sql`
       update svc.segment_memberships set ${api.sql(to as Record<string, string>)}
@@ -284,7 +284,7 @@ describe("GET /projects/:project/segments/:segment", () => {
     }
   };
 
-  it("answers the size, definition, statistics and the members, in pages", async () => {
+  it("returns size, definition, statistics and members, in pages", async () => {
     const first = await read<Page<object>>("/segments/paying?limit=1");
     expect(first).toEqual({
       segment: "paying",
@@ -304,7 +304,7 @@ describe("GET /projects/:project/segments/:segment", () => {
     expect(await read(`/segments/paying?limit=1&cursor=${first.nextCursor}`)).toEqual(rest);
   });
 
-  it("has statistics of nobody for a segment without members, and the members of one that the active version does not define", async () => {
+  it("has empty statistics for a segment without members, and lists members of one that the active version does not define", async () => {
     expect(await meanwhile({ exited_at: new Date() }, "/segments/chosen")).toEqual({
       segment: "chosen",
       members: 0,
@@ -322,7 +322,7 @@ describe("GET /projects/:project/segments/:segment", () => {
     expect(await meanwhile({ segment_id: "former" }, "/segments/former")).toMatchObject(former);
   });
 
-  it("answers SEGMENT_NOT_FOUND where neither the model nor a customer knows it", async () => {
+  it("answers SEGMENT_NOT_FOUND if neither the model nor a customer has it", async () => {
     for (const path of ["/segments/gone", "/segments/paying?env=live"])
       expect(await get(path)).toMatchObject(refused(404, "SEGMENT_NOT_FOUND"));
   });

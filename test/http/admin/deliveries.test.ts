@@ -5,14 +5,14 @@ import { useWebhooks, type Delivery } from "./support/webhooks.js";
 const { api, create, emit, emitOne, setDelivery } = useWebhooks();
 const { get, read, readAll } = api;
 const list = (id: string, query = "") => read<Page<Delivery>>(`/webhooks/${id}/deliveries${query}`);
-/** The ids of all deliveries that filters pass, page by page. */
+/** The ids of all deliveries that pass the filters, page by page. */
 const all = async (id: string, filters: string, limit = 50) =>
   (await readAll<Delivery>(`/webhooks/${id}/deliveries?${filters}`, limit)).items.map((delivery) => delivery.id);
 
 const originOf = (url: string) => `${new URL(url).origin}/…`;
 const sequenceOf = (emission: string) => parseInt(emission.slice(4), 16);
-/** What an emission is unless a test says otherwise. */
-/** By its name and by its former one. */
+/** The default emission. */
+/** Under its current and its former name. */
 const typed = (type: string) => ({ eventType: type, type });
 const EMITTED = { source: "lifecycle", configVersion: null, cause: { type: "timer", id: null } };
 const PENDING = { status: "pending", attempts: 0, nextAttemptAt: INSTANT, finishedAt: null };
@@ -41,12 +41,12 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries", () => {
       ...{ status: "delivered", attempts: 2, lastAttempt: attempt(2), ...FINISHED },
     };
     expect(await readAll(`/webhooks/${id}/deliveries`, 1)).toEqual({ items: [newest, oldest], sizes: [1, 1] });
-    // The log of attempts is kept for a time.
+    // The log of attempts expires.
     await api.sql`delete from svc.delivery_attempts where webhook_id = ${id}`;
     expect((await list(id)).data[1]).toEqual({ ...oldest, lastAttempt: null });
   });
 
-  it("passes the deliveries of a status, a type and a customer, in any combination, page by page", async () => {
+  it("filters by status, type and customer, in any combination, page by page", async () => {
     const { id } = await create();
     const types = ["customer.activated", "segment.entered"];
     const customers = ["a", "b", "c"];
@@ -73,7 +73,7 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries", () => {
     }
   });
 
-  it("reads 2,000 rows a page at most, and goes on", async () => {
+  it("reads at most 2,000 rows per page, and continues", async () => {
     const { id } = await create();
     const first = await emitOne({ type: "rare", customerId: "rare" });
     await emit(Array.from({ length: 4_500 }, () => ({ customerId: "busy" })));
@@ -114,7 +114,7 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries/:delivery", () => 
     expect(await read(`/webhooks/${id}/deliveries/${emission}`)).toMatchObject({ attemptLog });
   });
 
-  it("answers DELIVERY_NOT_FOUND for what was not delivered there, and for what is no id", async () => {
+  it("answers DELIVERY_NOT_FOUND for what was not delivered there, and for invalid ids", async () => {
     const { id } = await create({ eventTypes: ["segment.*"] });
     const elsewhere = await emitOne();
     for (const delivery of [elsewhere, "emi_0000000000000000", "emi_ffffffffffffffff", "evt_0000000000000001", "1"]) {
@@ -126,7 +126,7 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries/:delivery", () => 
 });
 
 describe("GET /projects/:project/emissions/:emission", () => {
-  it("shows an emission and how far it came at each webhook that it goes to", async () => {
+  it("shows an emission and its progress at each webhook", async () => {
     const made = [await create(), await create({ url: "https://example.org/second" })];
     await create({ eventTypes: ["segment.*"] });
     const [done, waiting] = made.sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -144,7 +144,7 @@ describe("GET /projects/:project/emissions/:emission", () => {
     });
   });
 
-  it("answers EMISSION_NOT_FOUND for what is not there, in the other environment, and for what is no id", async () => {
+  it("answers EMISSION_NOT_FOUND for unknown ids, those of the other environment, and invalid ones", async () => {
     const emission = await emitOne();
     for (const path of [`${emission}?env=live`, "emi_0000000000000000", "emi_F"])
       expect(await get(`/emissions/${path}`)).toMatchObject(refused(404, "EMISSION_NOT_FOUND"));

@@ -20,12 +20,12 @@ let environment: number;
 
 const diagnose = async () => (await fixture.read<{ data: Finding[] }>("diagnostics")).data;
 
-/** The finding of a code; all of them are whole, whichever is asked for. */
+/** The finding with this code, after a check that all findings are well-formed. */
 async function find(code: string): Promise<Finding | undefined> {
   const findings = await diagnose();
   for (const finding of findings) {
     expect(finding).toMatchObject({ message: SENTENCE, fix: SENTENCE });
-    // What to do is told in commands.
+    // Fixes are commands.
     expect(finding.fix).not.toContain("/projects/");
   }
   return findings.find((finding) => finding.code === code);
@@ -35,7 +35,7 @@ const login = (customerId: string, more: object = {}) => {
   return { customerId, event: "login", properties: { seats: 1 }, ...more };
 };
 const sql = () => fixture.service.db.sql;
-/** Writes members of the customers' rows, of one where it is named; as SQL. */
+/** Sets columns of all customers, or of one, as SQL. */
 const setCustomers = (change: string, customer = "%") =>
   sql().unsafe(`update svc.customers set ${change} where customer_id like '${customer}'`);
 
@@ -43,11 +43,11 @@ beforeAll(async () => {
   environment = await environmentId(sql(), "app", "test");
 });
 beforeEach(async () => {
-  // A worker lives.
+  // A worker is alive.
   await sql()`insert into svc.workers (worker_id) values ('w') on conflict (worker_id) do update set seen_at = now()`;
 });
 
-it("of a new project it tells that there is no configuration and that nothing is sent", async () => {
+it("a new project has no configuration and receives no events", async () => {
   const key = { id: expect.stringMatching(/^key_/) as string, name: "default", hint: TEXT, createdAt: INSTANT };
   const missing =
     "No configuration is deployed in test: any event and any trait is accepted, and nothing is derived from them.";
@@ -65,14 +65,14 @@ it("of a new project it tells that there is no configuration and that nothing is
   ]);
 });
 
-it("is empty where all is well", async () => {
+it("is empty when all is well", async () => {
   await fixture.deploy(snapshot({ strictSchema: false }));
   await fixture.batch([login("ann")]);
   await fixture.evaluate();
   expect(await diagnose()).toEqual([]);
 });
 
-it("tells where no worker lives, and puts what is worst first", async () => {
+it("reports that no worker is alive, and lists the worst first", async () => {
   await sql()`update svc.workers set seen_at = now() - interval '31 seconds'`;
   expect(await find("WORKER_MISSING")).toMatchObject({ severity: "problem", details: { lastSeenAt: INSTANT } });
   await sql()`delete from svc.workers`;
@@ -87,7 +87,7 @@ it("tells where no worker lives, and puts what is worst first", async () => {
   await sql()`delete from svc.customers where customer_id = 'aside'`;
 });
 
-it("tells who was set aside, and counts no further than ten thousand", async () => {
+it("reports customers that were set aside, counted up to ten thousand", async () => {
   await sql()`
     insert into svc.customers (environment_id, customer_id, created_at, config_version, set_aside_at, set_aside_error)
     select ${environment}, 'aside ' || to_char(n, 'FM00000'), now(), 1, '2026-03-01Z', 'Error: no' from generate_series(1, 10001) as n`;
@@ -103,7 +103,7 @@ it("tells who was set aside, and counts no further than ten thousand", async () 
   await sql()`delete from svc.customers where customer_id like 'aside %'`;
 });
 
-it("tells of events that are not in the schema, and of schema violations, each once", async () => {
+it("reports events that are not in the schema, and schema violations, each once", async () => {
   await fixture.batch([
     login("ann", { event: "logn" }),
     login("ann", { properties: { seats: "one" } }),
@@ -128,7 +128,7 @@ it("tells of events that are not in the schema, and of schema violations, each o
   });
 });
 
-it("tells of declared events that never came and states that nobody reached, and what an earlier version left", async () => {
+it("reports declared events never received, states never reached, and states computed by an earlier version", async () => {
   const when = { kind: "count", of: { event: "order" }, operator: "gte", value: 1 } as const;
   const ends = ["active", "gone"].map((name) => ({ name, transitions: [] }));
   const states = [{ name: "new", transitions: ends.map(({ name }) => ({ to: name, when })) }, ...ends];
@@ -144,20 +144,20 @@ it("tells of declared events that never came and states that nobody reached, and
     message: "The state of 1 customer was computed under another version than the active v2.",
     details: { activeVersion: "v2", versions: [{ configVersion: "v1", customers: 1 }] },
   });
-  // What violates a strict schema is refused, so what came before is nothing that goes on.
+  // A strict schema refuses violations, so earlier ones are no ongoing problem.
   expect(await find("EVENTS_UNDECLARED")).toBeUndefined();
   expect(await find("SCHEMA_VIOLATIONS")).toBeUndefined();
   await fixture.batch([login("ann")]);
   await fixture.evaluate();
   expect(await find("STATE_OUTDATED")).toBeUndefined();
-  // As before the first deploy.
+  // As if evaluated before the first deploy.
   await setCustomers("config_version = null", "ann");
   const versions = [{ configVersion: null, customers: 1 }];
   expect(await find("STATE_OUTDATED")).toMatchObject({ details: { versions } });
   await setCustomers("config_version = 2", "ann");
 });
 
-it("counts a state as never reached where only former histories did, and as reached where somebody is in it", async () => {
+it("counts a state as reached in the present history, or if a customer is in it", async () => {
   await sql()`update svc.customers set generation = 1, lifecycle = case customer_id when 'ann' then 'active' end`;
   expect(await find("STATES_NEVER_REACHED")).toMatchObject({ details: { states: ["new", "gone"] } });
   await sql()`
@@ -167,7 +167,7 @@ it("counts a state as never reached where only former histories did, and as reac
   await setCustomers("generation = 0");
 });
 
-it("tells how long the oldest operation has waited", async () => {
+it("reports how long the oldest operation has waited", async () => {
   await fixture.batch([login("bob"), login("bob")]);
   expect(await find("OPERATIONS_WAITING")).toBeUndefined();
   const age = (seconds: number) =>
@@ -184,7 +184,7 @@ it("tells how long the oldest operation has waited", async () => {
   await fixture.evaluate();
 });
 
-it("tells of timers that are overdue", async () => {
+it("reports overdue timers", async () => {
   await setCustomers("next_due_at = now() - interval '59 seconds', held_until = null", "bob");
   expect(await find("TIMERS_OVERDUE")).toBeUndefined();
   await setCustomers("next_due_at = now() - interval '61 seconds'", "bob");
@@ -193,7 +193,7 @@ it("tells of timers that are overdue", async () => {
   await setCustomers("next_due_at = null", "bob");
 });
 
-it("tells of webhooks that do not take what is delivered, and of those that are disabled", async () => {
+it("reports webhooks whose deliveries fail, and disabled ones", async () => {
   await sql()`
     insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret, disabled_at, disabled_reason)
     values
@@ -232,7 +232,7 @@ it("tells of webhooks that do not take what is delivered, and of those that are 
   expect(await find("WEBHOOKS_FAILING")).toBeUndefined();
   expect(await find("WEBHOOKS_DISABLED")).toBeUndefined();
   await sql()`delete from svc.webhooks`;
-  // One whose every attempt fails, also where its latest deliveries are still to be tried.
+  // A webhook whose every attempt fails, even if its latest deliveries are still untried.
   await sql()`
     insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret, failing_since)
     values (${environment}, 'whk_fails', 'https://a.example', '{*}', '', '2026-03-01Z')`;
@@ -242,7 +242,7 @@ it("tells of webhooks that do not take what is delivered, and of those that are 
   await sql()`delete from svc.webhooks`;
 });
 
-it("tells of recomputes that were given up, until a later one went through their customers", async () => {
+it("reports recomputes that were given up, until a later one covered their customers", async () => {
   const job = async (id: string, status: string, customer: string | null, kind = "recompute") => {
     await sql()`
       insert into svc.recomputes (
@@ -254,13 +254,13 @@ it("tells of recomputes that were given up, until a later one went through their
         ${kind === "preview" ? "{}" : null}, ${kind === "preview" ? "hash" : null}
       )`;
   };
-  const given = async () => {
+  const givenUp = async () => {
     const finding = await find("RECOMPUTES_GIVEN_UP");
     return (finding?.details["recomputes"] as { recomputeId: string }[] | undefined)?.map((row) => row.recomputeId);
   };
   await job("rec_dry", "dead_letter", null, "dry_run");
   await job("prv_dead", "dead_letter", null, "preview");
-  expect(await given()).toBeUndefined();
+  expect(await givenUp()).toBeUndefined();
 
   await job("rec_all", "dead_letter", null);
   const done = { finishedAt: "2026-03-01T00:00:00.000Z", customersDone: 2, customersTotal: 3 };
@@ -278,16 +278,16 @@ it("tells of recomputes that were given up, until a later one went through their
 
   await job("rec_ann", "dead_letter", "ann");
   await job("rec_bob", "dead_letter", "bob");
-  expect(await given()).toEqual(["rec_bob", "rec_ann", "rec_all"]);
+  expect(await givenUp()).toEqual(["rec_bob", "rec_ann", "rec_all"]);
   await job("rec_ann_done", "completed", "ann");
   await job("rec_dry_done", "completed", null, "dry_run");
-  expect(await given()).toEqual(["rec_bob", "rec_all"]);
+  expect(await givenUp()).toEqual(["rec_bob", "rec_all"]);
   await job("rec_all_done", "completed", null);
-  expect(await given()).toBeUndefined();
+  expect(await givenUp()).toBeUndefined();
   await sql()`delete from svc.recomputes`;
 });
 
-it("tells of rules that end in error, with the last one of each", async () => {
+it("reports rules that end in error, with the last error of each", async () => {
   await sql()`
     insert into svc.rule_executions (
       environment_id, customer_id, rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, config_version,
@@ -314,7 +314,7 @@ it("tells of rules that end in error, with the last one of each", async () => {
   await sql()`delete from svc.rule_executions`;
 });
 
-it("tells of keys that were never used beside one that was", async () => {
+it("reports keys that were never used", async () => {
   await sql()`
     insert into svc.api_keys (key_hash, api_key_id, environment_id, name, hint, created_by, revoked_at)
     values
@@ -328,9 +328,9 @@ it("tells of keys that were never used beside one that was", async () => {
   });
 });
 
-it("reads no table that grows from end to end", async () => {
+it("never scans a growing table", async () => {
   const { token, organizationId } = fixture.owner;
-  // What a session did before may still be counted, so it is a new one.
+  // A new session, as an earlier transaction can still be in the statistics.
   const session = connect(fixture.service.db.url, { max: 1, applicationName: "svc test plans" });
   const read = await session.begin(async (tx) => {
     await tx`select svc_api.get_diagnostics(${hashCredential(token)}, ${organizationId}, 'app', 'test')`;
@@ -342,7 +342,7 @@ it("reads no table that grows from end to end", async () => {
   expect(read.map(({ name }) => name).filter((name) => !small.includes(name))).toEqual([]);
 });
 
-it("tells which conditions look further back than the plan keeps events", async () => {
+it("reports conditions that look back further than the plan keeps events", async () => {
   const login = { event: "login" };
   const count = { kind: "count", of: login, operator: "gte", value: 1 } as const;
   const conditions = [count, { ...count, within: "5w" }];

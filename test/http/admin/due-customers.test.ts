@@ -54,7 +54,7 @@ const TIMERS: readonly Timer[] = [
   { customerId: "set aside", due: -HOUR, setAside: true },
 ];
 
-it("lists customers whose last event came late, too, by when their timers are due", async () => {
+it("lists customers by when their timers are due, also those whose last event was late", async () => {
   await store(TIMERS);
   expect(dueInMs((await read()).data)).toEqual([
     ["late", HOUR],
@@ -64,7 +64,7 @@ it("lists customers whose last event came late, too, by when their timers are du
   ]);
 });
 
-it("lists them by the end of the hold, where that is later, while their timers wait", async () => {
+it("lists them by the end of the hold, if later, while their timers wait", async () => {
   await store([...TIMERS, { customerId: "overdue", due: -MINUTE, heldUntil: 10 * HOUR }]);
   const expected = [
     ["in time", 2 * HOUR],
@@ -77,7 +77,7 @@ it("lists them by the end of the hold, where that is later, while their timers w
   expect([dueInMs(items), sizes]).toEqual([expected, [2, 2, 1]]);
 });
 
-it("goes on where a page ended, also among those of one instant", async () => {
+it("continues where a page ended, also among those of one instant", async () => {
   const ids = Array.from({ length: 7 }, (_, n) => `c${n}`);
   await store(ids.map((customerId, n) => ({ customerId, due: HOUR, ...(n % 2 === 0 && { heldUntil: HOUR / 2 }) })));
   const { items, sizes } = await pages(read, "", 3);
@@ -87,7 +87,7 @@ it("goes on where a page ended, also among those of one instant", async () => {
 it.each([
   ["are due", "interval '1 minute'"],
   ["are overdue", "interval '-1 minute'"],
-])("reads few pages, however many customers whose last event came late %s", async (_, due) => {
+])("reads few pages, however many customers whose last event was late %s", async (_, due) => {
   await rolledBack(fixture.service.db.sql, async (tx) => {
     await tx.unsafe(`
       insert into svc.customers (environment_id, customer_id, created_at, next_due_at, held_until)

@@ -11,7 +11,7 @@ describe("toApiError", () => {
   const raised = (code: string, more: Record<string, unknown> = {}) =>
     Object.assign(new Error("inner text"), { code, ...more });
 
-  it("takes over the code and the detail of what the database refuses, without what there is none of", () => {
+  it("adopts code and detail of the database's refusal, and omits absent members", () => {
     const detail = JSON.stringify({ message: "A sentence.", field: "a.b", value: { x: null }, reason: null });
     const error = toApiError(Object.assign(new Error("SOME_CODE"), { code: "SV004", detail }));
     expect(error).toMatchObject({ status: 404, code: "SOME_CODE", message: "A sentence." });
@@ -34,18 +34,18 @@ describe("toApiError", () => {
     expect(answer.headers["Retry-After"]).toBe(status === 503 ? "1" : undefined);
   });
 
-  it("knows a constraint by the beginning of its name", () => {
+  it("recognizes a constraint by the beginning of its name", () => {
     const error = raised("23505", { constraint_name: "projects_slug_key_102008" });
     expect(toApiError(error)).toMatchObject({ status: 409, code: "SLUG_TAKEN", detail: { field: "slug" } });
   });
 
-  it("knows a constraint of a node of a cluster, of which there is only the message", () => {
+  it("recognizes a constraint of a cluster node by the message alone", () => {
     const message = 'duplicate key value violates unique constraint "ingest_batches_batch_id_key_102034"';
     const error = Object.assign(new Error(message), { code: "23505" });
     expect(toApiError(error)).toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE" });
   });
 
-  it("takes for a fault of ours what nobody knows", () => {
+  it("treats an unknown error as internal", () => {
     const errors = [new TypeError("inner text"), "a text", null, undefined].map(toApiError);
     for (const error of [...errors, refusal("SV999", "X", {})])
       expect(error).toMatchObject({ status: 500, code: "INTERNAL_ERROR" });
@@ -73,7 +73,7 @@ describe("answers of administrative routes", () => {
     ["are a refusal of another code", 404, refusedWith("SEGMENT_NOT_FOUND")],
     ["are a refusal that its role excludes", 403, refusedWith("FORBIDDEN")],
     ["are a refusal without the envelope", 404, { code: "WEBHOOK_NOT_FOUND" }],
-  ])("are held against the declaration where they %s", (_what, status, body, passes) => {
+  ])("are checked against the declaration when they %s", (_what, status, body, passes) => {
     if (passes) check(status, body)();
     else expect(check(status, body)).toThrow();
   });

@@ -18,16 +18,16 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((reader) => reader.close()));
 });
 
-/** Reads server-sent events as they come. */
+/** Reads server-sent events as they arrive. */
 function readerOf(response: Response, abort: AbortController) {
   const reader = {
     response,
     messages: [] as { id?: string | undefined; event?: string | undefined; data: unknown }[],
-    /** Ids without data: where the stream is. */
+    /** Ids without data: the stream's positions. */
     positions: [] as string[],
     retry: undefined as number | undefined,
     ended: false,
-    /** What the events are called, in the order in which they came. */
+    /** The names of the events, in order of arrival. */
     names: (): unknown[] => reader.messages.map(({ data }) => (data as { event: string }).event),
     close: () => {
       abort.abort();
@@ -48,12 +48,12 @@ function readerOf(response: Response, abort: AbortController) {
   const done = read().catch((error: unknown) => {
     if (!abort.signal.aborted) throw error;
   });
-  done.catch(() => undefined); // told by close()
+  done.catch(() => undefined); // reported by close()
   return reader;
 }
 type EventReader = ReturnType<typeof readerOf>;
 
-/** Asks for a stream, which is read where it is given; answers the status. */
+/** Requests a stream, which is read if granted; returns the status. */
 async function ask(query = "", headers: Record<string, string> = {}, by = owner): Promise<number> {
   const abort = new AbortController();
   const credentials = { Authorization: `Bearer ${by.token}`, "X-Svc-Organization": by.organizationId };
@@ -79,8 +79,8 @@ const send = async (...events: string[]): Promise<string[]> => {
 };
 
 /**
- * Ingests on a connection of its own, as another process would, and commits when it is told; with a key of its own, because calls of one key
- * wait for each other at its usage.
+ * Ingests on a separate connection, like another process, and commits on request; with a separate key, because calls with the same key
+ * wait for each other at its usage row.
  */
 async function ingestSlowly(event: string): Promise<() => Promise<void>> {
   const key = await fixture.newKey();
@@ -100,7 +100,7 @@ async function ingestSlowly(event: string): Promise<() => Promise<void>> {
 }
 
 describe("GET /projects/:project/events/stream", () => {
-  it("sends what is accepted from now on, in the order of acceptance, as the list shows it", async () => {
+  it("sends events accepted from now on, in order of acceptance, as listed", async () => {
     await send("before");
     const reader = await openStream();
     expect(reader.response.headers.get("Content-Type")).toMatch(/^text\/event-stream/);
@@ -132,7 +132,7 @@ describe("GET /projects/:project/events/stream", () => {
     for (const [n, name] of ["a", "b", "a"].entries()) await seen(readers[n]!).toEqual([name, name]);
   });
 
-  it("goes on after the event that the client saw last, and takes one that lies ahead for the present", async () => {
+  it("continues after the client's last event, and treats one in the future as the present", async () => {
     const sent = await send("r1", "r2", "r3");
     const reader = await openStream("", { "Last-Event-ID": sent[0]! });
     const ahead = await openStream("", { "Last-Event-ID": "evt_7fffffffffffffff" });
@@ -142,7 +142,7 @@ describe("GET /projects/:project/events/stream", () => {
     await seen(ahead).toEqual(["r4"]);
   });
 
-  it("says where it begins, so that nothing is missed where the connection ends before the first event", async () => {
+  it("sends its starting position, so that nothing is missed if the connection ends before the first event", async () => {
     await send("long ago");
     const reader = await openStream("?type=never");
     await expect.poll(() => reader.positions, { timeout: 10_000 }).toHaveLength(1);
@@ -159,7 +159,7 @@ describe("GET /projects/:project/events/stream", () => {
     await seen(reader).toEqual(Array.from({ length: 3000 }, (_, n) => `h${n}`));
   });
 
-  it("neither misses nor repeats what a call stores that commits after later ones", async () => {
+  it("neither misses nor repeats events of a call that commits after later ones", async () => {
     const reader = await openStream();
     await send("first");
     await seen(reader).toEqual(["first"]);
@@ -174,14 +174,14 @@ describe("GET /projects/:project/events/stream", () => {
     expect(page).toMatchObject({ events: [] });
     await commit();
     await seen(reader).toEqual(["first", "slow", "fast"]);
-    // It was opened when both were under way or done: whatever it sends of them comes in order, once.
+    // It was opened while both were in progress or done: it sends the rest of them in order, once.
     await send("last");
     await seen(since).toContain("last");
     expect([["slow", "fast", "last"], ["fast", "last"], ["last"]]).toContainEqual(since.names());
     await seen(reader).toEqual(["first", "slow", "fast", "last"]);
   });
 
-  it("does not wait for a call that is taken back", async () => {
+  it("does not wait for a call that is rolled back", async () => {
     const reader = await openStream();
     const key = await fixture.newKey();
     const failed = other.begin(async (tx) => {
@@ -194,7 +194,7 @@ describe("GET /projects/:project/events/stream", () => {
     await seen(reader).toEqual(["after"]);
   });
 
-  it("sends each event of many calls at once exactly once, in the order of their ids", async () => {
+  it("sends each event of many concurrent calls exactly once, in order of ids", async () => {
     const reader = await openStream();
     const calls = Array.from({ length: 12 }, async (_, caller) => {
       const ids: string[] = [];
@@ -215,7 +215,7 @@ describe("GET /projects/:project/events/stream", () => {
     expect(ids).toEqual(ids.toSorted());
   });
 
-  it("ends with the error where the token is revoked or the membership ends meanwhile", async () => {
+  it("ends with an error if the token is revoked or the membership ends meanwhile", async () => {
     const actors = [await fixture.service.member(owner, "viewer"), await fixture.service.member(owner, "developer")];
     const [ofToken, ofMember] = actors.map(({ token }) => hashCredential(token));
     const readers: EventReader[] = [];
@@ -234,7 +234,7 @@ describe("GET /projects/:project/events/stream", () => {
     expect(removed).toMatchObject({ event: "error", data: { error } });
   });
 
-  it("refuses a last id that is none, before anything is sent", async () => {
+  it("refuses an invalid last id before anything is sent", async () => {
     for (const id of ["7", "evt_", "evt_ffffffffffffffff", "evt_00000000000004", "EVT_0000000000000400"]) {
       const headers = { "Last-Event-ID": id };
       const reply = await fixture.service.request("GET", "/projects/app/events/stream", { by: owner, headers });
@@ -242,8 +242,8 @@ describe("GET /projects/:project/events/stream", () => {
     }
   });
 
-  it("answers SERVICE_UNAVAILABLE past 16 streams of an organization, and takes another once one was closed", async () => {
-    // Those of the tests before are closed on their side; the server may hear of it a moment later.
+  it("answers SERVICE_UNAVAILABLE beyond 16 streams of an organization, and accepts another once one is closed", async () => {
+    // Earlier tests closed their streams, which the server can notice a moment later.
     while (open.length < 16) await expect.poll(() => ask(), { timeout: 10_000 }).toBe(200);
     const reply = await fixture.service.request("GET", "/projects/app/events/stream", { by: owner });
     const reason = "This process has 16 open streams, 16 of them of this organization; the limits are 64 and 16.";

@@ -5,7 +5,7 @@ const api = useApi();
 const { read, readAll, text } = api;
 
 type Events = Page<{ id: string }>;
-/** Without what all ids have in common. */
+/** An id without the common prefix. */
 const short = (events: Events["data"]) => events.map(({ id }) => id.replace(/^evt_0+/, ""));
 const page = (query: string) => read<Events>(`/events?${query}`);
 const ids = async (query: string) => short((await page(query)).data);
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 
 describe("GET /projects/:project/events", () => {
-  it("shows an event as it was accepted, numbers exact", async () => {
+  it("shows an event as it was accepted, with exact numbers", async () => {
     const shown = await text("/events?customer=ann&type=login&since=2026-03-01&limit=2");
     expect(shown.replaceAll(/\s/g, "")).toBe(
       '{"data":[{"eventId":"evt_000000000000000b","id":"evt_000000000000000b","customerId":"ann","event":"login","properties":{},' +
@@ -61,15 +61,12 @@ describe("GET /projects/:project/events", () => {
     ["since=2026-03-01T11:00:00.124%2B01:00&type=login", ["f", "e", "b"]],
     ["since=1m&status=pending", ["f"]],
     ["since=2026-03-02&customer=ann&type=login&status=pending", ["b"]],
-  ])(
-    "lists the newest occurrence first, of one instant the last accepted, by %s, also page by page",
-    async (query, expected) => {
-      expect(await ids(query)).toEqual(expected);
-      expect(await pages(`limit=1&${query}`)).toEqual(expected);
-    },
-  );
+  ])("lists the newest occurrence first, then the last accepted, by %s, also page by page", async (query, expected) => {
+    expect(await ids(query)).toEqual(expected);
+    expect(await pages(`limit=1&${query}`)).toEqual(expected);
+  });
 
-  it("keeps its place where events are accepted between two pages", async () => {
+  it("keeps its position when events are accepted between two pages", async () => {
     const first = await page("limit=3&type=login");
     const { sql } = api;
     await sql`
@@ -81,10 +78,10 @@ describe("GET /projects/:project/events", () => {
     expect(second.nextCursor).toBeNull();
   });
 
-  it("gives 20 unless it is asked for up to 200, goes on past a page whose events no filter passes, and finds what waits in a large backlog", async () => {
+  it("returns 20 or the requested up to 200, continues past pages without matches, and finds pending events in a large backlog", async () => {
     const { sql } = api;
     const id = await api.environmentId("live");
-    // A backlog of history: newer ones were evaluated, and among the newest one waits.
+    // A backlog of old events: newer ones were evaluated, and one of the newest is pending.
     await sql`
       insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
       select ${id}, n, 'c' || n % 7, 'tick', '{}', '2026-01-01Z'::timestamptz + n * interval '1 second', now()
@@ -99,7 +96,7 @@ describe("GET /projects/:project/events", () => {
     expect(await pages("env=live&status=pending&limit=200")).toHaveLength(2501);
     expect(await pages("env=live&status=processed&limit=200")).toHaveLength(4499);
     expect(await pages("env=live&status=pending&limit=200&customer=c1")).toHaveLength(358);
-    // The last one that a customer has, seven thousand back.
+    // A customer's last event, seven thousand events back.
     await sql`update svc.events set event = 'first' where environment_id = ${id} and event_seq = 1`;
     expect(await pages("env=live&type=first&customer=c1")).toEqual(["1"]);
   });
@@ -108,7 +105,7 @@ describe("GET /projects/:project/events", () => {
 describe("GET /projects/:project/events/:event", () => {
   const A = "evt_000000000000000a";
 
-  it("shows an event with what it brought about, however late, in the present history alone", async () => {
+  it("shows an event with what it caused, however late, in the present history only", async () => {
     const { sql } = api;
     const id = await api.environmentId();
     await sql`insert into svc.customers (environment_id, customer_id, created_at, generation) values (${id}, 'ann', '2026-03-01Z', 1)`;
@@ -141,11 +138,11 @@ describe("GET /projects/:project/events/:event", () => {
     ]);
   });
 
-  it("shows one that brought nothing about, or whose customer is not evaluated yet", async () => {
+  it("shows an event that caused nothing, or whose customer is not evaluated yet", async () => {
     expect(await read("/events/evt_000000000000000f")).toMatchObject({ customerId: "zoë 1", caused: [] });
   });
 
-  it("answers EVENT_NOT_FOUND for what is not there, in the other environment, and for what is no id", async () => {
+  it("answers EVENT_NOT_FOUND for unknown ids, those of the other environment, and invalid ones", async () => {
     for (const path of ["evt_0000000000001b57?env=test", "evt_0000000000000000", "evt_F", "emi_0000000000000001"])
       expect(await api.get(`/events/${path}`)).toMatchObject(refused(404, "EVENT_NOT_FOUND"));
   });

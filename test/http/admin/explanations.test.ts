@@ -56,7 +56,7 @@ it("names the factors behind the present score, what each measures, and when tha
   });
 });
 
-it("tells of every part of the model why the customer stands where it does", async () => {
+it("explains each part of a customer's state", async () => {
   expect(await read("ann", "explanation")).toEqual({
     ...ANN,
     asOf: INSTANT,
@@ -68,7 +68,7 @@ it("tells of every part of the model why the customer stands where it does", asy
   });
 });
 
-it("tells what is measured as of now, and as of the evaluation where an operation waits", async () => {
+it("measures as of now, or as of the evaluation if an operation is pending", async () => {
   const before = Date.now();
   const asOf = async () => ((await read("ann", "explanation")) as { asOf: string }).asOf;
   expect(Date.parse(await asOf())).toBeGreaterThanOrEqual(before);
@@ -95,10 +95,10 @@ it("explains a state that an earlier version computed under that version, and sa
   expect(await read("before", "explanation")).toMatchObject({ unavailable: null, lifecycle: null, segments: [] });
 });
 
-it("tells of a score by the record of the present history", async () => {
+it("explains a score by the present history", async () => {
   const { sql } = fixture.service.db;
   const scoreOf = async () => ((await read("ann", "health")) as { score: object }).score;
-  // A recompute wrote the score anew; what follows it in the log was written before.
+  // A recompute rewrote the score; later entries of the log were written before it.
   await sql`
     insert into svc.health_scores (environment_id, customer_id, overall, components, band, scored_at, cause_type, cause_id, generation)
     values
@@ -112,7 +112,7 @@ it("tells of a score by the record of the present history", async () => {
   await sql`delete from svc.health_scores where scored_at < '2026-03-03Z'`;
 });
 
-it("is clear about a customer that was set aside, with a state or without", async () => {
+it("explains a customer that was set aside, with or without a state", async () => {
   const { sql } = fixture.service.db;
   await sql`
     insert into svc.customers (environment_id, customer_id, created_at, set_aside_at, set_aside_error, config_version, state)
@@ -128,7 +128,7 @@ it("is clear about a customer that was set aside, with a state or without", asyn
   });
   const broken = { setAside, unavailable: { code: "evaluation_failed" }, lifecycle: null, segments: [] };
   expect(await read("broken", "explanation")).toMatchObject(broken);
-  // Its row may be there before its first evaluation.
+  // Its row can exist before its first evaluation.
   await sql`insert into svc.customers (environment_id, customer_id, created_at) values (${environment}, 'new', now())`;
   expect(await read("new", "explanation")).toMatchObject({
     setAside: null,
@@ -136,7 +136,7 @@ it("is clear about a customer that was set aside, with a state or without", asyn
   });
 });
 
-it("reads history where the state alone does not tell, and says where that would be too much", async () => {
+it("reads history if the state is not sufficient, and reports when that would be too much", async () => {
   const { sql } = fixture.service.db;
   const rich = { ...seats, operator: "gte", value: 10 } as const;
   await fixture.deploy(snapshot({ segments: [...snapshot().segments, { id: "rich", when: rich }] }));
@@ -149,7 +149,7 @@ it("reads history where the state alone does not tell, and says where that would
   };
   const flips = new Date(start + 90 * 60_000 + 90 * 86_400_000).toISOString();
   expect(await read("dora", "explanation")).toMatchObject(explained(true, flips));
-  // As a version wrote it that remembered no search.
+  // As written by a version without stored searches.
   await sql`update svc.customers set state = (state::jsonb #- '{memory,4}')::json where customer_id = 'dora'`;
   expect(await read("dora", "explanation")).toMatchObject(explained(true, flips));
 
@@ -163,6 +163,6 @@ it("reads history where the state alone does not tell, and says where that would
   expect(await read("dora", "explanation")).toMatchObject(explained(false, null));
 });
 
-it("answers more at once than it has places for, and never waits for another's", async () => {
+it("answers more requests at once than it has places, without deadlock", async () => {
   await Promise.all(Array.from({ length: 20 }, () => read("ann", "health")));
 });

@@ -53,7 +53,7 @@ beforeAll(async () => {
   await fixture.evaluate();
 });
 
-it("tells everything that happened, the newest first, and of one instant what came of something before it", async () => {
+it("lists everything that happened, newest first, and at one instant effects before their causes", async () => {
   const { data, nextCursor } = await read("limit=200");
   expect(nextCursor).toBeNull();
   expect(data.map(({ at }) => at)).toEqual(
@@ -79,7 +79,7 @@ it("tells everything that happened, the newest first, and of one instant what ca
 
 const ORDER = ["event", "traits", "transition", "score", "rule", "emission"];
 
-it("has of a rule what it emitted, of that how far it came at each webhook, and of runs only those that acted", async () => {
+it("shows what rules emitted and its progress at each webhook, and only executions that acted", async () => {
   const { data } = await read("limit=200");
   const rules = data.filter((entry) => entry.kind === "rule");
   expect(rules.map(({ details: { ruleId, result } }) => [ruleId, result])).toEqual(Array(3).fill(["greet", "pass"]));
@@ -98,7 +98,7 @@ it("leaves out payloads of more than 2 KiB", async () => {
   ).toEqual([null, { plan: "pro" }, { seats: 7 }, { seats: 1 }, { seats: 1 }]);
 });
 
-it("gives the same by pages of any size, each entry once", async () => {
+it("lists the same in pages of any size, each entry once", async () => {
   const whole = (await read("limit=200")).data;
   for (const limit of [1, 2, 5]) {
     const { items } = await pages(read, "", limit);
@@ -106,7 +106,7 @@ it("gives the same by pages of any size, each entry once", async () => {
   }
 });
 
-it("tells only the kinds that are asked for, and only what came before an instant", async () => {
+it("lists only the requested kinds, and only entries before an instant", async () => {
   const { data } = await read("limit=200");
   const kinds = await pages(read, "kinds=transition,score", 2);
   expect(kinds.items).toEqual(data.filter(({ kind }) => kind === "transition" || kind === "score"));
@@ -115,7 +115,7 @@ it("tells only the kinds that are asked for, and only what came before an instan
   expect(before.data.map(placeOf)).toEqual(data.filter((entry) => entry.at <= at).map(placeOf));
 });
 
-it("follows a recompute: the record is that of the present history", async () => {
+it("follows a recompute: it shows the present history", async () => {
   const before = await read("limit=200&kinds=transition,score,rule");
   const { sql } = fixture.service.db;
   const id = await environmentId(sql, "app", "test");
@@ -125,7 +125,7 @@ it("follows a recompute: the record is that of the present history", async () =>
   expect(await read("limit=200&kinds=transition,score,rule")).toEqual(before);
 });
 
-it("says what is wrong with what it is asked", async () => {
+it("reports what is wrong with a request", async () => {
   const answer = (query: string, of = path) => fixture.admin("GET", `/projects/app/${of}?${query}`);
   expect(await answer("kinds=events")).toMatchObject(
     invalid("kinds", /^`kinds` must be one or more of event, traits, /),
@@ -135,7 +135,7 @@ it("says what is wrong with what it is asked", async () => {
   expect(await answer("", "customers/nobody/history")).toMatchObject(refused(404, "CUSTOMER_NOT_FOUND"));
 });
 
-it("gives some traits of some customers as text", async () => {
+it("returns some traits of some customers as text", async () => {
   const ask = (customers: unknown, names: unknown) =>
     fixture.admin(
       "GET",
@@ -147,7 +147,7 @@ it("gives some traits of some customers as text", async () => {
   expect(await ask(["ann"], Array(51).fill("plan"))).toMatchObject(invalid("names"));
 });
 
-it("tells of a score that ended, because all that it consists of is absent", async () => {
+it("shows a score that ended because all of its components are absent", async () => {
   const score = { kind: "map", trait: "plan", values: { free: 50 } } as const;
   await fixture.deploy(
     snapshot({

@@ -42,7 +42,7 @@ beforeAll(async () => {
       (${id}, 'cy', 'retired', 1, 'active', 'a', '{}', '2026-03-10Z', null, null)`;
 });
 
-/** A step as it is shown: when it was done and by what, and how long that took; or not yet. */
+/** A step as shown: when it was done, by what, and how long it took; or not yet done. */
 const step = (stepId: string, at?: string, triggeredBy?: string, fromStart?: number, fromPrevious?: number) => ({
   stepId,
   completedAt: at === undefined ? null : `2026-03-${at}`,
@@ -51,17 +51,17 @@ const step = (stepId: string, at?: string, triggeredBy?: string, fromStart?: num
   secondsFromPrevious: fromPrevious ?? null,
 });
 
-/** A run in which no step was done yet. */
+/** A run without a step done. */
 const run = (run: number | null, status: string, currentStep: string | null, startedAt: string | null) => {
   return { run, status, currentStep, startedAt, completedAt: null, expiredAt: null, stepsData: {}, steps: [] };
 };
 
-/** The same as the record of a run has them. */
+/** The steps as stored with a run. */
 const stepsData = (...done: ReturnType<typeof step>[]) =>
   Object.fromEntries(done.map(({ stepId, completedAt, triggeredBy }) => [stepId, { completedAt, triggeredBy }]));
 
 describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () => {
-  it("says how long each step took, since when the customer stands where it does, and how earlier runs went", async () => {
+  it("shows how long each step took, since when the customer is at its step, and how earlier runs ended", async () => {
     const { secondsOnCurrentStep, ...rest } = await read<{ secondsOnCurrentStep: number }>("ann/journeys/onboarding");
     expect(secondsOnCurrentStep).toBeGreaterThan((Date.now() - Date.parse("2026-03-10T00:01:00Z")) / 1000);
     expect(secondsOnCurrentStep).toBeLessThanOrEqual((Date.now() - Date.parse("2026-03-10T00:00:10Z")) / 1000);
@@ -92,7 +92,7 @@ describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () 
     });
   });
 
-  it("knows those of the configuration that were not started, those that were, whatever the configuration, and no other", async () => {
+  it("shows configured journeys that were not started, and started ones of any configuration, but no others", async () => {
     const nowhere = { currentStepSince: null, secondsOnCurrentStep: null, steps: [step("one")], earlierRuns: [] };
     for (const customerId of ["ann", "bob"])
       expect(await read(`${customerId}/journeys/other`)).toEqual({
@@ -108,7 +108,7 @@ describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () 
   });
 });
 
-it("that began at an instant of the next minutes, by its sender's clock, has been at its step for no time", async () => {
+it("a run that began in the near future by its sender's clock has been at its step for 0 seconds", async () => {
   const { sql } = api;
   const id = await api.environmentId();
   await sql`
@@ -119,7 +119,7 @@ it("that began at an instant of the next minutes, by its sender's clock, has bee
   expect(await read("dee/journeys/other")).toMatchObject({ status: "active", secondsOnCurrentStep: 0 });
 });
 
-it("that the model does not have any more is told without steps, where all of its runs are complete", async () => {
+it("a journey no longer in the model is listed without steps if all of its runs are complete", async () => {
   const { sql } = api;
   await sql`
     insert into svc.journey_runs (environment_id, customer_id, journey_id, run, status, current_step, steps, started_at, completed_at)

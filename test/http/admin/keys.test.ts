@@ -23,12 +23,12 @@ const rotate = (id: string, body: object = {}) => post(`/keys/${id}/rotate`, bod
 const list = async () => (await read<Page<Key>>("/keys")).data;
 const send = (secret: string, body: object = { customerId: "globex", event: "login" }) =>
   api.service.request("POST", "/v1/events", { headers: { Authorization: `Bearer ${secret}` }, body });
-/** The statuses of what is sent with each. */
+/** The status of a request with each key. */
 const sendAll = async (...secrets: string[]) =>
   (await Promise.all(secrets.map((one) => send(one)))).map((r) => r.status);
 
 describe("POST /projects/:project/keys", () => {
-  it("adds a key, shows it once, ingestion takes it, and it is written down without the key", async () => {
+  it("adds a key and shows it once; ingestion accepts it, and the audit log does not have it", async () => {
     const { status, body } = await post("/keys?env=live", { name: "Importer (nightly)" });
     const { secret } = body as Created;
     const key = { id: expect.stringMatching(/^key_[0-9a-f]{20}$/) as string, name: "Importer (nightly)" };
@@ -42,7 +42,7 @@ describe("POST /projects/:project/keys", () => {
     expect(await audit("key")).toEqual([entry("key.created", id, { name: key.name }, "live")]);
   });
 
-  it("refuses what is no name", async () => {
+  it("refuses an invalid name", async () => {
     for (const name of ["", "n".repeat(257), "a\nb", "a\u202eb", 7])
       expect(await post("/keys", { name })).toMatchObject(invalid("name"));
     expect(await list()).toHaveLength(1);
@@ -50,13 +50,13 @@ describe("POST /projects/:project/keys", () => {
 });
 
 describe("GET /projects/:project/keys", () => {
-  it("lists the keys of the environment, the newest first, in pages, also those that were made in one instant", async () => {
+  it("lists the keys of the environment, newest first, in pages, also those created at the same instant", async () => {
     const made = [await create("a"), await create("b"), await create("c")];
     await create("of another environment", "?env=live");
     const page = await read<Page<Key>>("/keys?limit=3");
     expect(page.data.map(({ name }) => name)).toEqual(["c", "b", "a"]);
     expect(page.data[0]).toEqual(made[2]!.key);
-    // A key that is made meanwhile neither moves nor repeats the others.
+    // A key added meanwhile neither shifts nor repeats the others.
     await create("d");
     expect(await read(`/keys?limit=3&cursor=${page.nextCursor}`)).toMatchObject({
       data: [{ name: "default", hint: api.keys.test.slice(0, 13) }],
@@ -68,7 +68,7 @@ describe("GET /projects/:project/keys", () => {
     expect(items.map(({ name }) => name).sort()).toEqual(["a", "b", "c", "d", "default"]);
   });
 
-  it("tells when a key was last used, and nothing before its first use", async () => {
+  it("shows when a key was last used, and null before its first use", async () => {
     const { key, secret } = await create();
     const lastUsedAt = async () => (await list()).find(({ id }) => id === key.id)!.lastUsedAt;
     expect(await lastUsedAt()).toBeNull();
@@ -76,13 +76,13 @@ describe("GET /projects/:project/keys", () => {
     await send(secret);
     const used = await lastUsedAt();
     expect(used! >= before && used! <= new Date().toISOString()).toBe(true);
-    // A refused request is no use.
+    // A refused request does not count as use.
     await send(secret, {});
     expect(await lastUsedAt()).toBe(used);
   });
 });
 
-it("POST /projects/:project/keys/:keyId/revoke ends a key at once; a second time it changes nothing, and is written down no more", async () => {
+it("POST /projects/:project/keys/:keyId/revoke revokes a key at once; repeated, it changes nothing and is not recorded", async () => {
   const { key, secret } = await create();
   expect(await sendAll(secret)).toEqual([202]);
   const revoked = { ...key, status: "revoked", lastUsedAt: INSTANT, revokedAt: INSTANT };
@@ -94,7 +94,7 @@ it("POST /projects/:project/keys/:keyId/revoke ends a key at once; a second time
 });
 
 describe("POST /projects/:project/keys/:keyId/rotate", () => {
-  it("makes a new key of the same name; both work until the grace is over; which took the place of which is written down", async () => {
+  it("creates a new key with the same name; both work until the grace period ends; the replacement is recorded", async () => {
     const { key, secret } = await create("importer");
     const began = Date.now();
     const { status, body } = await rotate(key.id);
@@ -116,12 +116,12 @@ describe("POST /projects/:project/keys/:keyId/rotate", () => {
       { id: key.id, status: "expiring" },
       { status: "active" },
     ]);
-    // The grace is over.
+    // The grace period has ended.
     await api.sql`update svc.api_keys set revoked_at = now() where api_key_id = ${key.id}`;
     expect(await sendAll(secret, rotated.secret)).toEqual([401, 202]);
   });
 
-  it("ends the old key at once without a grace; one that runs is cut short by a revocation", async () => {
+  it("revokes the old key at once without a grace period, which a revocation also cuts short", async () => {
     const { key, secret } = await create();
     const next = (await rotate(key.id, { grace: "0m" })).body as Created;
     expect(await sendAll(secret, next.secret)).toEqual([401, 202]);
@@ -131,7 +131,7 @@ describe("POST /projects/:project/keys/:keyId/rotate", () => {
     expect(await sendAll(next.secret)).toEqual([401]);
   });
 
-  it("does not rotate a key again that was rotated, whose grace still runs, nor one that is revoked", async () => {
+  it("does not rotate a key in its grace period, nor a revoked one", async () => {
     const { key } = await create();
     const { replaced } = (await rotate(key.id)).body as Created;
     const running = `The key "${key.id}" was rotated already and works until ${replaced.revokedAt}.`;
@@ -142,14 +142,14 @@ describe("POST /projects/:project/keys/:keyId/rotate", () => {
     expect(await list()).toHaveLength(3);
   });
 
-  it("makes one key however many ask at once", async () => {
+  it("creates one key in concurrent requests", async () => {
     const { key } = await create();
     const replies = await Promise.all(Array.from({ length: 6 }, () => rotate(key.id)));
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
     expect(await list()).toHaveLength(3);
   });
 
-  it("refuses a grace that is no duration, or more than 30 days", async () => {
+  it("refuses a grace that is not a duration, or longer than 30 days", async () => {
     const { key } = await create();
     for (const grace of ["-1d", ""])
       expect(await rotate(key.id, { grace })).toMatchObject(
@@ -161,7 +161,7 @@ describe("POST /projects/:project/keys/:keyId/rotate", () => {
   });
 });
 
-it("a key of the other environment is not there, neither to rotate nor to revoke", async () => {
+it("a key of the other environment can be neither rotated nor revoked", async () => {
   const { key } = await create();
   for (const change of ["rotate", "revoke"])
     expect(await post(`/keys/${key.id}/${change}?env=live`)).toMatchObject(refused(404, "KEY_NOT_FOUND"));

@@ -6,7 +6,7 @@ import { useSpec } from "../../spec/support/fixture.js";
 // Lists of the administrative API as comma-separated values.
 
 const fixture = useSpec();
-/** A spreadsheet would compute it. */
+/** A text that a spreadsheet would compute. */
 const FORMULA = '=HYPERLINK("https://evil.example","a, b")';
 const MANY = 450;
 
@@ -28,7 +28,7 @@ async function csv(path: string, accept = "text/csv") {
 }
 const linesOf = ({ text }: { text: string }) => text.trimEnd().split("\n");
 
-it("a list has a heading of its items' members and a line for each item, of all its pages", async () => {
+it("a list has a heading with its items' members and a line for each item of all pages", async () => {
   const answer = await csv("/projects/app/customers");
   expect([answer.status, answer.type]).toEqual([200, "text/csv; charset=utf-8"]);
   const [heading, ...lines] = linesOf(answer);
@@ -40,13 +40,13 @@ it("a list has a heading of its items' members and a line for each item, of all 
   expect(lines[0]).toMatch(/^"'=HYPERLINK\(""https:\/\/evil\.example"",""a, b""\)",new,\d{4}-.*,paying,/);
 });
 
-it("the members of a segment are such a list", async () => {
+it("the members of a segment are a list, too", async () => {
   const [heading, ...lines] = linesOf(await csv("/projects/app/segments/paying"));
   expect(heading).toBe("customerId,enteredAt");
   expect(lines).toHaveLength(1);
 });
 
-it("filters, a limit and a cursor hold for it as for JSON", async () => {
+it("filters, limit and cursor work as for JSON", async () => {
   expect(linesOf(await csv("/projects/app/customers?limit=250"))).toHaveLength(251);
   expect(linesOf(await csv("/projects/app/customers?segment=paying"))).toHaveLength(2);
   expect(linesOf(await csv("/projects/app/customers?lifecycle=nowhere"))).toHaveLength(1);
@@ -55,14 +55,14 @@ it("filters, a limit and a cursor hold for it as for JSON", async () => {
   expect(linesOf(await csv(`/projects/app/customers?cursor=${nextCursor}`))).toHaveLength(MANY + 1 - 200 + 1);
 });
 
-it("what has no schema is JSON, and a negative number is no formula", async () => {
+it("values without a schema are JSON, and a negative number is not escaped as a formula", async () => {
   const [heading, line] = linesOf(await csv("/projects/app/events?customer=c7"));
   const columns = heading!.split(",");
   expect(columns).toContain("properties");
   expect(line).toContain('"{""seats"":-7}"');
 });
 
-it("what is JSON in a cell keeps all its digits, and is written as tightly as before", async () => {
+it("JSON in a cell keeps all its digits, and is written without spaces", async () => {
   await fixture.deploy(snapshot({ strictSchema: true, onViolation: "quarantine" }));
   const headers = { Authorization: `Bearer ${fixture.keys.test}` };
   const body = `{"customerId":"digits","event":"none","properties":{"n": 12345678901234567890.10, "s": "a b", "l": [1, {}]}}`;
@@ -74,7 +74,7 @@ it("what is JSON in a cell keeps all its digits, and is written as tightly as be
   expect(text).toContain('""l"":[1,{}]');
 });
 
-it("the timeline of a customer is such a list, but not that of an instant, which is cut", async () => {
+it("the timeline of a customer is a list, but not that of an instant, which is truncated", async () => {
   const [heading, ...lines] = linesOf(await csv("/projects/app/customers/c7/timeline"));
   expect(heading).toMatch(/^id,eventType,source,metadata,timestamp,cause\./);
   expect(lines).not.toEqual([]);
@@ -82,7 +82,7 @@ it("the timeline of a customer is such a list, but not that of an instant, which
   expect((await csv(`/projects/app/customers/c7/timeline?at=${at}`)).type).toContain("application/json");
 });
 
-it("a text with the end of a line of its own stays one cell", async () => {
+it("a text with a line break stays one cell", async () => {
   const customerId = "innocent\r=1+1";
   await fixture.batch([{ type: "identify", customerId, traits: {} }]);
   await fixture.evaluate();
@@ -90,7 +90,7 @@ it("a text with the end of a line of its own stays one cell", async () => {
   expect(text.split("\n")[1]).toMatch(/^"innocent\r'=1\+1",/);
 });
 
-it("large items are written one after the other, so that nobody waits for a page of them", async () => {
+it("large items are written one by one, so that other requests do not wait for a page", async () => {
   const items = Array.from({ length: 5 }, (_, n) => ({ n, text: "x".repeat(20_000) }));
   const page = () => Promise.resolve(JSON.stringify({ data: items, nextCursor: null }));
   let turns = 0;
@@ -107,7 +107,7 @@ it("large items are written one after the other, so that nobody waits for a page
   expect(parts.join("")).toBe(`n,text\n${items.map(({ n, text }) => `${n},${text}\n`).join("")}`);
 });
 
-it("refusals are JSON as everywhere, before anything is sent", async () => {
+it("refusals are JSON, before anything is sent", async () => {
   for (const query of ["inactive=soon", "limit=0", "limit=many", "cursor=other"]) {
     const { status, type, text } = await csv(`/projects/app/customers?${query}`);
     expect([status, type]).toEqual([400, "application/json; charset=utf-8"]);
@@ -115,7 +115,7 @@ it("refusals are JSON as everywhere, before anything is sent", async () => {
   }
 });
 
-it("whoever accepts JSON gets that, and what is no list is no table", async () => {
+it("a client that accepts JSON gets JSON, and only lists are tables", async () => {
   for (const accept of ["*/*", "application/json", "application/json, text/csv"])
     expect((await csv("/projects/app/customers?limit=1", accept)).type).toContain("application/json");
   expect((await csv("/projects/app/customers/c1")).type).toContain("application/json");

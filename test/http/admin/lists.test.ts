@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { invalid, NO_CURSOR, useApi } from "./support/api.js";
 import { cursorOf } from "./support/cursors.js";
 
-// What bad-input.test.ts cannot tell of the schemas alone.
+// What bad-input.test.ts cannot derive from the schemas alone.
 
 const api = useApi();
 const { get } = api;
 const ask = (path: string) => api.service.request("GET", path, { by: api.owner });
 
-it("filters take 256 characters, of any script", async () => {
+it("filters accept 256 characters, of any script", async () => {
   const filters =
     "events?customer events?type rule-executions?customer rule-executions?rule customers?lifecycle customers?segment";
   for (const filter of filters.split(" ")) {
@@ -22,7 +22,7 @@ const NO_SINCE = [
   ...["0001-01-01T00:00:00%2B14:00", "9999-12-31T23:59:59-14:00", "2026-03-01T10:00:00"],
 ];
 it.each(["/projects/app/events", "/projects/app/rule-executions", "/organization/audit-log"])(
-  "%s takes for since a duration, and any day from the first to the last there is",
+  "%s accepts as since a duration, and any day of the supported range",
   async (list) => {
     const wrong = invalid("since", "`since` is neither a duration nor a date.");
     for (const since of NO_SINCE) expect(await ask(`${list}?since=${since}`), since).toMatchObject(wrong);
@@ -35,7 +35,7 @@ it.each(["/projects/app/events", "/projects/app/rule-executions", "/organization
 );
 
 describe("a cursor", () => {
-  it("does not tell its position, and cannot be changed to another one", async () => {
+  it("hides its position, and cannot be forged", async () => {
     const position = "1700000000000000 1234567";
     const cursor = await cursorOf(api.sql, "events", position);
     const bytes = Buffer.from(cursor, "base64url");
@@ -50,14 +50,14 @@ describe("a cursor", () => {
     expect([...answers]).toEqual([400]);
   });
 
-  it("never begins with what a command line takes for an option", async () => {
+  it("never begins like a command-line option", async () => {
     const [{ beginnings }] = await api.sql<[{ beginnings: string[] }]>`
       select array_agg(distinct left(svc.encode_cursor('events', n::text), 1)) as beginnings from generate_series(1, 500) as n`;
     expect(beginnings).toEqual(["A"]);
   });
 });
 
-describe("a position that no list gave", () => {
+describe("a forged position", () => {
   const ZEROS = "0".repeat(20);
   const getAfter = async (list: string, name: string, position: string) => {
     const cursor = await cursorOf(api.sql, name, position);
@@ -83,7 +83,7 @@ describe("a position that no list gave", () => {
     for (const position of positions) expect(await getAfter(list, name, position), position).toMatchObject(NO_CURSOR);
   });
 
-  it("is refused by the list of schema violations, and is one like any other where it could have", async () => {
+  it("is refused by the list of schema violations, and works elsewhere if it is well-formed", async () => {
     for (const position of ["x", '["x"]'])
       expect(await getAfter("/projects/app/schema-violations", "schema-violations", position)).toMatchObject(invalid());
     for (const [list, name, position] of [

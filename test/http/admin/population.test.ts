@@ -38,7 +38,7 @@ interface Population {
 
 beforeAll(async () => {
   await fixture.deploy(MODEL);
-  // Bursts of logins with pauses between, in the order of their instants, so that members leave and come again.
+  // Bursts of logins with pauses between, in order of their instants, so that members leave and return.
   const events = CUSTOMERS.flatMap((customerId, n) =>
     [0, 1, 2, 17, 18, 30 + n, 31 + n].map((days) => ({
       customerId,
@@ -52,7 +52,7 @@ beforeAll(async () => {
   await fixture.evaluate();
 });
 
-it("is where each customer stood, in states, segments and health", async () => {
+it("counts customers in states, segments and health bands at an instant", async () => {
   const told = new Set<string>();
   for (const at of [day(-1), day(0.5), day(1), day(3), day(12), day(17.2), day(25), day(33), day(80)]) {
     const states: StateDocument[] = [];
@@ -101,12 +101,12 @@ it("is where each customer stood, in states, segments and health", async () => {
       at,
     ).toEqual(members.toSorted());
   }
-  // Of three days, all members have entered again since.
+  // In these three days, all members have entered again.
   expect((await fixture.read<Population>(`population?at=${day(3)}`)).segments[0]!.members).toBeGreaterThan(5);
   expect(told.size).toBeGreaterThan(6);
 });
 
-it("says what is wrong with the instant or the segment", async () => {
+it("reports what is wrong with the instant or the segment", async () => {
   const ahead = new Date(Date.now() + DAY).toISOString();
   expect(await fixture.admin("GET", `/projects/app/population?at=${ahead}`)).toMatchObject(
     invalid("at", "`at` is in the future."),
@@ -116,7 +116,7 @@ it("says what is wrong with the instant or the segment", async () => {
   );
 });
 
-it("says when a recompute of all ended after the instant, which kept one score and one membership of each", async () => {
+it("reports a recompute of all that ended after the instant and kept one score and one membership per customer", async () => {
   const recomputedAt = async (at: string) =>
     (await fixture.read<{ recomputedAt: string | null }>(`population?at=${at}`)).recomputedAt;
   expect(await recomputedAt(day(3))).toBeNull();

@@ -29,7 +29,7 @@ describe("POST /projects", () => {
     ]);
   });
 
-  it("creates one project of a slug however many ask at once, and lets another organization have it", async () => {
+  it("creates one project per slug in concurrent requests, and lets another organization use the slug", async () => {
     const body = { name: "Race", slug: "race" };
     const replies = await Promise.all(Array.from({ length: 8 }, () => create(body)));
     const message = 'This organization already has a project "race".';
@@ -48,7 +48,7 @@ describe("POST /projects", () => {
     expect(reply).toMatchObject(refused(400, "VALIDATION_ERROR", { problems, requestId: "req" }));
   });
 
-  it("refuses what is no name or slug, and text that cannot be kept or shown", async () => {
+  it("refuses invalid names and slugs, and text that cannot be stored or shown", async () => {
     const wrong: [body: unknown, field: string | undefined, message?: string | RegExp][] = [
       [[], undefined, "The body must be an object."],
       [{ name: "", slug: "a" }, "name", "`name` must not be empty."],
@@ -69,14 +69,14 @@ describe("POST /projects", () => {
   });
 });
 
-it("GET /projects lists the organization's projects in the order of their slugs, in pages that do not move", async () => {
+it("GET /projects lists the organization's projects by slug, in stable pages", async () => {
   const by = await api.service.owner("lists");
   const add = (slug: string) => create({ name: `The ${slug}`, slug }, by);
   for (const slug of ["b", "d", "a"]) await add(slug);
   await create({ name: "Not theirs", slug: "foreign" });
   const read = async (query: string) => {
     const reply = await api.service.request("GET", `/projects?${query}`, { by });
-    // What is added before the position and after it moves nothing.
+    // Additions before and after the position shift nothing.
     if (query === "limit=2") for (const slug of ["aa", "c"]) await add(slug);
     return reply.body as Page<object>;
   };
@@ -86,7 +86,7 @@ it("GET /projects lists the organization's projects in the order of their slugs,
   expect([items, sizes]).toEqual([["a", "b", "c", "d"].map(project), [2, 2]]);
 });
 
-it("GET /projects/:project shows what is active in each environment, and since when", async () => {
+it("GET /projects/:project shows the active version of each environment, and since when", async () => {
   expect(await api.post("/config-versions", { snapshot: snapshot() })).toMatchObject({ status: 201 });
   const environments = { test: { activeVersion: "v1", activatedAt: INSTANT }, live: NONE };
   expect(await api.read("")).toEqual({ slug: "app", name: "App", createdAt: INSTANT, environments });
@@ -117,7 +117,7 @@ describe("GET /projects/:project/overview", () => {
       values (${id}, 'a', now(), 'active', now(), null, 0), (${id}, 'b', now(), 'new', '2026-01-01Z', null, 1),
         (${id}, 'c', now(), 'retired', '2999-01-01Z', null, 0), (${id}, 'd', now(), null, now(), now(), 0),
         (${id}, 'e', now(), null, null, null, 1)`;
-    // b was active once, but a recompute found otherwise; one of e was under a model without a lifecycle.
+    // b was active before a recompute changed that; one of e's histories had a model without a lifecycle.
     await sql`insert into svc.lifecycle_transitions (
         environment_id, customer_id, from_state, to_state, transitioned_at, cause_type, generation
       )

@@ -16,7 +16,7 @@ const ask = (method: string, path: string, options: object = { by: api.owner }) 
 const post = (body: unknown, headers: Record<string, string> = {}) =>
   ask("POST", "/projects", { by: api.owner, body, headers });
 
-/** Posts a body of undeclared length. */
+/** Posts a body without a declared length. */
 async function sendChunks(path: string, chunks: Buffer[], agent?: Agent, headers: Record<string, string> = {}) {
   const sent = { ...credentials(), "Transfer-Encoding": "chunked", ...headers };
   const options = { method: "POST", headers: sent, ...(agent && { agent }) };
@@ -24,7 +24,7 @@ async function sendChunks(path: string, chunks: Buffer[], agent?: Agent, headers
   return { status: response.statusCode, body: JSON.parse(await text(response)) as unknown };
 }
 
-it("every answer is kept nowhere, and tells no other site where it was asked from", async () => {
+it("no answer is cached, or sends a referrer to other sites", async () => {
   for (const request of ["GET /livez", "GET /whoami", "GET /nowhere", "DELETE /projects", "POST /projects"]) {
     const [method = "", path = ""] = request.split(" ");
     expect(Object.fromEntries((await ask(method, path, {})).headers), request).toMatchObject({
@@ -36,7 +36,7 @@ it("every answer is kept nowhere, and tells no other site where it was asked fro
 });
 
 describe("addresses and methods", () => {
-  it("are those that there are, letter by letter; HEAD is answered like GET, without the body", async () => {
+  it("match exactly; HEAD is answered like GET, without the body", async () => {
     for (const path of ["/", "/events", "/whoami/", "/Whoami", "/projects/app/", "/__proto__", "/projects//overview"])
       expect(await ask("GET", path), path).toMatchObject(refused(404, "NOT_FOUND"));
     expect(await ask("HEAD", "/whoami")).toMatchObject({ status: 200, body: undefined });
@@ -54,7 +54,7 @@ describe("addresses and methods", () => {
 });
 
 describe("bodies", () => {
-  it("may be compressed with gzip, and with nothing else", async () => {
+  it("can be compressed with gzip, and nothing else", async () => {
     const body = gzipSync(JSON.stringify({ name: "Zipped", slug: "zipped" }));
     expect((await post(body, { "Content-Encoding": "gzip" })).status).toBe(201);
     const other = await post(body, { "Content-Encoding": "br" });
@@ -63,8 +63,8 @@ describe("bodies", () => {
     expect(other.headers.get("Accept-Encoding")).toBe("gzip");
   });
 
-  // Of unknown length: they are counted while they come.
-  it("that are refused half-way leave the connection fit for the next request", async () => {
+  // Without a declared length, bodies are measured while they arrive.
+  it("that are refused halfway leave the connection usable for the next request", async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const chunks = Array.from({ length: 64 }, () => Buffer.alloc(64 * 1024, 0x41));
     const statuses: unknown[] = [];

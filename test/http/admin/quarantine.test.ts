@@ -15,7 +15,7 @@ const STRICT: Partial<Snapshot> = {
   events: { order: { properties: { amount: { type: "number" } } } },
   traits: { plan: { type: "string" } },
 };
-/** Accepts what STRICT does not, but for events of other names. */
+/** Accepts what STRICT refuses, except events of other names. */
 const WIDER: Partial<Snapshot> = {
   ...STRICT,
   events: { order: { properties: { amount: { type: "string" } } }, login: { properties: {} } },
@@ -60,7 +60,7 @@ beforeEach(async () => {
   await deploy(STRICT);
 });
 
-it("lists what is in quarantine, the last first, by event name and code, in pages", async () => {
+it("lists the quarantine, last first, by event name and code, in pages", async () => {
   await send([
     order("1"),
     { customerId: "c", event: "login" },
@@ -104,7 +104,7 @@ it("releases what the active version accepts, with its id, instants and key, and
   expect(data).toMatchObject([
     { eventId: eventIds[0], occurredAt: timestamp, status: "pending", properties: { amount: "1" } },
   ]);
-  // Once released it is an event like any other.
+  // Once released, it is an event like any other.
   expect(await release()).toEqual({ released: 0, kept: 1, expired: 0, nextCursor: null });
   expect((await send([order("1", { timestamp, idempotencyKey: "k" })])).eventIds).toEqual([eventIds[0]]);
   expect(await violations(api.sql)).toEqual([]);
@@ -112,7 +112,7 @@ it("releases what the active version accepts, with its id, instants and key, and
   expect(audited.map(({ action, details }) => [action, details])).toEqual([["quarantine.released", { operations: 1 }]]);
 });
 
-it("releases an identify in its place: traits that were set later stay", async () => {
+it("releases an identify at its original position: traits that were set later stay", async () => {
   const identify = (traits: object) => ({ type: "identify", customerId: "c", traits });
   await send([identify({ plan: "free", seats: 1 }), identify({ plan: "pro" })]);
   await deploy(WIDER);
@@ -122,7 +122,7 @@ it("releases an identify in its place: traits that were set later stay", async (
   expect(await violations(api.sql)).toEqual([]);
 });
 
-it("releases and discards those that are named, or pass filters, in steps", async () => {
+it("releases and discards those that are named or match filters, in steps", async () => {
   const events = Array.from({ length: 620 }, (_, n) => ({ customerId: `c${n % 7}`, event: n % 2 ? "login" : "other" }));
   await send(events);
   await deploy(WIDER);
@@ -136,7 +136,7 @@ it("releases and discards those that are named, or pass filters, in steps", asyn
   expect(await violations(api.sql)).toEqual([]);
 });
 
-it("frees the idempotency key of what is discarded, so that it may be sent corrected", async () => {
+it("frees the idempotency key of a discarded operation, so that a correction can be sent", async () => {
   await send([order("1", { idempotencyKey: "k" })]);
   expect((await api.post("/quarantine/discard", { event: "order" })).body).toEqual({ discarded: 1, nextCursor: null });
   const { quarantined } = await send([order(1, { idempotencyKey: "k" })]);
@@ -144,7 +144,7 @@ it("frees the idempotency key of what is discarded, so that it may be sent corre
   expect(await violations(api.sql)).toEqual([]);
 });
 
-it("does not release what is too old to be stored, and removes it", async () => {
+it("removes operations that are too old to be stored instead of releasing them", async () => {
   await send([order("1"), order("2")]);
   await api.sql`update svc.quarantined_operations set quarantined_at = now() - interval '31 days' where seq % 1024 = 0`;
   await deploy(WIDER);
@@ -155,7 +155,7 @@ it("does not release what is too old to be stored, and removes it", async () => 
   expect(await violations(api.sql)).toEqual([]);
 });
 
-it("waits for who holds the customer before it touches what is in quarantine", async () => {
+it("waits for the customer's lock before it touches the quarantine", async () => {
   await send([order("text", { customerId: "held" }), { customerId: "held", event: "login" }]);
   await api.sql`insert into svc.customers (environment_id, customer_id, created_at) values (${id}, 'held', now())`;
   await deploy({ ...WIDER, events: { order: WIDER.events!["order"]! } });
@@ -164,13 +164,13 @@ it("waits for who holds the customer before it touches what is in quarantine", a
     await tx`select from svc.customers where environment_id = ${id} and customer_id = 'held' for update`;
     released = release();
     await lockWaiter(api.sql, "%release_quarantined%");
-    // As an erasure does, which holds the customer: one that waits for what is held for it waits for ever.
+    // Like an erasure, which locks the customer first: the reverse order would deadlock.
     await tx`delete from svc.quarantined_operations where environment_id = ${id} and event = 'login'`;
   });
   expect(await released).toMatchObject({ released: 1, kept: 0 });
 });
 
-it("erases with a customer what is in quarantine of it", async () => {
+it("erases a customer's operations in quarantine with it", async () => {
   await send([order("1"), { customerId: "d", event: "login" }]);
   const { status, body } = await api.ask("DELETE", "/customers/c");
   expect(status).toBe(200);
@@ -180,7 +180,7 @@ it("erases with a customer what is in quarantine of it", async () => {
   expect(await violations(api.sql)).toEqual([]);
 });
 
-it("tells in the diagnostics how many there are, and how many a changed schema accepts", async () => {
+it("reports in the diagnostics how many there are, and how many a changed schema accepts", async () => {
   await send([order("1"), order("2"), { customerId: "c", event: "other" }]);
   await deploy(WIDER);
   const { data } = await api.read<{ data: { code: string; message: string; fix: string }[] }>("/diagnostics");
@@ -196,7 +196,7 @@ it("tells in the diagnostics how many there are, and how many a changed schema a
   });
 });
 
-it("lets viewers look and no more", async () => {
+it("gives viewers read access only", async () => {
   const viewer = await api.service.member(api.owner, "viewer");
   expect((await api.get("/quarantine", viewer)).status).toBe(200);
   expect(await api.post("/quarantine/release", {}, viewer)).toMatchObject(refused(403, "FORBIDDEN"));

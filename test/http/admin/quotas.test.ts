@@ -8,7 +8,7 @@ const { ask, post, readAll, organization } = api;
 const QUOTAS = "projects members tokens keys webhooks previews versions version_bytes changes".split(" ");
 afterEach(() => api.sql.unsafe(`update iam.plans set ${QUOTAS.map((quota) => `${quota} = default`).join(", ")}`));
 
-/** What is answered where the plan allows no more of something, with what makes room. */
+/** The refusal when the plan allows no more, with what makes room. */
 const full = (what: string, room?: string) =>
   refused(429, "QUOTA_EXCEEDED", {
     message: `The plan allows ${what}.`,
@@ -25,7 +25,7 @@ const countOf = async (table: string) => {
 };
 const idOf = ({ body }: Reply) => (body as { id: string }).id;
 
-/** Does the same many times at once: so many are taken, and the others are refused like this; those that were taken. */
+/** Does the same many times at once, expects that `count` succeed and the others are refused like this, and returns the successes. */
 async function takes(count: number, times: number, work: (n: number) => Promise<Reply>, expected: object) {
   const replies = await Promise.all(Array.from({ length: times }, (_, n) => work(n)));
   const sorted = replies.toSorted((a, b) => a.status - b.status);
@@ -50,14 +50,14 @@ it.each<[quota: string, request: () => Promise<Reply>, what: string, room: strin
   ["keys", () => addKey("another"), "1 working API key in an environment", KEY_ROOM],
   ["webhooks", addWebhook, "1 webhook in an environment", WEBHOOK_ROOM],
   ["previews", preview, "1 unfinished preview or backtest in an environment", WAIT],
-])("a limit of one is said in the singular: %s", async (quota, request, what, room) => {
+])("a limit of one is worded in the singular: %s", async (quota, request, what, room) => {
   await setPlan(quota, 1);
   await request();
   expect(await request()).toMatchObject(full(what, room));
 });
 
-describe("what is refused by the limits of a plan is taken once there is room", () => {
-  it("for webhooks when one is deleted, and in the other environment at any time", async () => {
+describe("what a limit of the plan refuses is accepted once there is room", () => {
+  it("for webhooks when one is deleted, and at any time in the other environment", async () => {
     const [first] = await takes(50, 60, () => addWebhook(), full("50 webhooks in an environment", WEBHOOK_ROOM));
     expect(await addWebhook("?env=live")).toMatchObject(TAKEN);
     await ask("DELETE", `/webhooks/${idOf(first!)}`);
@@ -74,7 +74,7 @@ describe("what is refused by the limits of a plan is taken once there is room", 
     expect([await retry(), await recompute()]).toMatchObject([TAKEN, FULL]);
   });
 
-  it("for previews and backtests when one has ended, of which no model is kept", async () => {
+  it("for previews and backtests when one has ended, whose models are not kept", async () => {
     const either = (n: number) => (n % 2 === 0 ? preview() : backtest(n));
     const [first] = await takes(5, 20, either, full("5 unfinished previews and backtests in an environment", WAIT));
     const id = idOf(first!);
@@ -86,7 +86,7 @@ describe("what is refused by the limits of a plan is taken once there is room", 
     expect([await preview(), await preview()]).toMatchObject([TAKEN, FULL]);
   });
 
-  it("for keys when one is revoked; one in its grace works and counts, and a key can always be replaced at once", async () => {
+  it("for keys when one is revoked; one in its grace period works and counts, and a key can always be replaced at once", async () => {
     await setPlan("keys", 3);
     const taken = await takes(2, 4, addKey, full("3 working API keys in an environment", KEY_ROOM));
     const [first, second] = taken.map(({ body }) => (body as { key: { id: string } }).key.id);
@@ -108,7 +108,7 @@ describe("what is refused by the limits of a plan is taken once there is room", 
     expect(await add()).toMatchObject(TAKEN);
   });
 
-  it("for members when an invitation is revoked; another one for the same address takes no room", async () => {
+  it("for members when an invitation is revoked; another for the same address takes no room", async () => {
     await setPlan("members", 3);
     const path = "/invitations";
     const invite = (n: number | string, role = "viewer") =>
@@ -124,7 +124,7 @@ describe("what is refused by the limits of a plan is taken once there is room", 
   });
 });
 
-describe("what stays for ever ends at the limit of the plan", () => {
+describe("what cannot be deleted is limited by the plan", () => {
   it("for projects", async () => {
     const limit = (await countOf("svc.projects")) + 1;
     await setPlan("projects", limit);
@@ -134,7 +134,7 @@ describe("what stays for ever ends at the limit of the plan", () => {
     await takes(1, 5, add, full(`${limit} projects in an organization`));
   });
 
-  it("for configuration versions, also by their bytes as they are stored; what is active already may be deployed again", async () => {
+  it("for configuration versions, also by their stored bytes; the active version can be deployed again", async () => {
     await setPlan("versions", 2);
     await takes(2, 4, deploy, full("2 configuration versions in a project"));
     const [active] = await api.sql<[{ segment: string }]>`
@@ -151,7 +151,7 @@ describe("what stays for ever ends at the limit of the plan", () => {
   });
 });
 
-it("beyond the changes by a member in a minute nothing is done, and other members go on", async () => {
+it("a member's changes beyond the limit per minute are refused, and other members are unaffected", async () => {
   const aMinuteLater = () => api.sql`update iam.audit_log set at = at - interval '1 minute'`;
   await aMinuteLater();
   await setPlan("changes", 2);
@@ -159,7 +159,7 @@ it("beyond the changes by a member in a minute nothing is done, and other member
   expect(await addKey(3)).toMatchObject(full("2 changes by a member in a minute", "Wait a minute"));
   const { items } = await readAll<{ id: string; name: string }>("/keys");
   expect(items.map(({ name }) => name)).toEqual(["k2", "k1", "default"]);
-  // What takes away is done all the same.
+  // Removals are not limited.
   expect(await post(`/keys/${items[0]!.id}/revoke`)).toMatchObject(TAKEN);
   const other = await api.service.member(api.owner, "administrator");
   expect(await post("/keys", { name: "k" }, other)).toMatchObject(TAKEN);

@@ -14,7 +14,7 @@ interface Job {
   pins: { configVersion: string | null; evaluatedAt: string; customersCreatedThrough: string };
 }
 
-/** Deploys a model of its own for each name. */
+/** Deploys a different model for each name. */
 const deploy = (segment: string) =>
   post("/config-versions", { snapshot: snapshot({ segments: [{ id: segment }] }), force: true });
 const queue = async (body: unknown, query = "", list = "recomputes") => {
@@ -28,12 +28,12 @@ const waiting = () => api.sql`
   join svc.environments as e on e.environment_id = (j.payload ->> 'environmentId')::integer
   join svc.projects as p on p.project_id = e.project_id
   where t.identifier = 'recompute' and p.slug = ${api.slug}`;
-/** What is found where an answer says that the job is. */
+/** The job at the location that an answer gives. */
 const follow = async ({ headers }: Reply) =>
   (await api.service.request("GET", headers.get("Location")!, { by: api.owner })).body;
 
 describe("POST /projects/:project/recomputes", () => {
-  it("queues a recompute of all, pinned to the active version and to now, and asks a worker for it", async () => {
+  it("queues a recompute of all, pinned to the active version and to now, and adds its job", async () => {
     await deploy("chosen");
     const began = new Date().toISOString();
     const reply = await post("/recomputes", { all: true });
@@ -50,7 +50,7 @@ describe("POST /projects/:project/recomputes", () => {
       result: { lifecycleChanged: 0, customersChanged: 0, rulesRemoved: 0, emissions: 0 },
     });
     expect(evaluatedAt >= began && evaluatedAt <= new Date().toISOString()).toBe(true);
-    // To a whole millisecond, so that the pin is what the document says.
+    // Pinned to a whole millisecond, as the document shows it.
     const [row] = await api.sql`
       select pinned_at = ${evaluatedAt}::timestamptz as same from svc.recomputes where recompute_id = ${job.id}`;
     expect(row).toEqual({ same: true });
@@ -59,7 +59,7 @@ describe("POST /projects/:project/recomputes", () => {
     expect(await waiting()).toHaveLength(1);
   });
 
-  it("keeps the pins while other versions become active, and has none before the first deploy", async () => {
+  it("keeps its pins when other versions become active, and is refused before the first deploy", async () => {
     const jobs = [await queue({ all: true })];
     for (const segment of ["chosen", "other"]) {
       await deploy(segment);
@@ -70,7 +70,7 @@ describe("POST /projects/:project/recomputes", () => {
     expect(new Set(found.map(({ id }) => id)).size).toBe(3);
   });
 
-  it("takes a customer that does not exist for one of whom there is nothing to do, and writes nothing of it down", async () => {
+  it("accepts an unknown customer, for which nothing is to be done, and records nothing", async () => {
     await deploy("chosen");
     const all = await queue({ all: true });
     const one = await queue({ customerId: "nobody", dryRun: true });
@@ -81,7 +81,7 @@ describe("POST /projects/:project/recomputes", () => {
     ]);
   });
 
-  it("takes over scope and pins of a dry run of this environment, and of nothing else", async () => {
+  it("adopts scope and pins of a dry run of this environment, and of nothing else", async () => {
     await deploy("chosen");
     const dry = await queue({ customerId: "globex", dryRun: true }, "?env=test");
     await deploy("other");
@@ -100,7 +100,7 @@ describe("POST /projects/:project/recomputes", () => {
       expect(await post(`/recomputes${query}`, { from })).toMatchObject(refused(404, "RECOMPUTE_NOT_FOUND"));
   });
 
-  it("refuses what is no scope, and queues nothing", async () => {
+  it("refuses an invalid scope, and queues nothing", async () => {
     const wrong: [body: object, field: string | undefined, message?: string][] = [
       [{}, undefined, "The body must have at least one member."],
       [{ dryRun: true }, undefined, "The body does not say what to recompute."],
@@ -119,7 +119,7 @@ describe("POST /projects/:project/recomputes", () => {
 });
 
 describe("GET /projects/:project/recomputes", () => {
-  it("lists recomputes and dry runs of the environment, the newest first, in pages of 20 unless told otherwise, without previews", async () => {
+  it("lists recomputes and dry runs of the environment, newest first, in pages of 20 by default, without previews", async () => {
     const made: Job[] = [];
     for (const body of [{ all: true }, { customerId: "globex" }, { all: true, dryRun: true }]) {
       made.unshift(await queue(body));
@@ -143,24 +143,24 @@ describe("GET /projects/:project/recomputes", () => {
     const queued = await queue({ all: true });
     const { items, sizes } = await readAll("/recomputes?status=dead_letter", 20);
     expect(items).toMatchObject([{ id: dead.id, status: "dead_letter", error: "It failed." }]);
-    // What lies between is looked at in parts.
+    // The rows between are scanned in parts.
     expect(sizes).toEqual([0, 1]);
     expect((await readAll("/recomputes?status=queued", 20)).items).toEqual([queued]);
   });
 });
 
 describe("GET /projects/:project/recomputes/:recompute/customers", () => {
-  /** A job with differences; where they are listed. */
+  /** Adds a job with differences; returns the address of their list. */
   const withCustomers = async (differences: readonly Difference[]) => {
     const { id } = await queue({ all: true, dryRun: true });
     await addDifferences(api.sql, id, differences);
     return `/recomputes/${id}/customers`;
   };
-  /** Of three weights. */
+  /** Differences with three weights. */
   const ten = Array.from({ length: 10 }, (_, n) => difference(`c${n}`, {}, [1, 2.2, 1e10][n % 3]));
   const documents = (differences: readonly Difference[]) => differences.map(({ document }) => document);
 
-  it("lists the most telling differences first, then by id, in pages, or by id where that is asked for", async () => {
+  it("lists the most significant differences first, then by id, in pages, or by id on request", async () => {
     const path = await withCustomers(ten);
     const { items, sizes } = await readAll(`${path}?order=weight`, 3);
     const byWeight = [...ten].sort((a, b) => b.weight - a.weight || (a.customerId < b.customerId ? -1 : 1));
@@ -169,15 +169,15 @@ describe("GET /projects/:project/recomputes/:recompute/customers", () => {
     expect((await readAll(`${path}?order=customerId`, 4)).items).toEqual(documents(ten));
   });
 
-  it.each(["weight", "customerId"])("goes on after ids of any characters, by %s", async (order) => {
+  it.each(["weight", "customerId"])("continues after ids of any characters, by %s", async (order) => {
     const ids = ["a b", " c", "ä/ö", '"', "1 2 3", "\u{1d4b3}"];
     const path = await withCustomers(ids.map((customer) => difference(customer)));
     const { items } = await readAll<Job>(`${path}?order=${order}`, 1);
     expect(items.map(({ customerId }) => customerId).sort()).toEqual([...ids].sort());
   });
 
-  it("keeps a page of large differences small, and leaves none out", async () => {
-    // Text that does not compress: the limit is of what is stored.
+  it("shortens pages of large differences, and omits none", async () => {
+    // Text that does not compress: the limit applies to stored bytes.
     const [row] = await api.sql<[{ noise: string }]>`
       select string_agg(md5(n::text), '') as noise from generate_series(1, 12000) as n`;
     const emission = { eventType: "x", source: "rule", metadata: row, timestamp: "2026-03-02T10:00:00.000Z" };
@@ -188,7 +188,7 @@ describe("GET /projects/:project/recomputes/:recompute/customers", () => {
     expect(Math.max(...sizes)).toBeLessThan(5);
   });
 
-  it("takes no cursor of the other order, nor one that was forged", async () => {
+  it("refuses cursors of the other order, and forged ones", async () => {
     const path = await withCustomers(ten);
     const { nextCursor } = await read<{ nextCursor: string }>(`${path}?limit=1`);
     expect(await get(`${path}?order=customerId&cursor=${nextCursor}`)).toMatchObject(invalid("cursor"));
@@ -200,7 +200,7 @@ describe("GET /projects/:project/recomputes/:recompute/customers", () => {
 });
 
 describe("POST /projects/:project/recomputes/:recompute/retry", () => {
-  it("puts one that was given up back into the queue once, with what it has done and its pins, however many ask at once", async () => {
+  it("queues a recompute that was given up again once, with its progress and pins, in concurrent requests", async () => {
     const { id, pins } = await queue({ all: true });
     await giveUp(api.sql, id);
     await api.sql`delete from graphile_worker._private_jobs`;
@@ -217,7 +217,7 @@ describe("POST /projects/:project/recomputes/:recompute/retry", () => {
     expect((await audit("recompute")).slice(1)).toEqual([entry("recompute.retried", id, details)]);
   });
 
-  it("is for none that was not given up", async () => {
+  it("is refused for one that was not given up", async () => {
     const { id } = await queue({ all: true });
     const wait = "Wait for it: failed attempts are retried automatically.";
     for (const [status, fix, columns] of [
@@ -239,7 +239,7 @@ describe("POST /projects/:project/recomputes/:recompute/retry", () => {
 });
 
 describe("POST /projects/:project/previews", () => {
-  it("queues a preview beside the active version, deploys nothing, asks a worker for it, and is written down", async () => {
+  it("queues a preview against the active version, deploys nothing, adds its job, and is recorded", async () => {
     await deploy("chosen");
     const model = snapshot({ segments: [{ id: "other" }] });
     const reply = await post("/previews", { snapshot: model, sample: 1000 });
@@ -252,7 +252,7 @@ describe("POST /projects/:project/previews", () => {
     expect((await readAll("/config-versions")).items).toHaveLength(1);
     expect(await waiting()).toHaveLength(1);
     expect(await audit("preview")).toEqual([entry("preview.queued", id, { hash, sample: 1000, version: "v1" })]);
-    // It has the hash that a deploy of the same model has.
+    // A deploy of the same model has the same hash.
     expect(await post("/config-versions", { snapshot: model })).toMatchObject({ body: { hash } });
   });
 
@@ -263,12 +263,12 @@ describe("POST /projects/:project/previews", () => {
     expect(asked.body).toEqual(deployed.body);
   });
 
-  it("refuses a sample that is no number of customers", async () => {
+  it("refuses an invalid sample size", async () => {
     for (const sample of [0, -1, 1.5, "10", 1e12])
       expect(await post("/previews", { snapshot: snapshot(), sample })).toMatchObject(invalid("sample"));
   });
 
-  it("looks at all customers unless told otherwise, and lists them as a recompute does", async () => {
+  it("covers all customers by default, and lists them like a recompute", async () => {
     const made = await preview();
     expect(made).toMatchObject({ sample: null });
     const { id } = made;
@@ -279,7 +279,7 @@ describe("POST /projects/:project/previews", () => {
   });
 });
 
-it("finds neither what is of the other environment nor what is of the other kind", async () => {
+it("does not find jobs of the other environment or another kind", async () => {
   const [recompute, previewed] = [(await queue({ all: true })).id, (await preview()).id];
   for (const [list, id, other, code] of [
     ["recomputes", recompute, previewed, "RECOMPUTE_NOT_FOUND"],

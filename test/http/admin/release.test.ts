@@ -26,8 +26,8 @@ beforeEach(async () => {
 const post = (path: string) => api.post(`/customers${path}`);
 const get = (path: string) => api.get(`/customers${path}`);
 
-/** Whose evaluation is given up, and whose operations are out of its way. */
-async function given() {
+/** The customers that are set aside, those whose operations are held, and the environments with jobs. */
+async function setAsideState() {
   const [row] = await api.sql<[{ setAside: string[]; held: string[]; jobs: number[] }]>`
     with environment as (select environment_id, name || ' ' as name from svc.environments)
     select
@@ -39,22 +39,22 @@ async function given() {
   return { ...row };
 }
 
-it("POST /projects/:project/customers/:customerId/release gives one customer back to evaluation with what waits for it, and nobody else; says where there was nothing to release", async () => {
+it("POST /projects/:project/customers/:customerId/release releases one customer with its held operations, and no other; reports when there was nothing to release", async () => {
   expect(await post("/well/release")).toMatchObject({ status: 200, body: { released: 0 } });
-  expect(await given()).toMatchObject({ jobs: [] });
+  expect(await setAsideState()).toMatchObject({ jobs: [] });
   expect(await post("/a/release")).toMatchObject({ status: 200, body: { released: 1 } });
-  expect(await given()).toEqual({ setAside: ["test b", "live a"], held: ["test b", "live a"], jobs: [0] });
+  expect(await setAsideState()).toEqual({ setAside: ["test b", "live a"], held: ["test b", "live a"], jobs: [0] });
 });
 
-it("POST /projects/:project/customers/release gives all customers of the environment back to evaluation, and leaves what lies ahead of others where it is", async () => {
+it("POST /projects/:project/customers/release releases all customers of the environment, and leaves operations scheduled for the future", async () => {
   expect(await post("/release")).toMatchObject({ status: 200, body: { released: 2 } });
-  expect(await given()).toEqual({ setAside: ["live a"], held: ["live a"], jobs: [0] });
+  expect(await setAsideState()).toEqual({ setAside: ["live a"], held: ["live a"], jobs: [0] });
   const [row] = await api.sql`select not_before from svc.inbox where environment_id = ${id} and seq = 1027`;
   expect(row).toEqual({ not_before: new Date("2999-01-01T00:00:00Z") });
   expect(await post("/release")).toMatchObject({ status: 200, body: { released: 0 } });
 });
 
-it("the backlog of a customer and the list of those that were set aside say why", async () => {
+it("a customer's backlog and the list of customers set aside give the reason", async () => {
   const [a, b] = ["RangeError: one", "Error: two"].map((error) => ({ at: AT, error }));
   expect((await get("/a/backlog")).body).toEqual({ pending: 2, ahead: 0, setAside: a });
   expect((await get("/well/backlog")).body).toEqual({ pending: 2, ahead: 1, setAside: null });

@@ -5,7 +5,7 @@ import { invalid, refused, TEXT } from "./support/api.js";
 import { useWebhooks } from "./support/webhooks.js";
 import { waitingForLock } from "../../support/locks.js";
 
-const { api, create, patch, emit, emitOne, delivery, setDelivery, told } = useWebhooks();
+const { api, create, patch, emit, emitOne, delivery, setDelivery, untilNotified } = useWebhooks();
 const { post, audit, entry } = api;
 const resend = (webhook: string, id: string) => post(`/webhooks/${webhook}/deliveries/${id}/resend`);
 const resendAll = (webhook: string, body: object) => post(`/webhooks/${webhook}/resend`, body);
@@ -17,13 +17,13 @@ async function resent(webhook: string, body: object) {
 }
 const ALL = (queued: number) => ({ queued, nextCursor: null });
 
-/** How many calls it takes to resend all, and how many deliveries each makes due. */
+/** The number of deliveries that each call makes due until all are resent. */
 async function resentByCall(webhook: string, body: object): Promise<number[]> {
   const { queued, nextCursor: cursor } = await resent(webhook, body);
   return cursor === null ? [queued] : [queued, ...(await resentByCall(webhook, { ...body, cursor }))];
 }
 
-/** Where the schedule of a delivery's attempts counts from, and whether one is due. */
+/** The attempt after which a delivery's schedule restarts, and whether one is due. */
 async function schedule(webhook: string, id: string) {
   const [row] = await api.sql`
     select resent_after as "resentAfter", status = 'pending' and next_attempt_at <= now() as due
@@ -31,7 +31,7 @@ async function schedule(webhook: string, id: string) {
   return row;
 }
 
-/** A webhook and an emission to it, in a state after so many attempts. */
+/** A webhook and an emission whose delivery has this state after this many attempts. */
 async function attempted(status = "pending", attempts = 0): Promise<{ id: string; emission: string }> {
   const { id } = await create();
   const emission = await emitOne();
@@ -47,11 +47,11 @@ describe("POST …/deliveries/:delivery/resend", () => {
     const again = { id: emission, status: "pending", attempts: 10, finishedAt: null };
     expect(reply).toMatchObject({ status: 202, body: again });
     expect(await delivery(id, emission)).toEqual(reply.body);
-    // All attempts of the schedule lie ahead again, and the log goes on.
+    // The schedule restarts, and the log of attempts continues.
     expect(await schedule(id, emission)).toEqual({ resentAfter: 10, due: true });
   });
 
-  it("makes a delivery of what was emitted while the webhook was disabled, or wanted others", async () => {
+  it("adds a delivery of what was emitted while the webhook was disabled or had other types", async () => {
     const { id } = await create();
     await patch(id, { disabled: true });
     const missed = await emitOne();
@@ -63,7 +63,7 @@ describe("POST …/deliveries/:delivery/resend", () => {
     }
   });
 
-  it("does not find what there is none of, or was emitted before the webhook was created", async () => {
+  it("does not find unknown emissions, or those from before the webhook was created", async () => {
     const emission = await emitOne();
     const [row] = await api.sql<[{ at: Date }]>`
       select created_at as at from svc.emissions where emission_seq = svc.emission_seq(${emission})`;
@@ -75,9 +75,9 @@ describe("POST …/deliveries/:delivery/resend", () => {
       expect(await resend(id, unknown)).toMatchObject(refused(404, "DELIVERY_NOT_FOUND"));
   });
 
-  it("tells the workers, and is written down", async () => {
+  it("notifies the workers, and is recorded", async () => {
     const { id, emission } = await attempted();
-    await told(() => resend(id, emission));
+    await untilNotified(() => resend(id, emission));
     expect((await audit("webhook"))[1]).toEqual(entry("webhook.resent", id, { id: emission, queued: 1 }));
   });
 
@@ -91,17 +91,17 @@ describe("POST …/deliveries/:delivery/resend", () => {
       return (await recordAttempts(api.sql, [attempt])).recorded;
     };
 
-    it("is one more attempt where the answer is recorded first", async () => {
+    it("is another attempt if the answer is recorded first", async () => {
       const { id, emission } = await attempted();
       const [held] = await claim(id);
       expect(await answered(held, 204)).toBe(1);
       await resend(id, emission);
-      // The call whose answer was lost is repeated, and changes nothing.
+      // The record is repeated, as if its answer had been lost, and changes nothing.
       expect(await answered(held, 204)).toBe(0);
       expect(await claim(id)).toMatchObject([{ eventId: emission, attempt: 2 }]);
     });
 
-    it("is answered by the attempt under way where that succeeds afterwards", async () => {
+    it("is settled by the attempt in progress if that succeeds afterwards", async () => {
       const { id, emission } = await attempted();
       const [held] = await claim(id);
       await resend(id, emission);
@@ -110,7 +110,7 @@ describe("POST …/deliveries/:delivery/resend", () => {
       expect(await claim(id)).toEqual([]);
     });
 
-    it("begins the schedule anew where that fails afterwards", async () => {
+    it("restarts the schedule if that fails afterwards", async () => {
       const { id, emission } = await attempted("pending", 8);
       const [held] = await claim(id);
       await resend(id, emission);
@@ -122,7 +122,7 @@ describe("POST …/deliveries/:delivery/resend", () => {
     });
   });
 
-  it("waits for the erasure of the customer, and finds nothing then", async () => {
+  it("waits for the erasure of the customer, and then finds nothing", async () => {
     const { id } = await create();
     const emission = await emitOne({ customerId: "globex" });
     await setDelivery(id, emission, "failed", 1);
@@ -139,7 +139,7 @@ describe("POST …/deliveries/:delivery/resend", () => {
   });
 });
 
-it("leaves a disabled webhook alone", async () => {
+it("is refused for a disabled webhook", async () => {
   const { id, emission } = await attempted("failed", 1);
   await patch(id, { disabled: true });
   const expected = refused(409, "WEBHOOK_DISABLED", { reason: "Disabled by owner@acme.example." });
@@ -153,7 +153,7 @@ describe("POST …/webhooks/:webhook/resend", () => {
   const failAll = (id: string, attempts: number) => api.sql`
     update svc.deliveries set status = 'failed', attempts = ${attempts}, finished_at = now() where webhook_id = ${id}`;
 
-  /** Emissions, one written a day from May 1st, 2026 on. */
+  /** Writes one emission per day from May 1st, 2026 on. */
   async function emitDaily(count: number): Promise<string[]> {
     const ids: string[] = [];
     for (let day = 1; day <= count; day++) {
@@ -168,7 +168,7 @@ describe("POST …/webhooks/:webhook/resend", () => {
     return ids;
   }
 
-  /** Evaluations with many emissions of which nothing is left, one a minute until some minutes ago. */
+  /** Adds evaluations whose emissions were all erased, one per minute until `minutesAgo`. */
   const emitLost = (id: string, evaluations: number, minutesAgo: number) => {
     const environment = api.sql`(select environment_id from svc.webhooks where webhook_id = ${id})`;
     return api.sql`
@@ -177,7 +177,7 @@ describe("POST …/webhooks/:webhook/resend", () => {
       from generate_series(1, ${evaluations}::integer) as n`;
   };
 
-  /** A webhook that was there before. */
+  /** Creates a webhook that is older than the emissions. */
   async function createEarly(body?: object): Promise<string> {
     const { id } = await create(body);
     await api.sql`update svc.webhooks set created_at = '2026-04-01Z' where webhook_id = ${id}`;
@@ -187,7 +187,7 @@ describe("POST …/webhooks/:webhook/resend", () => {
   const statusesOf = (webhook: string, ids: readonly string[]) =>
     Promise.all(ids.map(async (id) => (await delivery(webhook, id))?.status));
 
-  it("makes due what failed in a span: its beginning is part of it, its end is not", async () => {
+  it("makes due what failed in a span, which includes its start and excludes its end", async () => {
     const id = await createEarly();
     const ids = await emitDaily(5);
     for (const one of ids) await setDelivery(id, one, "failed", 10);
@@ -195,12 +195,12 @@ describe("POST …/webhooks/:webhook/resend", () => {
     expect(await resent(id, span)).toEqual(ALL(2));
     expect(await statusesOf(id, ids)).toEqual(["failed", "pending", "pending", "failed", "failed"]);
     expect(await schedule(id, ids[1]!)).toEqual({ resentAfter: 10, due: true });
-    // Nothing of it has failed any more.
+    // Nothing in it is failed any more.
     expect(await resent(id, span)).toEqual(ALL(0));
     expect(await resent(id, { since: "2026-05-01" })).toEqual(ALL(3));
   });
 
-  it("makes due those of the statuses that are named", async () => {
+  it("makes due the deliveries with the requested statuses", async () => {
     const id = await createEarly();
     const ids = await emitDaily(3);
     const [done, failed, waiting] = ids;
@@ -210,16 +210,16 @@ describe("POST …/webhooks/:webhook/resend", () => {
     const since = "2026-05-01";
     expect(await resent(id, { since, statuses: ["delivered"] })).toEqual(ALL(1));
     expect(await statusesOf(id, ids)).toEqual(["pending", "failed", "pending"]);
-    // What waits goes on as it was.
+    // Pending deliveries are unchanged.
     expect(await schedule(id, waiting!)).toMatchObject({ resentAfter: 0 });
     expect(await resent(id, { since, statuses: ["failed", "delivered"] })).toEqual(ALL(1));
-    // Unless it is named: then it need not wait for its next attempt, and all of them lie ahead again.
+    // If requested, they need not wait for the next attempt, and their schedule restarts.
     await api.sql`update svc.deliveries set next_attempt_at = now() + interval '10 hours' where webhook_id = ${id}`;
     expect(await resent(id, { since, statuses: ["pending"] })).toEqual(ALL(3));
     expect(await schedule(id, waiting!)).toEqual({ resentAfter: 2, due: true });
   });
 
-  it("delivers what is missing: of its types, young enough, and not emitted before it was created", async () => {
+  it("adds missing deliveries: of its types, recent enough, and emitted since it was created", async () => {
     const id = await createEarly({ eventTypes: ["customer.*"] });
     await patch(id, { disabled: true });
     const [tooEarly, old, ...ids] = await emitDaily(4);
@@ -238,7 +238,7 @@ describe("POST …/webhooks/:webhook/resend", () => {
     expect(await resent(id, everything)).toEqual(ALL(0));
   });
 
-  it("goes on with a cursor where there are more than 10,000 emissions, and takes each once", async () => {
+  it("continues with a cursor beyond 10,000 emissions, and resends each once", async () => {
     const { id } = await create();
     await many(6_000);
     await many(4_000);
@@ -253,7 +253,7 @@ describe("POST …/webhooks/:webhook/resend", () => {
     expect(row).toEqual({ due: "10001", made: "10001" });
   });
 
-  it("goes on over what many erased customers left, to the end of its first page, which a duration names anew as time passes", async () => {
+  it("continues past the gaps of many erased customers, up to the end fixed by the first page, even if given as a duration", async () => {
     const { id } = await create();
     await emitLost(id, 3, 120);
     for (const minutes of [90, 45]) {
@@ -265,11 +265,11 @@ describe("POST …/webhooks/:webhook/resend", () => {
     }
     const first = await resent(id, { since: "3h", until: "1h" });
     expect(first).toEqual({ queued: 0, nextCursor: TEXT });
-    // As if half an hour had passed.
+    // As if half an hour had passed since.
     expect(await resentByCall(id, { since: "150m", until: "30m", cursor: first.nextCursor })).toEqual([0, 0, 1]);
   });
 
-  it("takes each delivery once, however many ask at once, and is written down where it takes any", async () => {
+  it("resends each delivery once in concurrent requests, and is recorded if it resends any", async () => {
     const { id } = await create();
     const ids = await many(200);
     await failAll(id, 3);
@@ -278,10 +278,10 @@ describe("POST …/webhooks/:webhook/resend", () => {
     expect((await audit("webhook")).slice(1)).toHaveLength(replies.filter(({ queued }) => queued > 0).length);
   });
 
-  it("tells the workers, and is written down with the number", async () => {
+  it("notifies the workers, and is recorded with the number", async () => {
     const id = await createEarly();
     for (const one of await emitDaily(2)) await setDelivery(id, one, "failed", 1);
-    await told(() => resent(id, { since: "2026-05-01", until: "2026-05-03" }));
+    await untilNotified(() => resent(id, { since: "2026-05-01", until: "2026-05-03" }));
     const span = { since: "2026-05-01T00:00:00.000Z", until: "2026-05-03T00:00:00.000Z" };
     await resent(id, { since: "2026-05-01" });
     const expected = entry("webhook.resent", id, { ...span, statuses: ["failed"], queued: 2 });

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 describe("GET /projects/:project/rule-executions/counts", () => {
-  it("counts the runs of the present histories since an instant, by rule and result", async () => {
+  it("counts the executions of the present histories since an instant, by rule and result", async () => {
     expect(await get("since=2026-03-01")).toEqual({
       since: "2026-03-01T00:00:00.000Z",
       rules: [
@@ -46,7 +46,7 @@ describe("GET /projects/:project/rule-executions/counts", () => {
     expect(await get("since=2026-01-01")).toMatchObject({ rules: [{ pass: 3 }, {}, {}] });
   });
 
-  it("says so where there is no model, and where `since` is no instant", async () => {
+  it("reports a missing model and an invalid `since`", async () => {
     expect(await get("env=live")).toMatchObject({ rules: [] });
     expect(await get("since=soon")).toMatchObject({ error: { code: "VALIDATION_ERROR", field: "since" } });
   });

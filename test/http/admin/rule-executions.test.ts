@@ -4,7 +4,7 @@ import { TEXT, useApi } from "./support/api.js";
 const api = useApi();
 const { read, readAll } = api;
 const list = (query: string) => read(`/rule-executions?${query}`);
-/** What triggered the executions of all pages: it names them here. */
+/** The triggers of the executions on all pages, which name them here. */
 const pages = async (query: string) =>
   (await readAll<{ triggeredBy: string }>(`/rule-executions?${query}`)).items.map(({ triggeredBy }) =>
     triggeredBy.replace("event:", ""),
@@ -16,8 +16,8 @@ beforeAll(async () => {
   await sql`
     insert into svc.customers (environment_id, customer_id, created_at, generation)
     values (${id}, 'ann', now(), 0), (${id}, 'bob', now(), 2), (${id}, 'dan', now(), 1)`;
-  // Written in the order of their names. A recompute wrote bob's history anew: e and f are its past. Of dan's there is nothing but
-  // a past, i and j.
+  // Written in the order of their names. A recompute rewrote bob's history: e and f are superseded. All of dan's are
+  // superseded: i and j.
   await sql`
     insert into svc.rule_executions (
       environment_id, customer_id, rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, cause_id,
@@ -40,7 +40,7 @@ beforeAll(async () => {
 describe("GET /projects/:project/rule-executions", () => {
   const of = (execution: object) => ({ data: [execution], nextCursor: null });
 
-  it("shows what came of a rule, with detail also why", async () => {
+  it("shows a rule's result, with detail also the reasons", async () => {
     const passed = {
       ...{ customerId: "ann", ruleId: "nudge", result: "pass", triggeredBy: "event:a", error: null, emissionId: null },
       ...{ configVersion: "v1", executedAt: "2026-03-01T00:00:00.000Z" },
@@ -81,7 +81,7 @@ describe("GET /projects/:project/rule-executions", () => {
     expect(await pages(`limit=1&${query}`)).toEqual(expected);
   });
 
-  it("goes on past a page whose executions are all of a former history", async () => {
+  it("continues past a page of superseded executions only", async () => {
     const { sql } = api;
     const id = await api.environmentId("live");
     await sql`insert into svc.customers (environment_id, customer_id, created_at, generation) values (${id}, 'cy', now(), 1)`;

@@ -11,7 +11,7 @@ beforeEach(() => api.sql`truncate svc.schema_violations, svc.events, svc.trait_u
 
 type Row = Record<"environment" | "version" | "lastSeq", number> & Record<"event" | "code" | "path", string>;
 
-/** Violations as ingestion keeps them. */
+/** Inserts violations as ingestion records them. */
 async function insert(rows: Partial<Row>[]): Promise<void> {
   const usual = { version: 1, event: "order", code: "UNKNOWN_PROPERTY", path: "properties.a", lastSeq: 1 };
   const filled = rows.map((row): Row => ({ environment: test, ...usual, ...row }));
@@ -34,7 +34,7 @@ interface Listed {
 const list = (query = "") => api.read<Page<Listed>>(`/schema-violations${query}`);
 const keyOf = ({ configVersion, event, code, path }: Listed) => [configVersion, event, code, path].join(" ");
 
-/** All keys, in pages of so many; `between` is called after each page. */
+/** All keys, in pages of `limit`; `between` is called after each page. */
 async function keysByPage(limit: number, between = () => Promise.resolve()): Promise<string[]> {
   const page = async (query: string) => {
     const answer = await list(`?${query}`);
@@ -47,7 +47,7 @@ async function keysByPage(limit: number, between = () => Promise.resolve()): Pro
 }
 
 describe("GET /projects/:project/schema-violations", () => {
-  it("lists what violated a schema of the environment, or a version of it", async () => {
+  it("lists the violations of the environment, or of one version", async () => {
     await insert([{ environment: live }]);
     expect(await list()).toEqual({ data: [], nextCursor: null });
     expect((await list("?env=live")).data).toHaveLength(1);
@@ -81,7 +81,7 @@ describe("GET /projects/:project/schema-violations", () => {
     const stored = { lastEventId: "evt_0000000000000401", lastCustomerId: "ann" };
     expect(await list()).toEqual({
       data: [
-        // Its operation is gone; that of another environment with the same number is another one.
+        // Its operation was deleted; the operation with the same number in another environment is unrelated.
         { ...traits, code: "INVALID_TRAIT_TYPE", path: "traits.seats", lastCustomerId: null },
         { ...traits, code: "OTHER", path: "*", ...stored },
         { ...traits, code: "UNKNOWN_TRAIT", path: "traits.x", lastCustomerId: "bob" },
@@ -92,7 +92,7 @@ describe("GET /projects/:project/schema-violations", () => {
     });
   });
 
-  it.each([1, 2, 3, 200])("gives each kind once, in order, in pages of %i", async (limit) => {
+  it.each([1, 2, 3, 200])("lists each kind once, in order, in pages of %i", async (limit) => {
     await insert([
       { version: 2, event: "b" },
       { version: 10, event: "é" },
@@ -113,7 +113,7 @@ describe("GET /projects/:project/schema-violations", () => {
     ]);
   });
 
-  it("repeats and misses nothing that was there from the first page on, whatever comes meanwhile", async () => {
+  it("neither repeats nor misses what existed at the first page, whatever is added meanwhile", async () => {
     const names = ["b", "d", "f", "h"];
     await insert(names.map((event) => ({ version: 2, event })));
     let round = 0;
@@ -133,7 +133,7 @@ describe("GET /projects/:project/schema-violations", () => {
     );
   });
 
-  it("goes on behind the longest names there can be", async () => {
+  it("continues after the longest possible names", async () => {
     const event = "\u0001".repeat(256);
     const path = `properties[${JSON.stringify(`${"\u0001".repeat(256)}…`)}]`;
     await insert([
@@ -146,7 +146,7 @@ describe("GET /projects/:project/schema-violations", () => {
   });
 });
 
-it("svc_inspect.schema_violations shows the same by the names of organization, project and environment", async () => {
+it("svc_inspect.schema_violations shows the same with the names of organization, project and environment", async () => {
   await api.sql`
     insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
     values (${live}, 7, 'bob', '{}', now())`;

@@ -58,12 +58,12 @@ const warningsOf = (warnings: Warning[]) => warnings.map(([code, path, message])
 const ofTrait = (code: string, name: string, message: string): Warning => [`TRAIT_${code}`, `traits.${name}`, message];
 const LEFT: Warning = ["SEGMENT_REMOVED", "segments[0]", 'The segment "paying" is removed, and 1 customer is in it.'];
 
-/** Activated, with these warnings. */
-const goesOn = (...warnings: Warning[]) => ({
+/** The answer to an activation with these warnings. */
+const activatedWith = (...warnings: Warning[]) => ({
   status: expect.toBeOneOf([200, 201]) as number,
   body: { activated: true, warnings: warningsOf(warnings) },
 });
-/** Refused with these warnings, and nothing changed. */
+/** Expects a refusal with these warnings. */
 async function strands(request: Promise<Reply>, ...warnings: Warning[]): Promise<void> {
   expect(await request).toMatchObject(refused(409, "CONFIG_WARNINGS", { warnings: warningsOf(warnings) }));
 }
@@ -82,16 +82,16 @@ describe("a deploy that would strand data", () => {
     expect(await api.get("/config-versions/v2")).toMatchObject({ status: 404 });
   });
 
-  it("goes on with force: true, which without a warning is nothing special, and lists what it strands; it is not told again", async () => {
+  it("succeeds with force: true, needed only for warnings, and lists what it strands, once", async () => {
     const forced = { force: true };
-    expect(await deploy({ ...full, signals: [] }, "test", forced)).toMatchObject(goesOn());
+    expect(await deploy({ ...full, signals: [] }, "test", forced)).toMatchObject(activatedWith());
     await members("paying", 1);
     await strands(deploy(ONE_SEGMENT, "test", { force: false }), LEFT);
-    expect(await deploy(ONE_SEGMENT, "test", forced)).toMatchObject(goesOn(LEFT));
-    expect(await deploy(NO_SEGMENT)).toMatchObject(goesOn());
+    expect(await deploy(ONE_SEGMENT, "test", forced)).toMatchObject(activatedWith(LEFT));
+    expect(await deploy(NO_SEGMENT)).toMatchObject(activatedWith());
   });
 
-  it("is foretold by a check, which changes nothing", async () => {
+  it("is predicted by a check, which changes nothing", async () => {
     await members("paying", 1);
     const check = (changes: Partial<Snapshot>) => api.post("/config-checks?env=test", { snapshot: snapshot(changes) });
     expect(await check(ONE_SEGMENT)).toMatchObject({ status: 200, body: { warnings: warningsOf([LEFT]) } });
@@ -101,21 +101,21 @@ describe("a deploy that would strand data", () => {
     await strands(deploy(ONE_SEGMENT), LEFT);
   });
 
-  it("looks at the data of its environment only, and is not refused where nothing was active before", async () => {
+  it("considers the data of its environment only, and is not refused if nothing was active before", async () => {
     await members("paying", 1);
     await members("chosen", 1, false, await api.environmentId("live"));
-    expect(await deploy(named("a"), "live")).toMatchObject(goesOn());
+    expect(await deploy(named("a"), "live")).toMatchObject(activatedWith());
     await api.sql`truncate svc.segment_memberships`;
     await members("paying", 1);
     await promote("v1");
-    expect(await deploy(NO_SEGMENT, "live")).toMatchObject(goesOn());
+    expect(await deploy(NO_SEGMENT, "live")).toMatchObject(activatedWith());
   });
 });
 
-it("a version that differs in its display alone strands nothing, and only the display is different", async () => {
+it("a version that differs in its display only strands nothing, and its diff has only the display", async () => {
   await members("paying", 1);
   await customers({ traits: { plan: "pro" } });
-  expect(await deploy({ ...full, display: { name: "plan", show: ["tier"] } })).toMatchObject(goesOn());
+  expect(await deploy({ ...full, display: { name: "plan", show: ["tier"] } })).toMatchObject(activatedWith());
   expect(await api.get("/config-diff")).toMatchObject({
     body: {
       changes: [
@@ -124,29 +124,29 @@ it("a version that differs in its display alone strands nothing, and only the di
       ],
     },
   });
-  expect(await deploy({ ...full, display: { show: ["tier"] } })).toMatchObject(goesOn());
-  expect(await deploy(full)).toMatchObject(goesOn());
+  expect(await deploy({ ...full, display: { show: ["tier"] } })).toMatchObject(activatedWith());
+  expect(await deploy(full)).toMatchObject(activatedWith());
 });
 
 describe("promote and rollback", () => {
-  it("are refused alike, and go on with force", async () => {
+  it("are refused alike, and succeed with force", async () => {
     await promote("v1");
     await deploy(NO_SEGMENT);
     await members("chosen", 1, false, await api.environmentId("live"));
     const warning: Warning = ["SEGMENT_REMOVED", "segments[1]", LEFT[2].replace("paying", "chosen")];
     await strands(promote("v2"), warning);
     expect(await activated("live")).toEqual(["v1"]);
-    expect(await promote("v2", { force: true })).toMatchObject(goesOn(warning));
-    // The way back strands nothing.
-    expect(await rollback("v1", "live")).toMatchObject(goesOn());
+    expect(await promote("v2", { force: true })).toMatchObject(activatedWith(warning));
+    // The rollback strands nothing.
+    expect(await rollback("v1", "live")).toMatchObject(activatedWith());
     await strands(rollback("v2", "live"), warning);
-    expect(await rollback("v2", "live", { force: true })).toMatchObject(goesOn(warning));
+    expect(await rollback("v2", "live", { force: true })).toMatchObject(activatedWith(warning));
     // It is active already, so nothing more is stranded.
     expect(await rollback("v2", "live")).toMatchObject({ status: 200, body: { activated: false, warnings: [] } });
   });
 });
 
-it("each part that is removed or narrowed is told of, with how many customers or events are concerned", async () => {
+it("each part that is removed or narrowed has a warning with the number of affected customers or events", async () => {
   await Promise.all([
     customers(
       { lifecycle: "new", traits: { plan: "pro", tier: "gold", tags: ["a", "b"] } },
@@ -155,7 +155,7 @@ it("each part that is removed or narrowed is told of, with how many customers or
     ),
     ...[runs("active", "c1"), runs("complete", "c2")],
     ...[signals("c1", false), signals("c2", false), signals("c3", true)],
-    // Members are counted no further than ten thousand.
+    // Members are counted up to ten thousand.
     members("paying", 10_001),
     ...[events("login", { seats: 3 }, 2), events("login", {})],
   ]);
@@ -210,22 +210,22 @@ it.each<[what: string, setup: () => Promise<unknown>, changes: Partial<Snapshot>
     () => customers({ traits: { [name]: value } }),
     trait(name, field),
   ]),
-])("warns of nothing: %s", async (_what, setup, changes) => {
+])("gives no warning: %s", async (_what, setup, changes) => {
   await setup();
-  expect(await deploy({ ...full, ...changes })).toMatchObject(goesOn());
+  expect(await deploy({ ...full, ...changes })).toMatchObject(activatedWith());
 });
 
 describe("an event that is removed", () => {
-  it("is warned of under a strict schema, where some are stored", async () => {
+  it("has a warning under a strict schema if some are stored", async () => {
     await events("left", {}, 2);
     const stored = "2 such events are stored; the strict schema refuses it from now on.";
     const warning: Warning = ["EVENT_REMOVED", "events.left", `The event "left" is removed, and ${stored}`];
     const without = { login: full.events.login };
     await strands(deploy({ ...full, events: without }), warning);
-    expect(await deploy({ ...full, strictSchema: false, events: without })).toMatchObject(goesOn());
+    expect(await deploy({ ...full, strictSchema: false, events: without })).toMatchObject(activatedWith());
   });
 
-  it("is named by its path where its name is no word", async () => {
+  it("is named by its path if its name is not an identifier", async () => {
     const odd = 'seat "added"';
     await deploy({ ...full, events: { ...full.events, [odd]: { properties: {} } } });
     await events(odd, {});

@@ -6,7 +6,7 @@ import { refused } from "./support/api.js";
 
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
-/** So many days after the first event, in milliseconds. */
+/** The instant `n` days after the first event, to the millisecond. */
 const day = (days: number): string => new Date(START + days * DAY).toISOString();
 const logins = (count: number) => ({ kind: "count", of: { event: "login" }, operator: "gte", value: count }) as const;
 const seats = { kind: "aggregate", function: "sum", property: "seats", of: { event: "login" }, within: "90d" } as const;
@@ -38,7 +38,7 @@ beforeAll(async () => {
   await fixture.deploy(snapshot({ ...MODEL, lifecycle: null }));
 });
 
-it("a customer stands at any millisecond as the history up to it says, under the version that is named", async () => {
+it("a customer's state at any millisecond follows from the history up to it, under the requested version", async () => {
   const states = [];
   for (const at of [day(0), day(9.99), day(10), day(41.99), day(42), day(100)]) {
     const { lifecycle, lastEventAt } = await read(`?at=${at}&version=v1`);
@@ -63,13 +63,13 @@ it("a customer stands at any millisecond as the history up to it says, under the
   });
 });
 
-it("the present is where it stands now, whichever version is asked for", async () => {
+it("without an instant, the present state is shown, whichever version is requested", async () => {
   const { at, exactFrom, ...now } = await read<StateDocument & { at: string; exactFrom: null }>("?version=v1");
   expect([Date.parse(at) > Date.now() - 60_000, exactFrom]).toEqual([true, null]);
   expect(now).toEqual(await fixture.customer("ann"));
 });
 
-it("why it stood there is explained of that instant, and nothing that came later counts", async () => {
+it("a past state is explained as of its instant, without later events", async () => {
   const explained = (at: string) => read<object>(`/explanation?at=${at}&version=v1`);
   const rich = (member: boolean, actual: number) => ({ segment: "rich", member, condition: { actual } });
   const about = { asOf: day(11), at: day(11), configVersion: "v1", activeVersion: "v2", flipsKnown: true, pending: 0 };
@@ -77,46 +77,46 @@ it("why it stood there is explained of that instant, and nothing that came later
   expect(await explained(day(11))).toMatchObject({ ...about, lifecycle, segments: [rich(false, 10)] });
   expect(await explained(day(13))).toMatchObject({ segments: [rich(true, 15)] });
   expect(await explained(day(95))).toMatchObject({ segments: [rich(false, 10)] });
-  // What changes nothing is counted all the same.
+  // Events that change nothing are counted, too.
   expect(await explained(day(101))).toMatchObject({ asOf: day(101), segments: [rich(false, 5)] });
 });
 
-it("the timeline of an instant is what a replay comes to by then: the last of it, and how much came before", async () => {
+it("the timeline of an instant has the last entries of a replay up to it, and the number of omitted ones", async () => {
   interface Timeline {
     data: { eventType: string; timestamp: string }[];
     omitted: number;
   }
-  const told = async (query: string) => {
+  const timeline = async (query: string) => {
     const { data, omitted } = await read<Timeline>(`/timeline?version=v1&${query}`);
     return [omitted, ...data.map(({ eventType, timestamp }) => `${eventType} ${timestamp}`)];
   };
   const entered = `segment.entered ${day(12)}`;
   const quiet = `customer.quiet ${day(42)}`;
-  expect(await told(`at=${day(50)}`)).toEqual([
+  expect(await timeline(`at=${day(50)}`)).toEqual([
     0,
     `customer.created ${day(0)}`,
     `customer.active ${day(10)}`,
     entered,
     quiet,
   ]);
-  expect(await told(`at=${day(50)}&limit=2&reverse=true`)).toEqual([2, quiet, entered]);
-  expect(await told(`at=${day(12)}&limit=1`)).toEqual([2, entered]);
+  expect(await timeline(`at=${day(50)}&limit=2&reverse=true`)).toEqual([2, quiet, entered]);
+  expect(await timeline(`at=${day(12)}&limit=1`)).toEqual([2, entered]);
   expect(await get(`/timeline?at=${day(12)}&cursor=x`)).toMatchObject(
     refused(400, "VALIDATION_ERROR", { field: "cursor" }),
   );
 });
 
 it.each([
-  ["before anything of it", `?at=${day(-0.001)}`, 404, "CUSTOMER_NOT_FOUND", { field: "at" }],
+  ["an instant before its history", `?at=${day(-0.001)}`, 404, "CUSTOMER_NOT_FOUND", { field: "at" }],
   ["an instant ahead", "?at=2999-01-01", 400, "VALIDATION_ERROR", { field: "at", message: "`at` is in the future." }],
   ["no instant", "?at=soon", 400, "VALIDATION_ERROR", { field: "at" }],
-  ["a version that there is not", "?version=v9", 404, "VERSION_NOT_FOUND", {}],
+  ["an unknown version", "?version=v9", 404, "VERSION_NOT_FOUND", {}],
   ["another customer", `x?at=${day(1)}`, 404, "CUSTOMER_NOT_FOUND", {}],
 ])("%s is refused", async (_, what, status, code, error) => {
   expect(await get(what)).toMatchObject(refused(status, code, error));
 });
 
-it("says from when on all events are there, where retention has removed some", async () => {
+it("says since when all events are stored, after retention has removed some", async () => {
   const { sql } = fixture.service.db;
   const id = await environmentId(sql, "app", "test");
   await sql`
@@ -132,7 +132,7 @@ it("says from when on all events are there, where retention has removed some", a
   expect(await read(`?at=${day(50)}`)).toMatchObject({ exactFrom: "2026-05-01T00:00:00.000Z" });
 });
 
-it("a history of many pages is gone through, with the windows that look back in it", async () => {
+it("a history of many pages is replayed, with its time windows", async () => {
   const { sql } = fixture.service.db;
   await sql`
     insert into svc.events

@@ -34,7 +34,7 @@ const model = (quietAfter: "10d" | "20d") =>
       ],
     },
     segments: [{ id: "busy", when: { ...logins(2), within: "5d" } }],
-    // Nothing of it is known of who has not logged in of late: then there is no score.
+    // Unknown without a recent login: then there is no score.
     health: {
       components: [{ id: "use", weight: 1, score: seatsOfLate, absent: "skip" }],
       bands: [
@@ -62,7 +62,7 @@ interface Population {
 
 const YEAR = "from=2026-01-01&to=2026-04-30";
 const trends = (what: string, more = YEAR) => fixture.read<Trends>(`trends?what=${what}&${more}`);
-/** Counts until all is counted: a recount waits for transactions that were open, also those of other databases of the server. */
+/** Counts until nothing is left: a recount waits for open transactions, also those of the server's other databases. */
 async function count(): Promise<number> {
   let counted = 0;
   do counted += await countTrends(fixture.service.db.sql, new AbortController().signal);
@@ -76,14 +76,14 @@ async function recompute(): Promise<void> {
   await untilJob(fixture.service.db.sql, (body as { id: string }).id, (job) => job.status === "completed");
   await worker.stop();
 }
-/** The values of the series of whom labels say. */
+/** The values of the series with these labels. */
 const valuesOf = ({ series }: Trends, labels: object) =>
   series.find((one) => Object.entries(labels).every(([name, value]) => one[name] === value))?.values;
 
-/** Everything that trends tell of customers, beside the population that the logs tell of the ends of the same days. */
+/** Compares all trends of customers with the population of the logs at the end of each day; returns the distinct figures. */
 async function compare(): Promise<Set<string>> {
   const [lifecycle, segments, health] = [await trends("lifecycle"), await trends("segments"), await trends("health")];
-  const told = new Set<string>();
+  const distinct = new Set<string>();
   for (const [index, day] of lifecycle.periods.entries()) {
     const at = new Date(Date.parse(day) + DAY - 1).toISOString();
     const population = await fixture.read<Population>(`population?at=${at}`);
@@ -103,9 +103,9 @@ async function compare(): Promise<Set<string>> {
       },
     };
     expect(population, at).toMatchObject(figures);
-    told.add(JSON.stringify(figures));
+    distinct.add(JSON.stringify(figures));
   }
-  return told;
+  return distinct;
 }
 
 beforeAll(async () => {
@@ -123,7 +123,7 @@ beforeAll(async () => {
   await fixture.evaluate();
 });
 
-it("are what the logs say of the end of each day, before and after they were counted", async () => {
+it("match the logs at the end of each day, before and after counting", async () => {
   expect((await compare()).size).toBeGreaterThan(30);
   expect((await trends("lifecycle")).complete).toBe(false);
   expect(await count()).toBeGreaterThan(84);
@@ -131,7 +131,7 @@ it("are what the logs say of the end of each day, before and after they were cou
   expect((await trends("lifecycle")).complete).toBe(true);
 });
 
-it("are in SQL what they are in the API", async () => {
+it("are the same in SQL as in the API", async () => {
   const guide = readFileSync(new URL("../../../docs/trends.md", import.meta.url), "utf8");
   const [, statement] = /trends\.test\.ts runs this block -->\n\n```sql\n([^`]*)```/.exec(guide)!;
   const rows = await fixture.service.db.sql.unsafe<{ day: Date; state: string; customers: string }[]>(statement!);
@@ -143,7 +143,7 @@ it("are in SQL what they are in the API", async () => {
   expect(rows.length).toBeGreaterThan(20);
 });
 
-it("tell who went from where to where, who entered and left, and what was raised and cleared", async () => {
+it("count moves between states, segment entries and exits, and signals raised and cleared", async () => {
   const sum = (values: (number | null)[] | undefined) => values?.reduce<number>((all, one) => all + (one ?? 0), 0);
   const flows = await trends("flows", `${YEAR}&every=month`);
   expect(flows.periods).toEqual(["2026-01-01", "2026-02-01", "2026-03-01", "2026-04-01"]);
@@ -162,7 +162,7 @@ it("tell who went from where to where, who entered and left, and what was raised
   expect(valuesOf(signals, { metric: "customers" })!.at(-1)).toBe(emitted("signal.raised") - emitted("signal.cleared"));
 });
 
-it("count a customer once in each day, week and month, whenever its events come", async () => {
+it("count a customer once in each day, week and month, however late its events arrive", async () => {
   const late = [0, 40, 41].map((days) => ({
     customerId: "c0",
     event: "login",
@@ -191,7 +191,7 @@ it("count a customer once in each day, week and month, whenever its events come"
   expect(valuesOf(await trends("operations", "every=month"), { metric: "events" })!.at(-1)).toBe(events);
 });
 
-it("follow a recompute under another model, an erasure, and the time zone of the organization", async () => {
+it("follow a recompute under another model, an erasure, and a change of the time zone", async () => {
   const before = JSON.stringify((await trends("lifecycle")).series);
   await fixture.deploy(model("20d"));
   await recompute();
@@ -208,7 +208,7 @@ it("follow a recompute under another model, an erasure, and the time zone of the
   await count();
   const lifecycle = await trends("lifecycle");
   expect(lifecycle).toMatchObject({ complete: true, timeZone: "Pacific/Kiritimati" });
-  // There the first of January begins fourteen hours earlier: who came in its last hours came on the second.
+  // There January 1st begins fourteen hours earlier, so customers of its last hours count for the second.
   const [{ customers }] = await fixture.service.db.sql<[{ customers: number }]>`
     select count(*)::integer as customers from svc.lifecycle_transitions as t
     join svc.customers as c using (environment_id, customer_id, generation)
@@ -216,7 +216,7 @@ it("follow a recompute under another model, an erasure, and the time zone of the
   const flows = await trends("flows", "from=2026-01-01&to=2026-01-01");
   expect([customers > 0, valuesOf(flows, { from: null })]).toEqual([true, [customers]]);
 
-  // Where it is still the day before: what was counted is not told tomorrow only.
+  // There it is still the day before, and everything counted is shown already today.
   await fixture.admin("PATCH", "/organization", { body: { timeZone: "pacific/pago_pago" } });
   const [{ accepted }] = await fixture.service.db.sql<[{ accepted: number }]>`
     select sum(tracked)::integer as accepted from svc.ingest_batches`;
@@ -225,7 +225,7 @@ it("follow a recompute under another model, an erasure, and the time zone of the
   expect(valuesOf(operations, { metric: "events" })!.reduce((sum, one) => sum! + one!, 0)).toBe(accepted);
 });
 
-it("are counted anew in as much time as it takes", async () => {
+it("are recounted without a statement timeout", async () => {
   const { db } = fixture.service;
   await changeTriggers(
     db.sql,
@@ -234,13 +234,13 @@ it("are counted anew in as much time as it takes", async () => {
   );
   onTestFinished(() => changeTriggers(db.sql, "drop function slow() cascade"));
   await db.sql`update svc.trend_progress set outdated_since = '0'`;
-  const hurried = connect(db.url, { max: 1, applicationName: "test trends", statementTimeoutMs: 500 });
-  onTestFinished(() => hurried.end());
-  await countTrends(hurried, new AbortController().signal);
+  const impatient = connect(db.url, { max: 1, applicationName: "test trends", statementTimeoutMs: 500 });
+  onTestFinished(() => impatient.end());
+  await countTrends(impatient, new AbortController().signal);
   expect((await trends("lifecycle")).complete).toBe(true);
 });
 
-it("a change of the time zone waits for no count, which counts anew where there was one meanwhile", async () => {
+it("a change of the time zone does not wait for a count, which then counts again", async () => {
   const { sql } = fixture.service.db;
   await sql`update svc.trend_progress set outdated_since = '0'`;
   await changeTriggers(
@@ -262,7 +262,7 @@ it("a change of the time zone waits for no count, which counts anew where there 
   expect(await violations(sql)).toEqual([]);
 });
 
-it("are counted once, whoever counts beside", async () => {
+it("are counted once by concurrent counters", async () => {
   await fixture.service.db.sql`update svc.trend_progress set counted_through = 0`;
   await fixture.service.db.sql`delete from svc.trend_counts where measure in ('active', 'operation')`;
   const [id] = await environmentsToCount(fixture.service.db.sql);
@@ -277,7 +277,7 @@ it("are counted once, whoever counts beside", async () => {
   expect(events).toBeLessThan(counted);
 });
 
-it("count a customer once in a day whose midnight there is twice", async () => {
+it("count a customer once on a day with two midnights", async () => {
   await fixture.admin("PATCH", "/organization", { body: { timeZone: "Atlantic/Azores" } });
   for (const time of ["00:30", "01:30", "23:30"]) {
     const event = { customerId: "c0", event: "login", properties: { seats: 1 }, timestamp: `2025-10-26T${time}:00Z` };
@@ -290,7 +290,7 @@ it("count a customer once in a day whose midnight there is twice", async () => {
   }
 });
 
-it("say what is wrong with what is asked for", async () => {
+it("report what is wrong with a request", async () => {
   const ask = (query: string) => fixture.admin("GET", `/projects/app/trends?${query}`);
   expect(await ask("from=2026-02-30")).toMatchObject(invalid("from", "`from` is not a day."));
   expect(await ask("from=2026-02-02&to=2026-02-01")).toMatchObject(invalid("from", "The span ends before it begins."));

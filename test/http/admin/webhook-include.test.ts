@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 beforeEach(() => sql`delete from svc.webhooks`);
 
-/** What the guide shows of a body. */
+/** The part of a body that the guide shows. */
 const documented: unknown = JSON.parse(
   /compares this with a real delivery -->\s+```json\n(.+?)```/s.exec(readFileSync("docs/webhooks.md", "utf8"))![1]!,
 );
@@ -54,7 +54,7 @@ async function webhook(settings: object): Promise<string> {
   return (reply.body as { id: string }).id;
 }
 
-/** A customer who has traits and logs in, evaluated. */
+/** Creates and evaluates a customer with traits and a login. */
 async function evaluated(customerId: string, traits: object): Promise<void> {
   await fixture.batch([
     { type: "identify", customerId, traits },
@@ -63,7 +63,7 @@ async function evaluated(customerId: string, traits: object): Promise<void> {
   await fixture.evaluate();
 }
 
-/** What would be posted to a webhook now, byte for byte. */
+/** The bodies that would be posted to a webhook now. */
 const bodies = async (id: string) => {
   const claimed = await claim(sql, "w", 100);
   return claimed.filter(({ webhookId }) => webhookId === id).map(({ body }) => body);
@@ -74,7 +74,7 @@ const identify = async (customerId: string, traits: object) => {
   await fixture.evaluate();
 };
 
-it("a delivery tells what made the rule run, and who the customer is", async () => {
+it("a delivery includes the rule's facts and the customer's name, owner and traits", async () => {
   const id = await webhook({
     include: ["name", "owner", "url", "facts", "traits.plan", "traits.seats"],
     eventTypes: ["*"],
@@ -87,7 +87,7 @@ it("a delivery tells what made the rule run, and who the customer is", async () 
   expect(active.data.customer, "no rule made it").toEqual({ ...customer, facts: undefined });
 });
 
-it("a rule says what is written to a chat, and to a backend as metadata", async () => {
+it("a rule's message is posted to a chat, and sent to a backend as metadata", async () => {
   const [slack, backend] = [await webhook({ format: "slack" }), await webhook({})];
   await evaluated("acme", { name: "Acme & Sons", seats: 11 });
   await identify("acme", { name: "Other", seats: 5 });
@@ -101,7 +101,7 @@ it("a rule says what is written to a chat, and to a backend as metadata", async 
   expect(delivery.body).toMatchObject({ id, body: JSON.parse(text!) as object });
 });
 
-it("a body stays as it was written, whatever becomes of the customer and the webhook", async () => {
+it("a body stays as first written, whatever changes at the customer and the webhook", async () => {
   const id = await webhook({ include: ["name", "traits.plan"] });
   const plain = await webhook({});
   await evaluated("initech", { name: "Initech", plan: "pro", seats: 10 });
@@ -123,19 +123,19 @@ it("a body stays as it was written, whatever becomes of the customer and the web
   expect((await fixture.admin("GET", delivery)).body).toMatchObject({ body: parsed(body) });
 });
 
-it("what is made up for later tells who the customer is then", async () => {
+it("a delivery that is added later includes the customer's data of then", async () => {
   await evaluated("hooli", { name: "Hooli", seats: 10 });
   const [one] = await sql<[{ id: string }]>`
     select svc.emission_id(emission_seq) as id from svc.emissions where customer_id = 'hooli' and event_type = 'upsell.ready'`;
   const [id, other] = [await webhook({ include: ["name"] }), await webhook({ include: ["name"] })];
-  // As if they had been there, and disabled, when it was emitted.
+  // As if they had existed, disabled, at the time of the emission.
   await sql`update svc.webhooks set created_at = now() - interval '1 hour'`;
   await identify("hooli", { name: "Hooli XYZ" });
   await fixture.admin("POST", `${hooks}/${id}/deliveries/${one.id}/resend`);
   await fixture.admin("POST", `${hooks}/${other}/resend`, { body: { since: "50m", statuses: ["missing"] } });
   for (const hook of [id, other]) {
-    const told = (await bodies(hook)).map(parsed).filter(({ data }) => data.customerId === "hooli");
-    expect(told.map(({ data }) => data.customer)).toEqual([{ name: "Hooli XYZ" }]);
+    const received = (await bodies(hook)).map(parsed).filter(({ data }) => data.customerId === "hooli");
+    expect(received.map(({ data }) => data.customer)).toEqual([{ name: "Hooli XYZ" }]);
   }
 });
 
@@ -150,7 +150,7 @@ it("is in the customer's export, and is erased with the customer", async () => {
   expect(kept.map(({ body }) => parsed(body as string).data.customer)).toEqual([{ name: "Soylent" }]);
 });
 
-it("goes with a deleted webhook", async () => {
+it("is deleted with its webhook", async () => {
   const id = await webhook({ include: ["name"] });
   await evaluated("cyberdyne", { name: "Cyberdyne", seats: 10 });
   await fixture.admin("DELETE", `${hooks}/${id}`);

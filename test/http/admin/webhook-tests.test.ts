@@ -26,13 +26,13 @@ describe("POST /projects/:project/webhooks/:webhook/test", () => {
     expect(reply.status).toBe(200);
     return reply.body as Tested;
   }
-  /** A webhook of a receiver that answers so. */
+  /** Creates a webhook whose receiver gives this answer. */
   async function receiving(...answer: Parameters<typeof startReceiver>) {
     const { url, requests } = await receive(...answer);
     return { requests, ...(await create({ url })) };
   }
 
-  it("makes one signed request and tells what it was answered", async () => {
+  it("sends one signed request and returns its answer", async () => {
     const { requests, id, secret } = await receiving((response) => response.writeHead(201).end("thank you"));
     const result = await tested(id);
     expect(result).toMatchObject({ delivered: true, statusCode: 201, error: null, response: "thank you" });
@@ -49,13 +49,13 @@ describe("POST /projects/:project/webhooks/:webhook/test", () => {
     const timestamp = Number(headers["webhook-timestamp"]);
     expect(headers["webhook-signature"]).toBe(sign({ id: result.id, timestamp, body }, [secret]));
     expect(JSON.stringify(result)).not.toContain(secret.slice("whsec_".length));
-    // Nothing is kept but that it was done.
+    // Only the audit log keeps it.
     const details = { id: result.id, type: "webhook.test" };
     expect((await audit("webhook"))[1]).toEqual(entry("webhook.tested", id, details));
     expect(await read(`/webhooks/${id}/deliveries`)).toMatchObject({ data: [] });
   });
 
-  it("sends the type that it is given, whatever the webhook is to receive, and to a disabled one, which stays so", async () => {
+  it("sends the requested type, whatever the webhook's types, also to a disabled webhook, which stays disabled", async () => {
     const { url, requests } = await receive();
     const { id } = await create({ url, eventTypes: ["customer.*"] });
     await patch(id, { disabled: true });
@@ -67,7 +67,7 @@ describe("POST /projects/:project/webhooks/:webhook/test", () => {
   it.each([
     ["slack", asSlack, "ok"],
     ["teams", asTeams, ""],
-  ] as const)("sends a webhook of the format %s what is taken there", async (format, answer, response) => {
+  ] as const)("sends a body that the format %s accepts", async (format, answer, response) => {
     const { url, requests } = await receive(answer);
     const { id } = await create({ url, format });
     expect(await tested(id)).toMatchObject({ delivered: true, response });
@@ -87,18 +87,18 @@ describe("POST /projects/:project/webhooks/:webhook/test", () => {
   });
 
   it.each<[string, Parameters<typeof startReceiver>[0], object]>([
-    // A test decides nothing: 410 of a delivery would disable.
-    ["a refusal, and does not try again", status(410), { statusCode: 410, error: null }],
-    ["a redirect, and does not follow it", status(302, { Location: "http://127.0.0.1:1/" }), { statusCode: 302 }],
+    // A test has no consequences: a delivery answered 410 would disable the webhook.
+    ["a refusal, without a retry", status(410), { statusCode: 410, error: null }],
+    ["a redirect, without following it", status(302, { Location: "http://127.0.0.1:1/" }), { statusCode: 302 }],
     ["no answer", () => undefined, { statusCode: null, response: null, error: "no answer within 0.5 seconds" }],
-  ])("tells of %s", async (_what, answer, expected) => {
+  ])("reports %s", async (_what, answer, expected) => {
     const { id, requests } = await receiving(answer);
     expect(await tested(id)).toMatchObject({ delivered: false, ...expected });
     expect(requests).toHaveLength(1);
     expect(await show(id)).toMatchObject({ disabledAt: null, failingSince: null, pending: 0 });
   });
 
-  it("tells that a secret does not open, and sends nothing", async () => {
+  it("reports a secret that cannot be opened, and sends nothing", async () => {
     const { id, requests } = await receiving();
     await api.sql`update svc.webhooks set sealed_secret = '\\x01' where webhook_id = ${id}`;
     const error = "the stored webhook secret has an unknown format";
@@ -106,7 +106,7 @@ describe("POST /projects/:project/webhooks/:webhook/test", () => {
     expect(requests).toHaveLength(0);
   });
 
-  it("refuses what is no type", async () => {
+  it("refuses an invalid type", async () => {
     const { id } = await create();
     for (const type of ["", "customer.*", "a\nb", "a".repeat(257), 7])
       expect(await post(`/webhooks/${id}/test`, { type })).toMatchObject(invalid("type"));
@@ -114,18 +114,18 @@ describe("POST /projects/:project/webhooks/:webhook/test", () => {
 });
 
 describe("many tests", () => {
-  // Receivers have the time that they have in service: who is to wait here waits until the test answers.
+  // The receiver's timeout is that of production, so that requests wait until the test answers them.
   const api = useApi("one", {}, { allowPrivateWebhooks: true });
   let organizations = 0;
 
-  /** A webhook of an organization of its own: asks for a test of it. */
+  /** Creates a webhook of a new organization, and returns a function that tests it. */
   async function another(url: string): Promise<() => Promise<Reply>> {
     const by = await api.stranger(`other${organizations++}`);
     const { body } = await api.post("/webhooks", { url, eventTypes: ["*"] }, by);
     return () => api.post(`/webhooks/${(body as { id: string }).id}/test`, {}, by);
   }
 
-  /** As many tests asked for as there are, four by an organization. */
+  /** Requests `count` tests, four per organization. */
   async function askMany(url: string, count: number): Promise<Promise<Reply>[]> {
     const asks: (() => Promise<Reply>)[] = [];
     while (asks.length < count) asks.push(...Array<() => Promise<Reply>>(4).fill(await another(url)));
@@ -135,7 +135,7 @@ describe("many tests", () => {
   const statusesOf = async (replies: Promise<Reply>[]) => (await Promise.all(replies)).map((reply) => reply.status);
   const recorded = async () => (await api.sql`select from iam.audit_log where action = 'webhook.tested'`).length;
 
-  it("makes sixteen at once, the next ones after an answer, and refuses those past the ones that may wait, which are on no record", async () => {
+  it("runs sixteen at once and the next after an answer, and refuses those beyond the queue, unrecorded", async () => {
     const open: (() => void)[] = [];
     let isFull = false;
     const target = await receive((response) => {
@@ -145,11 +145,11 @@ describe("many tests", () => {
     });
     const before = await recorded();
     const replies = await askMany(target.url, 40);
-    const others: Reply[] = [];
-    for (const reply of replies) void reply.then((one) => one.status === 503 && others.push(one));
+    const rejected: Reply[] = [];
+    for (const reply of replies) void reply.then((one) => one.status === 503 && rejected.push(one));
     await target.received(16);
-    // Sooner than those that wait are given up.
-    await expect.poll(() => others.length, { timeout: 8_000 }).toBe(4);
+    // Before the waiting ones time out.
+    await expect.poll(() => rejected.length, { timeout: 8_000 }).toBe(4);
     expect(open).toHaveLength(16);
     isFull = true;
     open.shift()!();
@@ -157,11 +157,11 @@ describe("many tests", () => {
     for (const answer of open) answer();
     expect((await statusesOf(replies)).filter((one) => one === 200)).toHaveLength(36);
     const reason = "Too many webhooks are being tested.";
-    for (const reply of others) expect(reply).toMatchObject(refused(503, "SERVICE_UNAVAILABLE", { reason }));
+    for (const reply of rejected) expect(reply).toMatchObject(refused(503, "SERVICE_UNAVAILABLE", { reason }));
     expect((await recorded()) - before).toBe(36);
   });
 
-  it("refuses the fifth of one organization, and makes those of the others meanwhile", async () => {
+  it("refuses the fifth of one organization, and runs those of others meanwhile", async () => {
     const open: (() => void)[] = [];
     const target = await receive((response, { path }) => {
       if (path === "/quick") response.writeHead(204).end();
@@ -185,10 +185,10 @@ describe("many tests", () => {
 describe("without private addresses", () => {
   const { api, create } = useWebhooks();
 
-  it("does not dial what a name leads to there", async () => {
+  it("does not connect to a private address behind a name", async () => {
     const { url, requests } = await receive();
     const { id } = await create();
-    // As if the name had been public when the webhook was made.
+    // As if the name had been public when the webhook was created.
     await api.sql`
       update svc.webhooks set url = ${url.replace("127.0.0.1", "localhost")} where webhook_id = ${id}`;
     const body = { delivered: false, statusCode: null, error: "no public address was found for localhost" };

@@ -3,20 +3,20 @@ import { openSecret, sealingKey } from "../../../src/webhooks/secret.js";
 import { INSTANT, invalid, refused } from "./support/api.js";
 import { useWebhooks, type Webhook } from "./support/webhooks.js";
 
-const { api, create, patch, show, emit, emitOne, delivery, setDelivery, told } = useWebhooks();
+const { api, create, patch, show, emit, emitOne, delivery, setDelivery, untilNotified } = useWebhooks();
 const { ask, get, post, read, audit, entry } = api;
 const remove = (id: string) => ask("DELETE", `/webhooks/${id}`);
 const rotate = (id: string, body: unknown = {}) => post(`/webhooks/${id}/rotate-secret`, body);
-/** A webhook as it is shown, without the secret. */
+/** A webhook as shown, without the secret. */
 const shown = ({ secret: _, ...webhook }: Webhook & { secret: string }): Webhook => webhook;
 const NOT_FOUND = refused(404, "WEBHOOK_NOT_FOUND");
 const GOOD = { url: "https://example.com/hook", eventTypes: ["*"] };
 
-/** What a webhook is whose maker says no more than where and what, and that has not delivered anything. */
+/** A new webhook with default settings that has not delivered anything. */
 const LIMITS = { maxEventAge: null, maxConcurrency: 10, maxPerSecond: null, include: [], format: "json" };
 const STATE = { previousSecretExpiresAt: null, failingSince: null, disabledAt: null, disabledReason: null };
 
-/** The secrets of a webhook, opened. */
+/** The decrypted secrets of a webhook. */
 const stored = async (id: string) => {
   const [row] = await api.sql<[{ now: Buffer; before: Buffer | null; until: Date | null }]>`
     select sealed_secret as now, previous_sealed_secret as before, previous_secret_expires_at as until
@@ -26,7 +26,7 @@ const stored = async (id: string) => {
 };
 
 describe("POST /projects/:project/webhooks", () => {
-  it("adds a webhook, shows its secret once, stores it sealed, and writes down neither it nor the path of its address", async () => {
+  it("adds a webhook, shows its secret once, stores it sealed, and logs neither it nor the path of its address", async () => {
     const wanted = { url: "https://hooks.example.com/T0/s3cret", eventTypes: ["customer.*", "segment.entered"] };
     const { status, body } = await post("/webhooks", wanted);
     const { id, secret } = body as { id: string; secret: string };
@@ -41,16 +41,16 @@ describe("POST /projects/:project/webhooks", () => {
     expect(await audit("webhook")).toEqual([entry("webhook.created", id, details)]);
     for (const role of ["viewer", "developer"]) {
       const by = await api.service.member(api.owner, role);
-      const told = { ...made, url: "https://hooks.example.com/…" };
-      expect((await get("/webhooks", by)).body, role).toEqual({ data: [told], nextCursor: null });
-      expect((await get(`/webhooks/${id}`, by)).body, role).toMatchObject(told);
+      const untilNotified = { ...made, url: "https://hooks.example.com/…" };
+      expect((await get("/webhooks", by)).body, role).toEqual({ data: [untilNotified], nextCursor: null });
+      expect((await get(`/webhooks/${id}`, by)).body, role).toMatchObject(untilNotified);
     }
     const by = await api.service.member(api.owner, "administrator");
     expect((await get(`/webhooks/${id}`, by)).body).toMatchObject(made);
   });
 });
 
-it("a webhook is neither made with what it cannot have, nor changed to it", async () => {
+it("a webhook is neither created nor changed with invalid settings", async () => {
   // test/webhooks/address.test.ts has all addresses.
   const wrong: [changes: Record<string, unknown>, field: string, message: string | RegExp][] = [
     [{ url: "http://127.0.0.1/" }, "url", "Webhooks are not delivered to 127.0.0.1 (loopback)."],
@@ -89,7 +89,7 @@ it("a webhook is neither made with what it cannot have, nor changed to it", asyn
   const fix = expect.stringMatching(/start the service with SVC_WEBHOOK_ALLOW_PRIVATE=1\.$/) as string;
   const local = await post("/webhooks", { ...GOOD, url: "http://127.0.0.1/hook" });
   expect(local, "where one develops on one's own machine").toMatchObject(refused(400, "VALIDATION_ERROR", { fix }));
-  // There has to be a change, and one that there can be.
+  // A change must have at least one member, and only known ones.
   expect(await patch(webhook.id, {})).toMatchObject(invalid(undefined, "The body must have at least one member."));
   const unsure = await patch(webhook.id, { disabled: "yes" });
   expect(unsure).toMatchObject(invalid("disabled", "`disabled` must be a boolean."));
@@ -99,7 +99,7 @@ it("a webhook is neither made with what it cannot have, nor changed to it", asyn
   expect(await audit("webhook")).toHaveLength(1);
 });
 
-it("a request may come without a body where nothing has to be said", async () => {
+it("a request can omit the body if no member is required", async () => {
   const { id } = await create();
   const reply = await ask("POST", `/webhooks/${id}/rotate-secret`);
   expect(reply).toMatchObject({ status: 201, body: { webhook: { id, previousSecretExpiresAt: INSTANT } } });
@@ -113,7 +113,7 @@ it("a request may come without a body where nothing has to be said", async () =>
 
 const NO_ATTEMPTS = { attempts: 0, accepted: 0, medianLatencyMs: null, p95LatencyMs: null };
 
-it("GET /projects/:project/webhooks/:webhook tells how the attempts of the last day ended, out of the newest 1,000", async () => {
+it("GET /projects/:project/webhooks/:webhook shows how the attempts of the last day ended, from the newest 1,000", async () => {
   const { id } = await create();
   const emissions = await emit(Array.from({ length: 1_200 }, () => ({})));
   await setDelivery(id, emissions[0]!, "failed", 3);
@@ -128,7 +128,7 @@ it("GET /projects/:project/webhooks/:webhook tells how the attempts of the last 
   expect(await show(id)).toMatchObject({ lastDay });
 });
 
-it("GET /projects/:project/webhooks/:webhook shows a webhook, with what waits to be delivered there and since when, counted up to 10,000", async () => {
+it("GET /projects/:project/webhooks/:webhook shows a webhook, with its pending deliveries and the oldest one's time, counted up to 10,000", async () => {
   const webhook = await create();
   expect(await show(webhook.id)).toEqual({
     ...shown(webhook),
@@ -146,17 +146,17 @@ it("GET /projects/:project/webhooks/:webhook shows a webhook, with what waits to
 });
 
 describe("PATCH /projects/:project/webhooks/:webhook", () => {
-  /** Writes what deliveries have made of a webhook. */
+  /** Sets columns of a webhook that deliveries change. */
   const setWebhook = (id: string, columns: object) =>
     api.sql`update svc.webhooks set ${api.sql(columns as Record<string, string>)} where webhook_id = ${id}`;
-  /** Whether the time since which attempts count began just now. */
-  const isAnew = async (id: string) => {
+  /** Whether the webhook's failures are counted from now on. */
+  const isReset = async (id: string) => {
     const [row] = await api.sql<[{ anew: boolean }]>`
       select active_since > now() - interval '1 minute' as anew from svc.webhooks where webhook_id = ${id}`;
     return row.anew;
   };
 
-  it("changes what is named and nothing else", async () => {
+  it("changes the named settings and nothing else", async () => {
     for (const changes of [
       { url: "https://example.org/other" },
       { eventTypes: ["segment.entered", "customer.*"] },
@@ -173,7 +173,7 @@ describe("PATCH /projects/:project/webhooks/:webhook", () => {
     }
   });
 
-  it("disables: nothing is made for it, and who did it is its reason, however often it is disabled", async () => {
+  it("disables: no deliveries are added, and the reason names the first who disabled it", async () => {
     const webhook = await create();
     const waiting = await emitOne();
     const disabled = { disabledAt: INSTANT, disabledReason: "Disabled by owner@acme.example." };
@@ -187,32 +187,29 @@ describe("PATCH /projects/:project/webhooks/:webhook", () => {
     expect(body).toMatchObject({ maxConcurrency: 3, disabledAt: "2026-01-01T00:00:00.000Z", disabledReason });
   });
 
-  it("enables: forgets since when it failed, and tells the workers", async () => {
+  it("enables: resets its failures, and notifies the workers", async () => {
     const webhook = await create();
     const failed = { failing_since: "2026-01-01", active_since: "2026-01-01", disabled_at: "2026-01-06" };
     await setWebhook(webhook.id, { ...failed, disabled_reason: "No attempt has succeeded." });
-    await told(() => patch(webhook.id, { disabled: false }));
+    await untilNotified(() => patch(webhook.id, { disabled: false }));
     expect(await show(webhook.id)).toMatchObject(shown(webhook));
-    expect(await isAnew(webhook.id)).toBe(true);
+    expect(await isReset(webhook.id)).toBe(true);
   });
 
   it.each([
     ["another address", { url: "https://example.org/repaired" }, true],
     ["the same address", { url: "https://example.com/hook" }, false],
     ["a limit", { maxConcurrency: 3 }, false],
-    ["to be enabled, which it is", { disabled: false }, false],
-  ])(
-    "given %s, forgets since when it failed and what was attempted before: %j, %s",
-    async (_what, changes, forgets) => {
-      const { id } = await create();
-      await setWebhook(id, { failing_since: "2026-01-02", active_since: "2026-01-01" });
-      const failingSince = forgets ? null : "2026-01-02T00:00:00.000Z";
-      expect(await patch(id, changes)).toMatchObject({ body: { failingSince } });
-      expect(await isAnew(id)).toBe(forgets);
-    },
-  );
+    ["enabled, as it is already", { disabled: false }, false],
+  ])("given %s, resets its failures and attempts: %j, %s", async (_what, changes, forgets) => {
+    const { id } = await create();
+    await setWebhook(id, { failing_since: "2026-01-02", active_since: "2026-01-01" });
+    const failingSince = forgets ? null : "2026-01-02T00:00:00.000Z";
+    expect(await patch(id, changes)).toMatchObject({ body: { failingSince } });
+    expect(await isReset(id)).toBe(forgets);
+  });
 
-  it("writes down what was changed, where anything was: of the address the host, as its path may hold a secret", async () => {
+  it("records changes in the audit log, of an address only the host, as its path can hold a secret", async () => {
     const { id } = await create({ maxPerSecond: 5 });
     expect(await patch(id, { maxPerSecond: 5, disabled: false })).toMatchObject({ status: 200 });
     const url = "https://hooks.example.org:8443/T0/s3cret?token=s3cret";
@@ -221,7 +218,7 @@ describe("PATCH /projects/:project/webhooks/:webhook", () => {
     expect((await audit("webhook")).slice(1)).toEqual([entry("webhook.updated", id, details)]);
   });
 
-  it("keeps both of two changes at once", async () => {
+  it("keeps both of two concurrent changes", async () => {
     const { id } = await create();
     await Promise.all([patch(id, { maxPerSecond: 7 }), patch(id, { maxEventAge: "9d" })]);
     expect(await show(id)).toMatchObject({ maxPerSecond: 7, maxEventAge: "9d" });
@@ -235,7 +232,7 @@ describe("POST /projects/:project/webhooks/:webhook/rotate-secret", () => {
     return reply.body as { webhook: Webhook; secret: string };
   };
 
-  it("makes a new secret, shown once and stored sealed; the old one is good for 24 hours more", async () => {
+  it("creates a new secret, shown once and stored sealed; the old one is valid for 24 more hours", async () => {
     const { secret: old, ...webhook } = await create();
     const began = Date.now();
     const { secret, webhook: answered } = await rotated(webhook.id);
@@ -246,15 +243,15 @@ describe("POST /projects/:project/webhooks/:webhook/rotate-secret", () => {
     expect(now).not.toBe(before);
     expect(until!.getTime()).toBeGreaterThanOrEqual(began + 86_400_000 - 1_000);
     expect(until!.getTime()).toBeLessThanOrEqual(Date.now() + 86_400_000);
-    // Written down without any secret.
+    // The audit log has no secret.
     const details = { previousSecretExpiresAt: answered.previousSecretExpiresAt };
     expect((await audit("webhook"))[1]).toEqual(entry("webhook.secret_rotated", webhook.id, details));
-    // Past its time, no more is told of the old one.
+    // After its expiry, the old one is not shown any more.
     await api.sql`update svc.webhooks set previous_secret_expires_at = now() where webhook_id = ${webhook.id}`;
     expect(await show(webhook.id)).toMatchObject({ previousSecretExpiresAt: null });
   });
 
-  it("drops the older of two old secrets, and the old one at once without a grace", async () => {
+  it("drops the older of two old secrets, and without a grace the old one at once", async () => {
     const { id } = await create();
     const [second, third] = [await rotated(id), await rotated(id, { grace: "1h" })];
     expect(await stored(id)).toMatchObject({ now: third.secret, before: second.secret });
@@ -263,14 +260,14 @@ describe("POST /projects/:project/webhooks/:webhook/rotate-secret", () => {
     expect(await stored(id)).toEqual({ now: secret, before: null, until: null });
   });
 
-  it("makes one after the other where two ask at once: what both were shown is good", async () => {
+  it("handles concurrent rotations one after the other: both secrets shown are valid", async () => {
     const { id } = await create();
     const both = await Promise.all([rotated(id), rotated(id)]);
     const { now, before } = await stored(id);
     expect([now, before].sort()).toEqual(both.map(({ secret }) => secret).sort());
   });
 
-  it("refuses a grace that is no duration, or more than 24 hours", async () => {
+  it("refuses a grace that is not a duration, or longer than 24 hours", async () => {
     const { id, secret } = await create();
     expect(await rotate(id, { grace: "soon" })).toMatchObject(
       invalid("grace", "`grace` is not a duration, or longer than 3650d."),
@@ -281,7 +278,7 @@ describe("POST /projects/:project/webhooks/:webhook/rotate-secret", () => {
   });
 });
 
-/** Whatever there is of a webhook, with a delivery to it. */
+/** Every request about a webhook and a delivery to it. */
 const requests = (emission: string) =>
   [
     ["GET", ""],
@@ -295,7 +292,7 @@ const requests = (emission: string) =>
     ["POST", `/deliveries/${emission}/resend`, {}],
   ] as const;
 
-it("a webhook of the other environment is not there", async () => {
+it("a webhook of the other environment is not found", async () => {
   const webhook = await create({}, "live");
   for (const [method, path, body] of requests("emi_0000000000000400"))
     expect(await ask(method, `/webhooks/${webhook.id}${path}?env=test`, body)).toMatchObject(NOT_FOUND);
@@ -303,7 +300,7 @@ it("a webhook of the other environment is not there", async () => {
 });
 
 describe("DELETE /projects/:project/webhooks/:webhook", () => {
-  it("makes a webhook gone at once, with its deliveries", async () => {
+  it("removes a webhook at once, with its deliveries", async () => {
     const [webhook, other] = [await create(), await create()];
     const emission = await emitOne();
     expect(await remove(webhook.id)).toMatchObject({ status: 200, body: shown(webhook) });
@@ -316,7 +313,7 @@ describe("DELETE /projects/:project/webhooks/:webhook", () => {
     expect(await read("/overview")).toMatchObject({ webhooks: { pending: 1 } });
   });
 
-  it("receives nothing any more, also where emissions are under way meanwhile", async () => {
+  it("ends deliveries to it, also while emissions are being written", async () => {
     const { id } = await create();
     await Promise.all([...Array.from({ length: 8 }, () => emit([{}, {}])), remove(id)]);
     const count = async () => (await api.sql`select from svc.deliveries where webhook_id = ${id}`).length;
@@ -326,7 +323,7 @@ describe("DELETE /projects/:project/webhooks/:webhook", () => {
     expect(await get(`/webhooks/${id}`)).toMatchObject(NOT_FOUND);
   });
 
-  it("is written down once, however many ask at once", async () => {
+  it("is recorded once, however many requests delete it at once", async () => {
     const { id } = await create();
     const replies = await Promise.all(Array.from({ length: 4 }, () => remove(id)));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404]);

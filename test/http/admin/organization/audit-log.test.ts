@@ -19,11 +19,11 @@ const actions = async (query: string, by: Actor) => (await read(query, by)).data
 const invite = (name: string, by: Actor) =>
   api.organization("POST", "/invitations", { email: `${name}@example.com`, role: "viewer" }, by);
 const NOWHERE = { project: null, environment: null };
-/** What is written of every new organization, the newest first. */
+/** The entries of every new organization, newest first. */
 const MADE = ["token.created", "member.added", "organization.created"];
 
 describe("GET /organization/audit-log", () => {
-  it("says what was done, by whom, in which request and to what", async () => {
+  it("shows actions with their actor, request and target", async () => {
     const { body } = await api.service.request("POST", "/organization/tokens", {
       by: api.owner,
       body: { label: "CI" },
@@ -38,7 +38,7 @@ describe("GET /organization/audit-log", () => {
     expect((await read("limit=1")).data).toEqual([{ at: INSTANT, ...NOWHERE, ...who, ...what }]);
   });
 
-  it("names the operator, who made the organization, and shows nothing of another one", async () => {
+  it("names the operator as creator of the organization, and shows nothing of other organizations", async () => {
     const by = await api.service.owner("made");
     const operator = { at: INSTANT, ...NOWHERE, actor: "operator", actorUserId: null, tokenId: null, requestId: null };
     const target = expect.stringMatching(/^tok_/) as string;
@@ -50,7 +50,7 @@ describe("GET /organization/audit-log", () => {
     expect(await read("", by)).toEqual({ data, nextCursor: null });
   });
 
-  it("goes on newest first from where a page ended, whatever is written meanwhile, and keeps entries of one instant apart", async () => {
+  it("continues after a page, newest first, whatever is added meanwhile, also among entries of one instant", async () => {
     const by = await api.service.owner("paged");
     for (const name of ["a", "b", "c", "d"]) await invite(name, by);
     const whole = (await read("", by)).data;
@@ -66,7 +66,7 @@ describe("GET /organization/audit-log", () => {
     expect(items.slice(-whole.length)).toEqual(whole.map((entry) => ({ ...entry, at: "2026-03-01T10:00:00.000Z" })));
   });
 
-  it("filters by action, by who did it in whatever case, and by since when, also page by page", async () => {
+  it("filters by action, actor in any case, and start, also page by page", async () => {
     const by = await api.service.owner("filtered");
     for (const name of ["a", "b"]) await invite(name, by);
     const invited = ["invitation.created", "invitation.created"];
@@ -84,7 +84,7 @@ describe("GET /organization/audit-log", () => {
     expect(await actions("since=2100-01-01T00:00:00%2B02:00", by)).toEqual([]);
   });
 
-  it("answers by index, whatever the filters", async () => {
+  it("uses an index for all filters", async () => {
     const by = await api.service.owner("large");
     await api.sql`insert into iam.audit_log (organization_id, at, actor, action)
       select ${by.organizationId}, now() - n * interval '1 minute', 'ann' || n % 100 || '@example.com', 'thing.done' || n % 50

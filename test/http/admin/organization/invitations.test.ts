@@ -17,7 +17,7 @@ const revoke = (id: string, by?: Actor) => api.organization("DELETE", `/invitati
 const lastEntry = async () => (await auditOf(api.service, api.owner.organizationId)).at(-1);
 const NOT_FOUND = refused(404, "INVITATION_NOT_FOUND");
 
-/** Of the invitation that a link leads to: what is in its way, null where nothing is. */
+/** Why the invitation of a link cannot be accepted; null if it can. */
 async function stateOf({ link }: Invitation): Promise<string | null> {
   const hash = hashCredential(new URL(link).searchParams.get("token")!);
   const [row] = await api.sql<[{ state: string | null }?]>`
@@ -27,8 +27,8 @@ async function stateOf({ link }: Invitation): Promise<string | null> {
 }
 
 describe("POST /organization/invitations", () => {
-  // test/security/secrets.test.ts has that no secret of this folder is kept.
-  it("makes a link that is good for 7 days", async () => {
+  // test/security/secrets.test.ts checks that no secret of this folder is stored.
+  it("creates a link that is valid for 7 days", async () => {
     const { status, body } = await invite({ email: "Grace@Example.com", role: "developer" });
     const invitation = body as Invitation;
     const { id, link, createdAt, expiresAt } = invitation;
@@ -43,7 +43,7 @@ describe("POST /organization/invitations", () => {
     expect(await lastEntry()).toEqual(entryOf("invitation.created", id, { ...person, replaced: null }));
   });
 
-  it("replaces the open invitation of the address, whose link stops, and leaves one open of several at once", async () => {
+  it("replaces the open invitation of the address, whose link becomes invalid, and leaves one of several concurrent ones open", async () => {
     const first = await made("twice@example.com");
     const second = await made("TWICE@example.com", undefined, "owner");
     expect([await stateOf(first), await stateOf(second)]).toEqual(["revoked", null]);
@@ -58,7 +58,7 @@ describe("POST /organization/invitations", () => {
     expect(states.sort()).toEqual([null, "revoked", "revoked"]);
   });
 
-  it("lets two organizations invite the same address, but none the address of a member, in whatever case", async () => {
+  it("lets two organizations invite the same address, but refuses that of a member, in any case", async () => {
     const both = [await made("both@example.com"), await made("both@example.com", await api.service.owner("other"))];
     expect(await Promise.all(both.map(stateOf))).toEqual([null, null]);
     const taken = { field: "email", value: "owner@acme.example" };
@@ -75,7 +75,7 @@ describe("POST /organization/invitations", () => {
     expect((await list()).data.map((open) => open.email)).not.toContain(email);
   });
 
-  it("takes an address of other letters, and no other body", async () => {
+  it("accepts an address in another script, and refuses invalid bodies", async () => {
     expect(await made("gr\u00e4ce@b\u00fccher.example")).toMatchObject({ email: "gr\u00e4ce@b\u00fccher.example" });
     expect(await invite({})).toMatchObject(invalid("email"));
     const short = invalid("email", "`email` must have at least 3 characters.");
@@ -85,20 +85,20 @@ describe("POST /organization/invitations", () => {
   });
 });
 
-it("GET /organization/invitations lists what is open by address, in pages, without links", async () => {
+it("GET /organization/invitations lists open invitations by address, in pages, without links", async () => {
   const by = await api.service.owner("listing");
   const [c, , , d] = await Promise.all(["c", "a", "b", "d"].map((name) => made(`${name}@example.com`, by)));
   await revoke(d!.id, by);
   await api.sql`update iam.invitations set expires_at = now() where invitation_id = ${c!.id}`;
   const first = await list("?limit=2", by);
   expect(first.data).toMatchObject([{ email: "a@example.com" }, { email: "b@example.com" }]);
-  // It expired, but nobody revoked it.
+  // It expired, but was not revoked.
   const expired = { id: c!.id, email: "c@example.com", role: "viewer", createdBy: "owner@listing.example" };
   const data = [{ ...expired, createdAt: INSTANT, expiresAt: INSTANT }];
   expect(await list(`?limit=2&cursor=${first.nextCursor}`, by)).toEqual({ data, nextCursor: null });
 });
 
-it("DELETE /organization/invitations/:invitationId stops the link at once, once, and knows none that was accepted", async () => {
+it("DELETE /organization/invitations/:invitationId invalidates the link at once, and does not find an accepted one", async () => {
   const invitation = await made("gone@example.com");
   const { link: _, ...rest } = invitation;
   const { status, body } = await revoke(rest.id);

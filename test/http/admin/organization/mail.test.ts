@@ -10,7 +10,7 @@ const mail = await startMailServer();
 const api = useApi("none", {}, { mailer: openMailer({ url: mail.url, from: "svc@example.com", onFailure }) });
 afterAll(() => mail.stop());
 
-/** The link of the last mail: as the one that was answered, with another secret. */
+/** The link in the last mail: like the answered one, with another secret. */
 function theOther(link: string): string {
   const [mailed] = /https?:\S+/.exec(mail.mails.at(-1)!.text)!;
   expect(mailed).not.toBe(link);
@@ -65,7 +65,7 @@ It stops working at ${instant(made)}. If you did not ask for it, ask the owner w
   ]);
 });
 
-it("what is refused is not mailed, and a mail that is not taken loses nothing: the answer has the link", async () => {
+it("a refusal sends no mail, and if a mail fails, the answer still has the link", async () => {
   const body = { email: "owner@acme.example", role: "viewer" };
   expect(await api.organization("POST", "/invitations", body)).toMatchObject(refused(409, "ALREADY_MEMBER"));
   expect(mail.mails).toEqual([]);

@@ -16,7 +16,7 @@ async function memberOf(email: string, organizationId: string) {
   return { userId: await userIdOf(api.service, email), by: await sessionOf(api.service, email, organizationId) };
 }
 
-/** A new organization with two owners, each with a session. */
+/** Creates an organization with two owners, each with a session. */
 async function twoOwners(slug: string) {
   const { organizationId } = await api.service.owner(slug);
   await api.service.owner(`${slug}-second`);
@@ -29,7 +29,7 @@ async function twoOwners(slug: string) {
 const ownersOf = (organizationId: string) =>
   api.sql`select from iam.memberships where organization_id = ${organizationId} and role = 'owner'`;
 
-/** A new organization with its owner and a viewer. */
+/** Creates an organization with its owner and a viewer. */
 async function withViewer(slug: string) {
   const owner = await api.service.owner(slug);
   const viewer = await api.service.member(owner, "viewer");
@@ -49,7 +49,7 @@ it("GET /organization/members lists the members by address, in pages", async () 
   expect(await pages(list, "", 1)).toEqual({ items, sizes: [1, 1] });
 });
 
-it("PATCH /organization/members/:userId gives a member another role, which is effective with its next request, and is written down where it is another", async () => {
+it("PATCH /organization/members/:userId gives a member another role, effective at its next request, and is recorded if the role differs", async () => {
   const { owner, viewer, email, userId } = await withViewer("changed");
   const before = await auditOf(api.service, owner.organizationId);
   const changed = { userId, email, role: "administrator", createdAt: INSTANT };
@@ -65,7 +65,7 @@ it("PATCH /organization/members/:userId gives a member another role, which is ef
 
 describe.each([
   ["demoted", demote, 403],
-  // Who is no member any more when its turn comes is told what it would be told afterwards.
+  // A request of an actor removed meanwhile gets the answer that it would get afterwards.
   ["removed", remove, 404],
 ] as const)("a member who is %s", (what, end, late) => {
   const outcome = async (organizationId: string, requests: Parameters<typeof atOnce>[2]) => {
@@ -80,19 +80,19 @@ describe.each([
     expect(await end(owner, await userIdOf(api.service, `owner@last-${what}.example`))).toMatchObject(LAST_OWNER);
   });
 
-  it("is not the last owner either where two owners do that to themselves at once", async () => {
+  it("is not the last owner if two owners do that to themselves at once", async () => {
     const { organizationId, first, second } = await twoOwners(`both-${what}`);
     const requests = [() => end(first.by, first.userId), () => end(second.by, second.userId)];
     expect(await outcome(organizationId, requests)).toMatchObject([{ status: 200 }, LAST_OWNER]);
   });
 
-  it("is one of two owners where both do that to the other at once", async () => {
+  it("is one of two owners if both do that to each other at once", async () => {
     const { organizationId, first, second } = await twoOwners(`each-${what}`);
     const requests = [() => end(first.by, second.userId), () => end(second.by, first.userId)];
     expect(await outcome(organizationId, requests)).toMatchObject([{ status: 200 }, { status: late }]);
   });
 
-  it("has no open invitations any more, by which an owner could come back", async () => {
+  it("loses its open invitations, by which an owner could return", async () => {
     const { organizationId, first, second } = await twoOwners(`invites-${what}`);
     for (const { by } of [first, second]) {
       const body = { email: `friend-of-${by === first.by ? "first" : "second"}@example.com`, role: "owner" };
@@ -127,12 +127,12 @@ describe("DELETE /organization/members/:userId", () => {
     const details = { email, role: "owner", revokedTokens: [id], revokedInvitations: [] };
     const entry = entryOf("member.removed", userId, details, "left");
     expect((await auditOf(api.service, owner.organizationId)).at(-1)).toEqual(entry);
-    // Nor do they work when the user comes back.
+    // They do not work either when the user returns.
     await join(api.service, email, owner.organizationId, "viewer");
     expect(await whoami(headless)).toBe(401);
   });
 
-  it("stops the open links that set the member's password, but not the operator's", async () => {
+  it("invalidates open links that set the member's password, but not the operator's", async () => {
     const { first, second } = await twoOwners("links-end");
     for (const by of ["owner@links-end.example", "operator"])
       await api.sql`
@@ -144,7 +144,7 @@ describe("DELETE /organization/members/:userId", () => {
     expect(open).toEqual([{ by: "operator" }]);
   });
 
-  it("leaves no token behind that the user makes at the same time", async () => {
+  it("leaves no token that the user creates at the same time", async () => {
     const { organizationId, first, second } = await twoOwners("token-while-removed");
     const make = () => api.organization("POST", "/tokens", { label: "just before" }, second.by);
     await atOnce(api.service, organizationId, [() => remove(first.by, second.userId), make, make]);
@@ -163,7 +163,7 @@ describe("GET /organizations", () => {
     await join(api.service, "owner@acme.example", beta.organizationId, "viewer");
   });
 
-  /** Without the organization's header. */
+  /** Lists organizations without the organization's header. */
   const list = async (token: string, query = "") => {
     const headers = { Authorization: `Bearer ${token}` };
     const { status, body } = await api.service.request("GET", `/organizations?${query}`, { headers });
@@ -179,14 +179,14 @@ describe("GET /organizations", () => {
     expect(await pages((query) => list(token, query), "", 1)).toEqual({ items: data, sizes: [1, 1] });
   });
 
-  it("lists the one organization of a headless token, with what the token may do", async () => {
+  it("lists the one organization of a headless token, with the token's role", async () => {
     expect(await list(api.owner.token)).toEqual({ data: [acme("owner")], nextCursor: null });
     const { body } = await api.organization("POST", "/tokens", { label: "reader", role: "viewer" });
     const { accessToken } = body as { accessToken: string };
     expect(await list(accessToken)).toEqual({ data: [acme("viewer")], nextCursor: null });
   });
 
-  it("is empty for a user who was removed everywhere, and does not care which organization the header names", async () => {
+  it("is empty for a user who was removed everywhere, and ignores the organization's header", async () => {
     const { organizationId } = await api.service.owner("alone");
     const by = await sessionOf(api.service, "owner@alone.example", organizationId);
     await api.sql`delete from iam.memberships where organization_id = ${organizationId}`;

@@ -20,7 +20,7 @@ const FORBIDDEN = refused(403, "FORBIDDEN", {
   fix: "Ask the operator of this service, who can make such a link for everybody.",
 });
 
-/** Of a link: whose it is, who made it, and whether it is still good. */
+/** The user and creator of a link, and whether it is still valid. */
 async function linkOf(body: unknown): Promise<object | undefined> {
   const hash = hashCredential(new URL((body as { link: string }).link).searchParams.get("token")!);
   const [row] = await api.sql`
@@ -30,7 +30,7 @@ async function linkOf(body: unknown): Promise<object | undefined> {
 }
 
 describe("POST /organization/members/:userId/password-reset", () => {
-  it("makes a link that is good for 24 hours, and keeps only its hash", async () => {
+  it("creates a link that is valid for 24 hours, and stores only its hash", async () => {
     const reply = await reset(member.userId);
     const form = /^https:\/\/svc\.example\.com\/password\?token=svc_link_[0-9a-f]{48}$/;
     const link = expect.stringMatching(form) as string;
@@ -43,7 +43,7 @@ describe("POST /organization/members/:userId/password-reset", () => {
     expect((await auditOf(api.service, api.owner.organizationId)).at(-1)).toEqual(entry);
   });
 
-  it("stops the link before, also of two made at once", async () => {
+  it("invalidates the previous link, also in concurrent requests", async () => {
     const replies = await Promise.all([1, 2, 3].map(() => reset(member.userId)));
     const last = await reset(member.userId);
     const links = await Promise.all([...replies, last].map(({ body }) => linkOf(body)));
@@ -53,19 +53,19 @@ describe("POST /organization/members/:userId/password-reset", () => {
     expect(row).toEqual({ open: 1 });
   });
 
-  it("is refused for a user of an organization of somebody else", async () => {
+  it("is refused for a user of an organization that the actor does not own", async () => {
     const other = await api.service.owner("other");
     await join(api.service, "owner@other.example", api.owner.organizationId, "viewer");
     const userId = await userIdOf(api.service, "owner@other.example");
     expect(await reset(userId)).toMatchObject(FORBIDDEN);
-    // Being a member there is not enough, nor is being nearly an owner.
+    // Being a member of it is not enough, not even an administrator.
     await join(api.service, "owner@acme.example", other.organizationId, "administrator");
     const session = await sessionOf(api.service, "owner@acme.example", api.owner.organizationId);
     expect(await reset(userId, session)).toMatchObject(FORBIDDEN);
     expect(await api.sql`select from iam.password_links where user_id = ${userId}`).toHaveLength(0);
   });
 
-  it("is made for a user all of whose organizations the actor owns, but not with a token of one of them", async () => {
+  it("succeeds if the actor owns all organizations of the user, but not with a token of one of them", async () => {
     const second = await api.service.owner("second");
     const email = "owner@second.example";
     await join(api.service, email, api.owner.organizationId, "owner");
@@ -73,7 +73,7 @@ describe("POST /organization/members/:userId/password-reset", () => {
     await join(api.service, member.email, second.organizationId, "viewer");
     const session = await sessionOf(api.service, email, api.owner.organizationId);
     expect((await reset(userId, session)).status).toBe(201);
-    // A headless token opens one organization; the link would open both, also for its own user.
+    // A headless token gives access to one organization; the link would give access to both, also for its own user.
     const made = await api.organization("POST", "/tokens", { label: "CI" }, session);
     const headless = { ...session, token: (made.body as { accessToken: string }).accessToken };
     for (const id of [userId, await userIdOf(api.service, email)])
@@ -82,7 +82,7 @@ describe("POST /organization/members/:userId/password-reset", () => {
       where user_id = ${userId} and organization_id = ${second.organizationId}`;
   });
 
-  it("stops when the user joins another organization; the operator's link does not", async () => {
+  it("becomes invalid when the user joins another organization; the operator's link does not", async () => {
     const { organizationId } = await api.service.owner("joined");
     await api.service.member(api.owner, "developer");
     const email = `developer@${api.owner.organizationId}.example`;
@@ -96,7 +96,7 @@ describe("POST /organization/members/:userId/password-reset", () => {
     expect(row).toEqual({ used_at: null });
   });
 
-  it("is refused also where the user joins another organization at the same time", async () => {
+  it("is also refused if the user joins another organization at the same time", async () => {
     const { organizationId } = await api.service.owner("joining");
     await api.service.member(api.owner, "administrator");
     const email = `administrator@${api.owner.organizationId}.example`;
@@ -111,7 +111,7 @@ describe("POST /organization/members/:userId/password-reset", () => {
     expect(await sent).toMatchObject(FORBIDDEN);
   });
 
-  it("stops when the owner who made it becomes something else, or is removed", async () => {
+  it("becomes invalid when the owner who created it is demoted or removed", async () => {
     await api.service.owner("maker");
     const maker = "owner@maker.example";
     const userId = await userIdOf(api.service, maker);

@@ -5,13 +5,13 @@ import { waitingForLock } from "../../../support/locks.js";
 
 export const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
 
-/** The id of a user by its address. */
+/** The id of the user with this address. */
 export async function userIdOf(service: Service, email: string): Promise<string> {
   const [row] = await service.db.sql<[{ id: string }]>`select user_id as id from iam.users where email = ${email}`;
   return row.id;
 }
 
-/** A token as a sign-in makes it: good for every organization of the user. */
+/** A token as created by a sign-in, valid for every organization of the user. */
 export async function sessionOf(service: Service, email: string, organizationId: string): Promise<Actor> {
   const token = newCredential("token");
   await service.db.sql`
@@ -21,19 +21,19 @@ export async function sessionOf(service: Service, email: string, organizationId:
   return { token: token.text, organizationId };
 }
 
-/** Makes a user a member of an organization, too. */
+/** Adds a user to an organization. */
 export async function join(service: Service, email: string, organizationId: string, role: string): Promise<void> {
   await service.db.sql`
     insert into iam.memberships (organization_id, user_id, role)
     select ${organizationId}, user_id, ${role} from iam.users where email = ${email}`;
 }
 
-/** The last entry that `auditOf` answers, where an owner did something. */
+/** The last entry that `auditOf` returns after an action of an owner. */
 export const entryOf = (action: string, target: string, details: object, organization = "acme"): object => {
   return { action, actor: `owner@${organization}.example`, requestId: "req", target, details };
 };
 
-/** What the audit log of an organization says, oldest first, without when and by which token. */
+/** The audit log of an organization, oldest first, without instants and tokens. */
 export async function auditOf(service: Service, organizationId: string): Promise<Record<string, unknown>[]> {
   const rows = await service.db.sql<Record<string, unknown>[]>`
     select action, actor, request_id as "requestId", target, details
@@ -41,13 +41,13 @@ export async function auditOf(service: Service, organizationId: string): Promise
   return rows.map((row) => ({ ...row }));
 }
 
-/** Resolves once so many requests of the service wait for locks. */
+/** Resolves once this many requests of the service wait for locks. */
 export async function waitingRequests({ db: { sql } }: Service, count: number): Promise<void> {
   await expect.poll(() => waitingForLock(sql, "svc test http")).toBe(count);
 }
 
 /**
- * Sends requests that all wait for the organization's row before one of them goes on: that they overlap does not depend on luck.
+ * Sends requests that all wait for the organization's row before any of them continues, so that they reliably overlap.
  */
 export async function atOnce(
   service: Service,
@@ -59,7 +59,7 @@ export async function atOnce(
     await held`select from iam.organizations where organization_id = ${organizationId} for update`;
     const sent = requests.map((request) => request());
     await waitingRequests(service, requests.length);
-    // Not awaited here: they go on once this transaction has ended.
+    // Not awaited here: they continue once this transaction has ended.
     return { sent };
   });
   return Promise.all(replies.sent);

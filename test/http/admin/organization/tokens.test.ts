@@ -26,7 +26,7 @@ const whoami = async (by: Actor) => {
   return status === 200 ? (body as { organization: { role: string } }).organization.role : status;
 };
 const lifeOf = ({ createdAt, expiresAt }: Token) => Date.parse(expiresAt) - Date.parse(createdAt);
-/** As a token is shown to its organization, but for its dates. */
+/** A token as shown to its organization, apart from dates. */
 const shown = async (token: object, organization: string) => {
   const email = `owner@${organization}.example`;
   const user = { id: await userIdOf(api.service, email), email };
@@ -34,7 +34,7 @@ const shown = async (token: object, organization: string) => {
 };
 
 describe("POST /organization/tokens", () => {
-  it("makes a token of 90 days that acts as its maker", async () => {
+  it("creates a token that is valid for 90 days and acts as its creator", async () => {
     const { status, body } = await create({ label: "CI" });
     const token = body as Token;
     const { id, accessToken } = token;
@@ -46,7 +46,7 @@ describe("POST /organization/tokens", () => {
     expect((await auditOf(api.service, api.owner.organizationId)).at(-1)).toEqual(entry);
   });
 
-  it("makes one that may do no more than the role it is given, and is good for this organization only", async () => {
+  it("creates one that is limited to the given role and this organization", async () => {
     const second = await api.service.owner("second");
     await join(api.service, "owner@acme.example", second.organizationId, "owner");
     const token = await made({ label: "reader", role: "viewer", expiresInDays: 1 });
@@ -55,7 +55,7 @@ describe("POST /organization/tokens", () => {
     expect(await create({ label: "more" }, as(token))).toMatchObject(refused(403, "FORBIDDEN"));
   });
 
-  it("makes one that never may do more than its user", async () => {
+  it("creates one that never has more rights than its user", async () => {
     const { organizationId } = await api.service.owner("demoted");
     await api.service.owner("demoting");
     await join(api.service, "owner@demoting.example", organizationId, "owner");
@@ -68,8 +68,8 @@ describe("POST /organization/tokens", () => {
     expect([await whoami(as(own, first)), await whoami(as(capped, first))]).toEqual(["developer", "developer"]);
   });
 
-  it("refuses what is no token", async () => {
-    // Of several lines, one that steers the terminal and one that turns the text.
+  it("refuses invalid tokens", async () => {
+    // Several lines, a terminal control sequence, and a right-to-left override.
     const labels = ["", "x".repeat(257), "a\nlevel=error", "\u001b[2J", "\u202eno"];
     const wrong = [
       ...[undefined, ...labels].map((label) => ({ label })),
@@ -82,7 +82,7 @@ describe("POST /organization/tokens", () => {
   });
 });
 
-it("GET /organization/tokens lists tokens newest first, in pages that later tokens do not move, and keeps those of one instant apart", async () => {
+it("GET /organization/tokens lists tokens newest first, in pages that later tokens do not shift, also those of one instant", async () => {
   const by = await api.service.owner("listing");
   await made({ label: "second" }, by);
   await made({ label: "third", role: "viewer" }, by);
@@ -98,7 +98,7 @@ it("GET /organization/tokens lists tokens newest first, in pages that later toke
   expect(labels(items).sort()).toEqual(["bootstrap", "fourth", "second", "third"]);
 });
 
-it("sessions, which are of no organization, are neither listed nor revoked", async () => {
+it("sessions, which belong to no organization, are neither listed nor revoked", async () => {
   const by = await sessionOf(api.service, "owner@acme.example", api.owner.organizationId);
   expect(labels((await read("", by)).data)).not.toContain("test");
   const [session] = await api.sql<[{ id: string }]>`
@@ -106,12 +106,12 @@ it("sessions, which are of no organization, are neither listed nor revoked", asy
   expect(await revoke(session.id)).toMatchObject(refused(404, "TOKEN_NOT_FOUND"));
 });
 
-it("DELETE /organization/tokens/:tokenId stops a token at once; done again it changes nothing", async () => {
+it("DELETE /organization/tokens/:tokenId revokes a token at once; repeated, it changes nothing", async () => {
   const { accessToken, ...token } = await made({ label: "short" });
   const by = as({ ...token, accessToken });
   expect(await whoami(by)).toBe("owner");
   const reply = await revoke(token.id);
-  // Its use is noted at some time after the answer.
+  // Its use is recorded some time after the answer.
   const lastUsedAt = expect.toBeOneOf([null, INSTANT]) as string;
   expect(reply).toMatchObject({ status: 200, body: { ...token, lastUsedAt, revokedAt: INSTANT } });
   expect(await whoami(by)).toBe(401);
@@ -119,7 +119,7 @@ it("DELETE /organization/tokens/:tokenId stops a token at once; done again it ch
   expect(audit.at(-1)).toEqual(entryOf("token.revoked", token.id, { label: "short" }));
   expect(await revoke(token.id)).toMatchObject({ status: 200, body: { ...(reply.body as object), lastUsedAt } });
   expect(await auditOf(api.service, api.owner.organizationId)).toEqual(audit);
-  // It may be a token's own last act.
+  // A token can revoke itself.
   const self = await made({ label: "self" });
   expect(await revoke(self.id, as(self))).toMatchObject({ status: 200 });
   expect(await revoke(self.id, as(self))).toMatchObject({ status: 401 });
@@ -155,7 +155,7 @@ it("the database writes a token's row at most once in five minutes", async () =>
   expect(await touch("5 minutes")).toBe(true);
 });
 
-/** Answers requests by a route that does nothing; `use` resolves to whether the database was told of the token. */
+/** A route that does nothing; `use` makes a request and resolves to whether the use was recorded. */
 function counted(sql: Sql, rememberedMax: number) {
   const { log, lines } = capturedLog();
   const route = new TokenUse(sql, log, rememberedMax).count({ method: "GET", path: "/", handle: () => undefined });
@@ -171,7 +171,7 @@ function counted(sql: Sql, rememberedMax: number) {
     await sql`select`;
     expect(await lastUsed(by)).toBeNull();
     res.emit("close");
-    // On the one connection, after what was asked before.
+    // On the only connection, after earlier queries.
     await sql`select`;
     return (await lastUsed(by)) !== null;
   };
@@ -180,26 +180,26 @@ function counted(sql: Sql, rememberedMax: number) {
 
 const connectAs = () => connect(api.service.db.url, { max: 1, applicationName: "svc test", role: "svc_http" });
 
-it("a process tells of a token once in a while, after the answer, and remembers no more than so many", async () => {
+it("a process records a token's use once per period, after the answer, and remembers a limited number", async () => {
   const a = await api.service.owner("a");
   const b = await api.service.owner("b");
   const c = await api.service.owner("c");
   const sql = connectAs();
   const { use } = counted(sql, 2);
   expect([await use(a), await use(a), await use(b), await use(a)]).toEqual([true, false, true, false]);
-  // The third one makes it forget the first.
+  // The third displaces the first.
   expect([await use(c), await use(b), await use(c), await use(a)]).toEqual([true, false, false, true]);
   await sql.end();
 });
 
-it("a use that could not be noted is in the log, without the token", async () => {
+it("a use that could not be recorded is logged, without the token", async () => {
   const by = await api.service.owner("away");
   const sql = connectAs();
   await sql.end();
   const { answer, lines } = counted(sql, 2);
   for (const times of [1, 2]) {
     (await answer(by)).emit("close");
-    // Told again, as it was not noted.
+    // Tried again, as it was not recorded.
     await expect.poll(() => lines).toHaveLength(times);
   }
   const msg = "the use of an access token could not be recorded";

@@ -10,16 +10,16 @@ import {
   type ServiceOptions,
 } from "../../../support/service.js";
 
-/** An instant as answers write it. */
+/** An instant in the format of answers. */
 export const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 export const TEXT = expect.any(String) as string;
 
-/** A reply that is a refusal, by what matters of it: test/http/documented-errors.test.ts has each code's words. */
+/** The essential members of a refusal: test/http/documented-errors.test.ts checks each code's texts. */
 export function refused(status: number, code: string, more: object = {}): { status: number; body: object } {
   return { status, body: { error: { code, ...more } } };
 }
 
-/** One of something wrong in the request: in this field, in these words. */
+/** A VALIDATION_ERROR of this field with this message. */
 export function invalid(field?: string, message?: string | RegExp): ReturnType<typeof refused> {
   return refused(400, "VALIDATION_ERROR", {
     ...(field !== undefined && { field }),
@@ -36,7 +36,7 @@ export interface Page<T> {
   nextCursor: string | null;
 }
 
-/** All items of a list, of which `read` gives a page, of so many items where that is told; and how many came with each page. */
+/** All items of a list that `read` returns in pages, of `limit` items if given, and the size of each page. */
 export async function pages<T>(read: (query: string) => Promise<Page<T>>, query = "", limit?: number) {
   const found: { items: T[]; sizes: number[] } = { items: [], sizes: [] };
   for (let cursor: string | null = ""; cursor !== null;) {
@@ -49,13 +49,13 @@ export async function pages<T>(read: (query: string) => Promise<Page<T>>, query 
   return found;
 }
 
-/** A service with the organization acme, and a project of it, which requests are about. */
+/** A service with the organization acme and a project of it, to which requests refer. */
 export class Api {
   service!: Service;
   /** Owner of acme. */
   owner!: Actor;
   slug = "app";
-  /** Of the project, as they were shown when it was made. */
+  /** The project's keys, as shown at its creation. */
   keys!: { test: string; live: string };
   #projects = 0;
 
@@ -68,7 +68,7 @@ export class Api {
     this.owner = await this.service.owner("acme");
   }
 
-  /** Makes a project, which requests are about from then on. */
+  /** Creates a project, to which requests refer from then on. */
   async newProject(slug = `p${this.#projects++}`): Promise<void> {
     this.slug = slug;
     const body = { name: "App", slug };
@@ -77,24 +77,24 @@ export class Api {
     this.keys = (made.body as { keys: Api["keys"] }).keys;
   }
 
-  /** Makes another organization, with a project of the same slug; its owner. */
+  /** Creates another organization with a project of the same slug; returns its owner. */
   async stranger(slug = `stranger-${this.slug}`): Promise<Actor> {
     const by = await this.service.owner(slug);
     await this.service.request("POST", "/projects", { by, body: { name: "Same", slug: this.slug } });
     return by;
   }
 
-  /** A request below the project, by acme's owner unless told otherwise. */
+  /** A request below the project, by default of acme's owner. */
   readonly ask = (method: string, path: string, body?: unknown, by = this.owner): Promise<Reply> =>
     this.service.request(method, `/projects/${this.slug}${path}`, { by, ...(body === undefined ? {} : { body }) });
   readonly get = (path: string, by?: Actor): Promise<Reply> => this.ask("GET", path, undefined, by);
   readonly post = (path: string, body: unknown = {}, by?: Actor): Promise<Reply> => this.ask("POST", path, body, by);
 
-  /** A request about the organization, by acme's owner unless told otherwise. */
+  /** A request about the organization, by default of acme's owner. */
   readonly organization = (method: string, path: string, body?: unknown, by = this.owner): Promise<Reply> =>
     this.service.request(method, `/organization${path}`, { by, ...(body === undefined ? {} : { body }) });
 
-  /** What is answered where it has to succeed. */
+  /** The body of an answer that has to be 200. */
   readonly read = async <T>(path: string): Promise<T> => {
     const { status, body } = await this.get(path);
     expect(status, JSON.stringify(body)).toBe(200);
@@ -107,7 +107,7 @@ export class Api {
     return pages((parts) => this.read<Page<T>>(`${address}?${parts}`), query, limit);
   };
 
-  /** An answer as it is written, white space aside where that is asked for. */
+  /** The text of an answer. */
   readonly text = async (path: string): Promise<string> => {
     const { token, organizationId } = this.owner;
     const headers = { Authorization: `Bearer ${token}`, "X-Svc-Organization": organizationId };
@@ -118,21 +118,21 @@ export class Api {
 
   readonly environmentId = (env: Environment = "test"): Promise<number> => environmentId(this.sql, this.slug, env);
 
-  /** What the audit log has of the project under actions that begin so, oldest first. */
+  /** The project's audit entries whose actions have this prefix, oldest first. */
   readonly audit = async (action: string): Promise<object[]> => [
     ...(await this.sql`
       select action, project, environment, target, details, actor, request_id from iam.audit_log
       where project = ${this.slug} and action like ${`${action}.%`} order by audit_seq`),
   ];
 
-  /** An entry of it for what acme's owner did in test. */
+  /** An audit entry for an action of acme's owner in test. */
   readonly entry = (action: string, target: string | null, details: object, environment = "test"): object => {
-    const who = { actor: "owner@acme.example", request_id: "req" };
-    return { action, project: this.slug, environment, target, details, ...who };
+    const by = { actor: "owner@acme.example", request_id: "req" };
+    return { action, project: this.slug, environment, target, details, ...by };
   };
 }
 
-/** Starts the service before a file's tests; with the project `app`, one of its own for each test, or none. */
+/** Starts the service before a file's tests, with the project `app`, a new project for each test, or none. */
 export function useApi(
   projects: "one" | "each" | "none" = "one",
   overrides: Partial<AppDeps> = {},

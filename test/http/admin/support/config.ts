@@ -2,7 +2,7 @@ import type { Snapshot } from "../../../../src/model/snapshot/types.js";
 import { snapshot, type Actor, type Reply } from "../../../support/service.js";
 import { useApi, type Environment } from "./api.js";
 
-/** The configuration versions of a project that is new in each test. */
+/** The configuration versions of a new project for each test. */
 export function useConfig() {
   const api = useApi("each");
   /** Deploys the small model of `snapshot` with changes. */

@@ -1,12 +1,12 @@
 import type { Sql } from "postgres";
 
-/** The cursor by which a list would go on after a position, which need not be one that it gives. */
+/** A list's cursor for a position, which can be one that the list never returns. */
 export async function cursorOf(sql: Sql, list: string, position: unknown): Promise<string> {
   const [row] = await sql<[{ cursor: string }]>`select svc.encode_cursor(${list}, ${String(position)}) as cursor`;
   return row.cursor;
 }
 
-/** What the cursor of a list begins with: the list's name. */
+/** The list's name, with which its cursors begin. */
 export async function listOf(sql: Sql, cursor: string): Promise<string> {
   const bytes = Buffer.from(cursor, "base64url");
   const [row] = await sql<[{ plain: Buffer }]>`

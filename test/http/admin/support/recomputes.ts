@@ -1,14 +1,14 @@
 import type { Sql } from "postgres";
 import type { CustomerSamples } from "../../../../src/backtest/samples.js";
 
-/** What a recompute changes about a customer, as the worker writes it. */
+/** A customer's difference in a recompute, as the worker writes it. */
 export interface Difference {
   customerId: string;
   weight: number;
   document: Record<string, unknown>;
 }
 
-/** One in which the customer's lifecycle moves from trial to activated, with other members. */
+/** A difference in which the lifecycle moves from trial to activated, with other members. */
 export function difference(customerId: string, members: Record<string, unknown> = {}, weight = 1): Difference {
   const document = {
     customerId,
@@ -33,7 +33,7 @@ export async function addDifferences(sql: Sql, id: string, differences: readonly
   }
 }
 
-/** Writes samples of a backtest, as the worker does: all customers are active from its first instant on. */
+/** Writes samples of a backtest like the worker: all customers are active from its first instant on. */
 export async function addSamples(sql: Sql, id: string, customers: readonly string[]): Promise<CustomerSamples[]> {
   const samples = customers.map((customerId): CustomerSamples => {
     const health = { overall: 81.5, components: { usage: 81.5 }, band: "good" };

@@ -16,17 +16,17 @@ export interface Delivery {
   status: string;
 }
 
-/** Webhooks of a project that is new in each test. */
+/** Webhooks of a new project for each test. */
 export function useWebhooks(options: ServiceOptions = {}) {
   const api = useApi("each", {}, options);
-  /** Writes emissions as one evaluation does, in test; answers their ids. */
+  /** Writes emissions like one evaluation, in test; returns their ids. */
   const write = async (emissions: TestEmission[]): Promise<string[]> => {
     const seqs = await emit(api.sql, await api.environmentId(), emissions);
     return seqs.map((seq) => `emi_${BigInt(seq).toString(16).padStart(16, "0")}`);
   };
   return {
     api,
-    /** Makes a webhook, of everything to example.com unless given. */
+    /** Creates a webhook, by default of all types, to example.com. */
     create: async (body: object = {}, env: Environment = "test"): Promise<Webhook & { secret: string }> => {
       const webhook = { url: "https://example.com/hook", eventTypes: ["*"], ...body };
       const reply = await api.post(`/webhooks?env=${env}`, webhook);
@@ -36,14 +36,14 @@ export function useWebhooks(options: ServiceOptions = {}) {
     patch: (id: string, body: unknown): Promise<Reply> => api.ask("PATCH", `/webhooks/${id}`, body),
     show: (id: string) => api.read<Webhook & { pending: number; oldestPendingAt: string | null }>(`/webhooks/${id}`),
     emit: write,
-    /** Writes one. */
+    /** Writes one emission. */
     emitOne: async (emission: TestEmission = {}): Promise<string> => (await write([emission]))[0]!,
-    /** The delivery as it is listed; undefined where there is none. */
+    /** The delivery as listed; undefined if there is none. */
     delivery: async (webhookId: string, id: string): Promise<Delivery | undefined> => {
       const { items } = await api.readAll<Delivery>(`/webhooks/${webhookId}/deliveries`, 200);
       return items.find((delivery) => delivery.id === id);
     },
-    /** Puts a delivery into a state, with as many attempts on record. */
+    /** Puts a delivery into a state, with this many recorded attempts. */
     setDelivery: async (webhookId: string, id: string, status: string, attempts: number): Promise<void> => {
       await api.sql`
         update svc.deliveries
@@ -58,12 +58,12 @@ export function useWebhooks(options: ServiceOptions = {}) {
         from svc.deliveries, generate_series(1, ${attempts}::integer) as n
         where webhook_id = ${webhookId} and emission_seq = svc.emission_seq(${id})`;
     },
-    /** Resolves once a change that makes something due is done, and workers were told of it. */
-    told: async (change: () => Promise<unknown>): Promise<void> => {
-      let told = (): void => undefined;
-      const heard = new Promise<void>((resolve) => (told = resolve));
-      await api.sql.listen("svc_deliveries", () => told());
-      await Promise.all([change(), heard]);
+    /** Resolves once the change is done and workers were notified of due deliveries. */
+    untilNotified: async (change: () => Promise<unknown>): Promise<void> => {
+      let notified = (): void => undefined;
+      const notification = new Promise<void>((resolve) => (notified = resolve));
+      await api.sql.listen("svc_deliveries", () => notified());
+      await Promise.all([change(), notification]);
     },
   };
 }

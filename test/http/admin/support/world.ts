@@ -17,20 +17,20 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 
 interface TokenOptions {
   of: Actor;
-  /** What the token is good for at most. */
+  /** The token's highest role. */
   role?: Role;
-  /** Of a person who signed in, so good for all its organizations; else headless. */
+  /** Whether it is a session's token, valid for all organizations of the user; else headless. */
   session?: boolean;
-  /** As `changeToken`. */
+  /** Like `change` of `changeToken`. */
   change?: string;
 }
 
-/** What the administrative routes declare of themselves. */
+/** The declarations of the administrative routes. */
 export function declarationsOf({ service }: World): Declaration[] {
   return service.routes.flatMap(({ declaration }) => declaration ?? []);
 }
 
-/** What a customer did, so that every list has something in it. */
+/** Operations of customers, so that no list is empty. */
 const HISTORY = [
   { type: "identify", customerId: "globex", traits: { plan: "pro" } },
   { customerId: "globex", event: "login", properties: { seats: 3 } },
@@ -38,8 +38,8 @@ const HISTORY = [
 ];
 
 /**
- * The organization acme with one of everything in both environments of its project `app`, and the organization foreign, which has a
- * project `other` with nothing in it.
+ * Starts a service with the organization acme, which has one of everything in both environments of its project `app`, and foreign, which
+ * has an empty project `other`.
  */
 export async function startWorld() {
   const provider = await startProvider();
@@ -47,7 +47,7 @@ export async function startWorld() {
   const { service, owner, keys } = fixture;
   const { sql } = service.db;
   const foreigner = await service.owner("foreign");
-  /** A request of acme's owner that has to succeed. */
+  /** Makes a request that has to succeed, by default of acme's owner. */
   const make = async (method: string, path: string, body?: unknown, by = owner): Promise<Reply> => {
     const reply = await service.request(method, path, { by, ...(body === undefined ? {} : { body }) });
     expect(reply.status, `${method} ${path}: ${JSON.stringify(reply.body)}`).toBeLessThan(300);
@@ -56,7 +56,7 @@ export async function startWorld() {
   await make("POST", "/projects", { name: "Other", slug: "other" }, foreigner);
   const newWebhook = async (env: Environment): Promise<string> => {
     const id = idOf(await make("POST", `/projects/app/webhooks?env=${env}`, WEBHOOK));
-    // Tests of webhooks must not leave the machine.
+    // Webhook tests must not leave the machine.
     await sql`update svc.webhooks set url = 'http://127.0.0.1:9/hook' where webhook_id = ${id}`;
     return id;
   };
@@ -66,10 +66,10 @@ export async function startWorld() {
     job: object,
   ): Promise<string> => idOf(await make("POST", `/projects/app/${list}?env=${env}`, job));
   const ids = () => ({}) as Record<Environment, string>;
-  /** Of the versions that were deployed first, of webhooks, whose address is refused when it is dialled, and of deliveries to them. */
+  /** Ids of the first versions, of webhooks whose address refuses connections, and of deliveries to them. */
   const [versions, webhooks, deliveries] = [ids(), ids(), ids()];
   const events = ids();
-  /** Of those that nobody has taken, with customers all the same. */
+  /** Ids of jobs that no worker has claimed, but that have results. */
   const [recomputes, previews, backtests] = [ids(), ids(), ids()];
   for (const env of ENVIRONMENTS) {
     const deployed = await make("POST", `/projects/app/config-versions?env=${env}`, { snapshot: snapshot() });
@@ -93,17 +93,17 @@ export async function startWorld() {
     await addSamples(sql, backtests[env], ["globex", "initech"]);
   }
   await sql`insert into iam.plans (plan_id, cloud_execution, rate_per_second, rate_burst) values ('local', false, 1000, 1000)`;
-  /** Of acme, with headless tokens. */
+  /** Members of acme, with headless tokens. */
   const members = {} as Record<Role, Actor>;
   for (const role of ROLES) members[role] = await service.member(owner, role);
-  /** Writes members of a token's row, as SQL. */
+  /** Sets columns of a token's row, as SQL. */
   const changeToken = async ({ token }: Actor, change: string): Promise<void> => {
     await sql`update iam.access_tokens set ${sql.unsafe(change)} where token_hash = ${hashCredential(token)}`;
   };
   return {
     ...{ service, owner, members, foreigner, make },
     ...{ versions, webhooks, events, deliveries, recomputes, previews, backtests },
-    /** A new token of a user. */
+    /** Creates a token of a user. */
     token: async ({ of: { token, organizationId }, role, session = false, change }: TokenOptions): Promise<Actor> => {
       const { text, hash } = newCredential("token");
       const [kind, organization] = session ? ["session", null] : ["headless", organizationId];
@@ -115,7 +115,7 @@ export async function startWorld() {
       if (change !== undefined) await changeToken(actor, change);
       return actor;
     },
-    // What follows makes something and answers its id.
+    // Each of the following creates something and returns its id.
     newWebhook,
     newCustomer: async (env: Environment): Promise<string> => {
       const [row] = await sql<[{ id: string }]>`
@@ -161,7 +161,7 @@ const newInvitation = () => ({ email: `invited-${++made}@example.com`, role: "vi
 const newModel = () => snapshot({ segments: [{ id: `segment_${++made}` }] });
 const idOf = ({ body }: Reply) => (body as { id: string }).id;
 
-/** A request that does something: its address, with an environment where the route has one, and its body. */
+/** A request that succeeds: its address, with an environment if the route has one, and its body. */
 export interface Asked {
   path: string;
   body?: unknown;
@@ -169,7 +169,7 @@ export interface Asked {
 
 type Value = (world: World, env: Environment) => string | Promise<string>;
 
-/** What stands for a parameter of a path; what a request may use up is made for it alone. */
+/** Values of path parameters; what a request uses up is created for that request. */
 const PARAMETERS: Readonly<Record<string, Value>> = {
   project: () => "app",
   customerId: () => "globex",
@@ -189,16 +189,16 @@ const PARAMETERS: Readonly<Record<string, Value>> = {
   tokenId: async ({ make }) => idOf(await make("POST", "/organization/tokens", { label: "CI" })),
 };
 
-/** The same of the last parameter of single routes. */
+/** The same for the last parameter of particular routes. */
 const PARAMETERS_OF: Readonly<Record<string, Value>> = {
   "DELETE /projects/:project/customers/:customerId": ({ newCustomer }, env) => newCustomer(env),
   "DELETE /projects/:project/webhooks/:webhook": ({ newWebhook }, env) => newWebhook(env),
-  // A promotion is of a version that was active in test, always into live.
+  // A promotion is always into live, of a version that was active in test.
   "POST /projects/:project/config-versions/:version/promote": ({ versions }) => versions.test,
   "POST /projects/:project/recomputes/:recompute/retry": ({ newDeadRecompute }, env) => newDeadRecompute(env),
 };
 
-/** Bodies that say something. */
+/** Bodies of routes that need members. */
 const BODIES: Readonly<Record<string, () => object>> = {
   "PATCH /organization": () => ({ timeZone: "Europe/Berlin" }),
   "PATCH /organization/members/:userId": () => ({ role: "developer" }),
@@ -245,8 +245,8 @@ async function requestOf({ method, path, query, body }: Declaration, world: Worl
 }
 
 /**
- * Of every administrative route a request that succeeds for whoever may make it, as often as it is made: what it removes was made for
- * it alone.
+ * For every administrative route a request that succeeds for every permitted caller, repeatedly: what it removes was created for that
+ * request.
  */
 export const REQUESTS = Object.fromEntries(
   adminRoutes({} as AdminDeps)
