@@ -11,7 +11,7 @@ import { envelope, type Reply } from "../../support/service.js";
 import { useIngest } from "./fixture.js";
 import { headOf, openConnection, type RawConnection } from "./raw-connection.js";
 
-/** What one key may hold: half of all. */
+/** The share of one key: half of the total. */
 const BUDGET = 100_000;
 const APPLICATION = "svc test lane";
 
@@ -38,7 +38,7 @@ function ingestor(options: Partial<IngestorOptions> = {}): Ingestor {
   return made;
 }
 
-/** Makes every call wait in the database, until the function that it returns is called. */
+/** Makes every call wait in the database until the returned function is called. */
 async function blockIngestion(): Promise<() => Promise<void>> {
   const held = await fixture.service.db.sql.reserve();
   await held`begin`;
@@ -56,7 +56,7 @@ async function blockIngestion(): Promise<() => Promise<void>> {
 
 const callsInDatabase = () => waitingForLock(fixture.service.db.sql, APPLICATION);
 
-/** In the order of their transactions: each environment has numbers of its own. */
+/** Event names in the order of their transactions, as each environment has separate sequence numbers. */
 async function names(prefix: string): Promise<string[]> {
   const rows = await fixture.service.db.sql<{ event: string }[]>`
     select event from svc.events where starts_with(event, ${prefix}) order by xmin::text::bigint, event_seq`;
@@ -71,7 +71,7 @@ const outcomeOf = (result: PromiseSettledResult<unknown>) =>
   result.status === "fulfilled" ? "taken" : (result.reason as Error).constructor;
 
 describe("batches", () => {
-  it("go to the database in order, a few at once, and are refused where too many wait", async () => {
+  it("go to the database in order, a few at once, and are refused if too many wait", async () => {
     const unblock = await blockIngestion();
     const target = ingestor({ batchConcurrency: 2, batchesWaitingMax: 6 });
     const sent = Promise.allSettled(
@@ -83,11 +83,11 @@ describe("batches", () => {
     expect((await sent).map(outcomeOf)).toEqual([...Array(5).fill("taken"), ...Array(3).fill(QueueFullError)]);
     const stored = await names("bounded");
     expect(stored.toSorted()).toEqual(Array.from({ length: 5 }, (_, n) => `bounded ${n}`));
-    // The first two may overtake each other, no more.
+    // Only the first two can overtake each other.
     expect(stored.slice(0, 2).toSorted()).toEqual(["bounded 0", "bounded 1"]);
   });
 
-  it("do not wait for single events, nor single events for them", async () => {
+  it("do not wait for single events, and vice versa", async () => {
     const unblock = await blockIngestion();
     const target = ingestor({ concurrency: 1, batchConcurrency: 1 });
     const sent = [target.batch(holder(), batchBody("apart 1")), target.single(holder(), singleBody("apart 2"))];
@@ -97,7 +97,7 @@ describe("batches", () => {
   });
 });
 
-describe("one organization, however many keys it comes with,", () => {
+describe("one organization, however many keys it uses,", () => {
   const keys = (count: number) =>
     Promise.all(Array.from({ length: count }, async () => ({ ...holder(), keyHash: await fixture.newKey() })));
 
@@ -109,7 +109,7 @@ describe("one organization, however many keys it comes with,", () => {
       form === "batches" ? target.batch(by, batchBody(name)) : target.single(by, singleBody(name));
     const sent = senders.map((one, n) => send(one, `${form} ${n}`));
     await expect.poll(callsInDatabase).toBe(3);
-    // Three wait, and these are half of what may.
+    // Three wait, half of the maximum.
     await expect(send(senders[0]!, `${form} more`)).rejects.toBeInstanceOf(QueueFullError);
     sent.push(send(holder("other"), `${form} other`));
     await expect.poll(callsInDatabase).toBe(4);
@@ -117,7 +117,7 @@ describe("one organization, however many keys it comes with,", () => {
     await Promise.all(sent);
   });
 
-  it("has one turn, and its keys take it one after the other", async () => {
+  it("has one turn, which its keys take one after the other", async () => {
     const senders = await keys(3);
     const unblock = await blockIngestion();
     const target = ingestor({ concurrency: 1 });
@@ -133,8 +133,8 @@ describe("one organization, however many keys it comes with,", () => {
   });
 });
 
-describe("where the database takes too long", () => {
-  // A key has one call of single events under way at a time.
+describe("when the database takes too long", () => {
+  // A key has one call of single events in progress at a time.
   it.each([
     ["single", 1],
     ["batch", 2],
@@ -143,7 +143,7 @@ describe("where the database takes too long", () => {
     const target = ingestor({ concurrency: places, batchConcurrency: places, answerMsMax: 300 });
     const send = (name: string) =>
       form === "single" ? target.single(holder(), singleBody(name)) : target.batch(holder(), batchBody(name));
-    // All places taken, and one or two in the line.
+    // All places taken, and one or two in the queue.
     const results = await Promise.allSettled([send(`late ${form} 1`), send(`late ${form} 2`), send(`late ${form} 3`)]);
     expect(results.map(outcomeOf)).toEqual([OverdueError, OverdueError, OverdueError]);
     await expect.poll(callsInDatabase).toBe(places);
@@ -152,12 +152,12 @@ describe("where the database takes too long", () => {
     await unblock();
     await expect.poll(() => names(`late ${form}`)).toHaveLength(places);
     await expect.poll(async () => outcomeOf((await Promise.allSettled([send(`late ${form} 5`)]))[0])).toBe("taken");
-    // What waited in the line was never sent.
+    // What waited in the queue was never sent.
     const sent = Array.from({ length: places }, (_, n) => `late ${form} ${n + 1}`);
     expect((await names(`late ${form}`)).toSorted()).toEqual([...sent, `late ${form} 5`]);
   });
 
-  it("another call of the key goes out where one is overdue, while a place is free", async () => {
+  it("another call of the key is sent while one is overdue, if a place is free", async () => {
     const unblock = await blockIngestion();
     const target = ingestor({ concurrency: 2, answerMsMax: 300 });
     for (const calls of [1, 2]) {
@@ -171,7 +171,7 @@ describe("where the database takes too long", () => {
   });
 });
 
-describe("bodies past what the process may hold", () => {
+describe("bodies beyond what the process can hold", () => {
   const padded = (bytes: number, name = "padded") => JSON.stringify(event(name)).padEnd(bytes);
   const full = envelope(
     "SERVICE_UNAVAILABLE",
@@ -191,7 +191,7 @@ describe("bodies past what the process may hold", () => {
     return connection;
   };
 
-  /** Whether a body of so many bytes would be read now; without sending one. */
+  /** Whether a body of this size would be read now, without sending one. */
   async function fits(bytes: number): Promise<boolean> {
     const connection = open(bytes, { Expect: "100-continue" });
     await expect.poll(() => connection.answers()).toHaveLength(1);
@@ -207,7 +207,7 @@ describe("bodies past what the process may hold", () => {
     return connection;
   }
 
-  it("are refused at once, and taken when there is room again", async () => {
+  it("are refused at once, and accepted when there is room again", async () => {
     const held = await holdBody(90_000);
     expectFull(await fixture.single(padded(20_000)));
     expect((await fixture.single(padded(5_000))).status).toBe(202);
@@ -216,7 +216,7 @@ describe("bodies past what the process may hold", () => {
     expect((await fixture.single(padded(20_000))).status).toBe(202);
   });
 
-  it("count as they arrive where their length is not declared", async () => {
+  it("count as they arrive if their length is not declared", async () => {
     await holdBody(90_000);
     const headers = { Authorization: `Bearer ${fixture.keys.test}`, "Content-Type": "application/json" };
     const chunks = (async function* () {
@@ -226,20 +226,20 @@ describe("bodies past what the process may hold", () => {
     expect((await fetch(`${fixture.service.url}/v1/events`, init)).status).toBe(503);
   });
 
-  it("count as they are after decompression", async () => {
+  it("count with their decompressed size", async () => {
     const gzip = gzipSync(padded(BUDGET + 1));
     expectFull(await fixture.post("/v1/events", gzip, { "Content-Encoding": "gzip" }));
     const fitting = gzipSync(padded(BUDGET));
     expect((await fixture.post("/v1/events", fitting, { "Content-Encoding": "gzip" })).status).toBe(202);
   });
 
-  it("count in the administrative API too, and three quarters of all are what one address may hold", async () => {
+  it("count in the administrative API, too, where one address can hold three quarters of the total", async () => {
     const held = await holdBody(90_000);
     const live = open(50_000, {}, fixture.keys.live);
     live.write(padded(49_999));
     const body = JSON.stringify({ name: "New", slug: "new" }).padEnd(15_000);
     const create = (text: string) => fixture.service.request("POST", "/projects", { by: fixture.owner, body: text });
-    // Tried with what would be refused anyway, until both are held.
+    // Retried with a request that would be refused anyway, until both are held.
     const refusal = async () => ((await create("{".padEnd(15_000))).body as { error: { reason: string } }).error.reason;
     await expect
       .poll(refusal)
@@ -258,13 +258,13 @@ describe("bodies past what the process may hold", () => {
     await expect.poll(() => fits(BUDGET)).toBe(true);
   });
 
-  it("are given back by every refusal", async () => {
+  it("are released by every refusal", async () => {
     for (const body of ["{".padEnd(90_000), padded(90_000, ""), Buffer.alloc(90_000, 0xff), padded(90_000)]) {
       expect((await fixture.single(body)).status).not.toBe(503);
     }
   });
 
-  it("stay counted while a call that was given up is under way", async () => {
+  it("stay counted while an abandoned call is in progress", async () => {
     const unblock = await blockIngestion();
     const reply = await fixture.post("/v1/events/batch", batchBody("given up").padEnd(90_000));
     expect(reply.status).toBe(503);
@@ -277,7 +277,7 @@ describe("bodies past what the process may hold", () => {
 });
 
 const text = (more: object = {}) => JSON.stringify({ customerId: "c", event: "e", ...more });
-/** Refused by the database with a data exception that concerns the call as a whole. */
+/** Refused by the database with a data exception for the whole call. */
 const poison = () => `{"customerId":"c","event":"poison","properties":{"a":0.${"1".repeat(20_000)}}}`;
 const brief = ({ outcome }: SingleOutcome) => ("code" in outcome ? outcome.code : outcome.duplicate ? "again" : "new");
 const settledAs = (results: PromiseSettledResult<SingleOutcome>[]) =>
@@ -286,7 +286,7 @@ const settledAs = (results: PromiseSettledResult<SingleOutcome>[]) =>
   );
 
 describe("single events that arrive together", () => {
-  it("share calls, and keep the order in which they came", async () => {
+  it("share calls, and keep their order of arrival", async () => {
     const target = ingestor({ waitingMax: 10_000 });
     const before = await fixture.stored();
     const answers = await Promise.all(Array.from({ length: 300 }, () => target.single(holder(), text())));
@@ -294,11 +294,11 @@ describe("single events that arrive together", () => {
     expect(new Set(ids).size).toBe(300);
     expect(ids).toEqual(ids.toSorted());
     const after = await fixture.stored();
-    // The first goes out at once and alone, the others while it is under way.
+    // The first is sent at once and alone, the others while it is in progress.
     expect([after.events - before.events, after.batches - before.batches]).toEqual([300, 2]);
   });
 
-  it("do not fail with a neighbour that the database refuses", async () => {
+  it("do not fail because the database refuses a neighbour", async () => {
     const target = ingestor({ waitingMax: 10_000 });
     const before = await fixture.stored();
     const bodies = Array.from({ length: 200 }, (_, n) => (n % 67 === 5 ? poison() : text()));
@@ -307,7 +307,7 @@ describe("single events that arrive together", () => {
     expect((await fixture.stored()).events - before.events).toBe(197);
   });
 
-  it("of several keys do not mix, and a bad key fails alone", async () => {
+  it("of several keys are not mixed, and an invalid key fails alone", async () => {
     const target = ingestor({ waitingMax: 10_000 });
     const keys = [keyHash, hashCredential(fixture.keys.live), hashCredential("svc_test_unknown")];
     const results = await Promise.allSettled(

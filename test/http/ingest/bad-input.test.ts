@@ -27,7 +27,7 @@ const tooDeep = (field: string): Refusal =>
   });
 const RANGE = "The number is outside the range of a double (about 5e-324 to 1.8e308).";
 
-describe("values that JSON allows and the database cannot keep are refused:", () => {
+describe("values that JSON allows and the database cannot store are refused:", () => {
   const long = "9".repeat(280);
   it.each([
     ["U+0000", '{"a":"x\\u0000y"}', "\\u0000", NUL],
@@ -55,7 +55,7 @@ describe("values that JSON allows and the database cannot keep are refused:", ()
     },
   );
 
-  it.each(["customerId", "event", "idempotencyKey"])("U+0000 and half a pair in %s", async (field) => {
+  it.each(["customerId", "event", "idempotencyKey"])("U+0000 and a lone surrogate in %s", async (field) => {
     for (const text of ["\\u0000", "a\\udc00"]) {
       const body = JSON.stringify({ customerId: "c", event: "e", [field]: "@" }).replace("@", text);
       const error = { code: "VALIDATION_ERROR", field, value: text.slice(-6) };
@@ -63,8 +63,8 @@ describe("values that JSON allows and the database cannot keep are refused:", ()
     }
   });
 
-  it("a number that stands behind a long text of escapes", async () => {
-    // In a member that a later one hides, so that no limit of a field ends the search before.
+  it("a number after a long text of escapes", async () => {
+    // In a member that a later one hides, so that no field limit refuses it first.
     const hidden = `"${'\\n\\\\\\"'.repeat(200_000)}"`;
     const send = (value: string) =>
       fixture.post("/v1/events/batch", `{"events":[${hidden},${value}],"events":[${EVENT}]}`);
@@ -78,7 +78,7 @@ describe("values that JSON allows and the database cannot keep are refused:", ()
     ["a fraction of 16,384 places", `0.${"1".repeat(16_384)}`],
     ["a fraction of 16,384 zeros", `-1.${"0".repeat(16_384)}`],
     ["places by the exponent", `1.${"0".repeat(16_380)}e-4`],
-  ])("%s, which are more than the database keeps", async (_, literal) => {
+  ])("%s, beyond the precision of the database", async (_, literal) => {
     const reason = "The number has more than 16,383 digits after the point.";
     await fixture.refusesOperation(eventText(`{"a":${literal}}`), 400, (prefix) =>
       unstorable(literal.slice(0, 40), reason, { field: `${prefix}properties.a` }),
@@ -87,11 +87,11 @@ describe("values that JSON allows and the database cannot keep are refused:", ()
 });
 
 describe("nesting", () => {
-  it.each([100, 5_000])("past the depth of 100 is refused: %i levels of lists below properties", async (levels) => {
+  it.each([100, 5_000])("beyond a depth of 100 is refused: %i levels of lists below properties", async (levels) => {
     await fixture.refusesOperation(eventText(`{"a":${deep(levels)}}`), 400, (prefix) => tooDeep(`${prefix}properties`));
   });
 
-  it("past it is refused in objects and in traits", async () => {
+  it("beyond it is refused in objects and in traits", async () => {
     const traits = `${'{"a":'.repeat(101)}1${"}".repeat(101)}`;
     const body = batchOf(`{"type":"identify","customerId":"c","traits":${traits}}`);
     await fixture.refuses(() => fixture.post("/v1/events/batch", body), 400, tooDeep("events[0].traits"));
@@ -105,7 +105,7 @@ describe("nesting", () => {
     ["an unknown member", `{"customerId":"c","event":"e","x":${deep(9_000)}}`],
     ["a member that a later one hides", `{"customerId":"c","properties":${deep(250_000)},"event":"e","properties":{}}`],
     ["half a document", "[".repeat(500_000)],
-  ])("of %s is a clear refusal", async (_, body) => {
+  ])("of %s is refused clearly", async (_, body) => {
     const before = await fixture.stored();
     for (const reply of [await fixture.single(body), await fixture.post("/v1/events/batch", batchOf(body))]) {
       const code = expect.stringMatching(/^(VALIDATION_ERROR|MALFORMED_JSON)$/) as unknown;
@@ -115,7 +115,7 @@ describe("nesting", () => {
   });
 });
 
-/** The text of the one event that was stored. */
+/** The text of the one stored event. */
 async function readBack(reply: Reply) {
   expect(reply.status).toBe(202);
   const rows = await sql<[{ customer_id: string; event: string; properties: string }]>`
@@ -123,8 +123,8 @@ async function readBack(reply: Reply) {
   return { ...rows[0] };
 }
 
-// fuzz.test.ts has any text and any value of a number.
-describe("what is accepted reads back exactly from svc.events:", () => {
+// fuzz.test.ts has arbitrary texts and numbers.
+describe("accepted values read back exactly from svc.events:", () => {
   it.each([
     ["a hundred levels", deep(99, "1")],
     ["zeros at the end of a fraction", "0.1000"],
@@ -152,7 +152,7 @@ describe("what is accepted reads back exactly from svc.events:", () => {
     expect(properties).toContain("1000, 0.0150, 10000000000000000000000, 0.000");
   });
 
-  it("of a key that is there twice, the last value, as JavaScript reads it", async () => {
+  it("the last value of a repeated key, as in JavaScript", async () => {
     const body =
       '{"customerId":"x","customerId":"c","event":"x","properties":{"a":1},"properties":{"a":[1],"b":1,"a":{"c":1,"c":2}},"event":"e"}';
     expect(await readBack(await fixture.single(body))).toEqual({
@@ -162,7 +162,7 @@ describe("what is accepted reads back exactly from svc.events:", () => {
     });
   });
 
-  it("of events that are there twice in a batch, the last", async () => {
+  it("the last of repeated events members in a batch", async () => {
     const before = await fixture.stored();
     const reply = await fixture.post("/v1/events/batch", `{"events":[${EVENT}],"events":[${EVENT},${EVENT}]}`);
     expect(reply.body).toMatchObject({ accepted: 2 });
@@ -170,7 +170,7 @@ describe("what is accepted reads back exactly from svc.events:", () => {
   });
 });
 
-it("traits are kept exactly, explicit nulls included", async () => {
+it("traits are stored exactly, explicit nulls included", async () => {
   const traits = '{"big": 12345678901234567890, "gone": null, "exact": 0.1000}';
   await fixture.post("/v1/events/batch", batchOf(`{"type":"identify","customerId":"exact","traits":${traits}}`));
   expect(await sql`select traits::text as traits from svc.trait_updates where customer_id = 'exact'`).toEqual([

@@ -6,7 +6,7 @@ import { startPrivateServer } from "./private-server.js";
 import { startProxy } from "./vanishing-proxy.js";
 
 const OPTIONS: ServiceOptions = { keyMsMax: 500, ingestor: { answerMsMax: 500, batchConcurrency: 2 } };
-/** For what needs the database to come back. */
+/** For polling until the database is back. */
 const PATIENCE = { timeout: 50_000, interval: 100 };
 
 function expectUnavailable({ status, headers, body }: Reply): void {
@@ -21,13 +21,13 @@ const event = (name: string, idempotencyKey?: string) => ({
   ...(idempotencyKey !== undefined && { idempotencyKey }),
 });
 
-async function untilTaken(request: () => Promise<Reply>): Promise<void> {
+async function untilAccepted(request: () => Promise<Reply>): Promise<void> {
   await expect.poll(async () => (await request()).status, PATIENCE).toBe(202);
 }
 
 /**
- * Sends a single event and a batch, each with and without idempotency keys, and expects that all are refused. What it answers expects, once
- * there is a database again, that repetitions are taken and nothing is doubled.
+ * Sends a single event and a batch, each with and without idempotency keys, and expects that all are refused. The returned function expects,
+ * once the database is back, that repetitions are accepted and nothing is stored twice.
  */
 async function refusesEach(fixture: IngestFixture, run: string): Promise<() => Promise<void>> {
   const keyed = [1, 2, 3].map((n) => event(`${run} keyed ${n}`, `${run} keyed ${n}`));
@@ -35,7 +35,7 @@ async function refusesEach(fixture: IngestFixture, run: string): Promise<() => P
   const requests = [keyed, unkeyed].flatMap(([first, ...rest]) => [fixture.single(first), fixture.batch(rest)]);
   for (const reply of await Promise.all(requests)) expectUnavailable(reply);
   return async () => {
-    for (const each of keyed) await untilTaken(() => fixture.single(each));
+    for (const each of keyed) await untilAccepted(() => fixture.single(each));
     const rows = await fixture.service.db.sql<{ event: string }[]>`
       select event from svc.events where starts_with(event, ${run}) order by event`;
     const stored = rows.map((row) => row.event);
@@ -44,14 +44,14 @@ async function refusesEach(fixture: IngestFixture, run: string): Promise<() => P
   };
 }
 
-it("a server that is paused is answered for with 503, and nothing is doubled when it goes on", async () => {
+it("requests are answered 503 while the database server is paused, and nothing is stored twice when it resumes", async () => {
   const server = await startPrivateServer();
   const fixture = await startIngest({}, { ...OPTIONS, database: server.database });
   try {
-    await untilTaken(() => fixture.single(event("before")));
+    await untilAccepted(() => fixture.single(event("before")));
     await server.pause();
     const expectRepeatable = await refusesEach(fixture, "paused");
-    // More than there are places, and a key that has to be asked for.
+    // More requests than places, and a key that has to be looked up.
     const live = () => fixture.single(event("live"), { Authorization: `Bearer ${fixture.keys.live}` });
     const more = [
       ...Array.from({ length: 50 }, (_, n) => fixture.single(event(`more ${n}`))),
@@ -61,7 +61,7 @@ it("a server that is paused is answered for with 503, and nothing is doubled whe
     for (const reply of await Promise.all(more)) expectUnavailable(reply);
     server.resume();
     await expectRepeatable();
-    await untilTaken(live);
+    await untilAccepted(live);
     const [row] = await server.database.sql<[{ doubled: number }]>`
       select count(*)::integer as doubled
       from (select 1 from svc.events where event <> 'live' group by event having count(*) > 1) as d`;
@@ -72,13 +72,13 @@ it("a server that is paused is answered for with 503, and nothing is doubled whe
   }
 });
 
-it("a machine that vanishes is answered for with 503, and its successor is used though no connection ever ended", async () => {
+it("requests are answered 503 after the database machine vanishes, and its successor is used although no connection was closed", async () => {
   const database = await createDatabase();
   const proxy = await startProxy(database.url);
   const options = { ...OPTIONS, silentMsMax: 1_500, database: { ...database, url: proxy.url } };
   const fixture = await startIngest({}, options);
   try {
-    await untilTaken(() => fixture.single(event("before")));
+    await untilAccepted(() => fixture.single(event("before")));
     proxy.vanish();
     const expectRepeatable = await refusesEach(fixture, "vanished");
     proxy.replace();

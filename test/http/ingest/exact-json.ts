@@ -2,8 +2,8 @@ const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * Reads a JSON text as JSON.parse does, but numbers exactly, which a double would round. To tell them from texts, numbers come as
- * `#digits e exponent` and texts with `'` in front. Zero has no sign, because jsonb keeps none.
+ * Reads a JSON text like JSON.parse, but keeps numbers exactly, which a double would round. To distinguish them from texts, numbers become
+ * `#digits e exponent` and texts start with `'`. Zero has no sign, because jsonb keeps none.
  */
 export function readExactly(json: string): unknown {
   const tagged = json.replace(TOKENS, (token) =>
@@ -12,7 +12,7 @@ export function readExactly(json: string): unknown {
   return JSON.parse(tagged);
 }
 
-/** One text for all spellings of a number. */
+/** The same text for all spellings of a number. */
 function decimal(token: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = NUMBER.exec(token) ?? [];
   const digits = (whole + fraction).replace(/^0+/, "");
@@ -23,7 +23,7 @@ function decimal(token: string): string {
 }
 
 /**
- * Whether the service keeps a JSON text: no U+0000 or half of a surrogate pair, no number beyond the doubles, also where a later member of
+ * Whether the service stores a JSON text: no U+0000 or lone surrogate, no number beyond the range of doubles, even where a later member of
  * the same name hides it.
  */
 export function isStorable(json: string): boolean {
@@ -37,5 +37,5 @@ export function isStorable(json: string): boolean {
 function isWithinDoubles(token: string): boolean {
   const value = Number(token);
   if (value !== 0 || decimal(token) !== "0") return Number.isFinite(value) && value !== 0;
-  return Math.abs(Number(token.split(/e/i)[1] ?? 0)) <= 324; // the places of a zero are kept
+  return Math.abs(Number(token.split(/e/i)[1] ?? 0)) <= 324; // a zero keeps its decimal places
 }

@@ -8,7 +8,7 @@ import { propertyRuns } from "../../support/property-runs.js";
 import { eventIds, type Refusal } from "./answers.js";
 import { batchOf, EVENT, eventText, useIngest, taken } from "./fixture.js";
 
-// What test/spec does not ask of the fields of operations.
+// Rules about fields of operations that test/spec does not cover.
 
 const fixture = await useIngest();
 const { sql } = fixture.service.db;
@@ -22,7 +22,7 @@ const LONG = "n".repeat(100_000);
 it.each([
   ["256 code points in each text", { customerId: FULL, event: FULL, idempotencyKey: FULL }],
   ["white space as an id", { customerId: " ", event: "\t", idempotencyKey: "\n" }],
-])("an event is taken with %s", async (_, body) => {
+])("an event is accepted with %s", async (_, body) => {
   const reply = await fixture.single(body);
   expect({ status: reply.status, body: reply.body }).toEqual({ status: 202, body: taken() });
 });
@@ -40,7 +40,7 @@ it.each<[name: string, operation: unknown, refusal: (field: string) => Refusal, 
   await fixture.refusesOperation(operation, 400, (prefix) => refusal(prefix + field));
 });
 
-it("a batch sent as a single event is told where to go", async () => {
+it("a batch sent as a single event is refused with the right endpoint", async () => {
   const fix = "Send batches to POST /v1/events/batch.";
   await fixture.refuses(() => fixture.single({ events: [valid] }), 400, { ...notOfTrack("events"), fix });
 });
@@ -64,7 +64,7 @@ it.each(['{"events":null}', '{"events":{"0":{}}}', "null"])("%s is refused as a 
   await fixture.refuses(() => fixture.post("/v1/events/batch", body), 400, refusal);
 });
 
-it("__proto__ beside events is refused as any other member", async () => {
+it("__proto__ next to events is refused like any other member", async () => {
   const refusal = invalid({ message: "`__proto__` is not a field of a batch.", field: "__proto__", fix: "Remove it." });
   const body = batchOf(EVENT).replace("]", '],"__proto__":true');
   await fixture.refuses(() => fixture.post("/v1/events/batch", body), 400, refusal);
@@ -73,7 +73,7 @@ it("__proto__ beside events is refused as any other member", async () => {
 describe("sizes", () => {
   const list = (length: number, literal: string) => eventText(`{"a":[${Array(length).fill(literal).join(",")}]}`);
 
-  it("do not count white space and escapes of the sender", async () => {
+  it("do not include white space and escapes of the sender", async () => {
     const spaced = JSON.stringify({ ...valid, properties: documentOf(DOCUMENT_BYTES) }, null, 2);
     expect((await fixture.single(spaced.replaceAll("€", "\\u20ac"))).status).toBe(202);
   });
@@ -86,7 +86,7 @@ describe("sizes", () => {
     ["0e-300", 250],
     [`0.${"1".repeat(300)}`, 250],
     [`1.${"0".repeat(100)}e-200`, 250],
-  ])("count a number as it is written out: %s", async (literal, count) => {
+  ])("count a number as written out: %s", async (literal, count) => {
     const error = { field: "events[1].properties", message: "`events[1].properties` is too large." };
     const reply = await fixture.post("/v1/events/batch", batchOf(EVENT, list(count, literal)));
     expect(reply.body).toMatchObject({ error });
@@ -105,7 +105,7 @@ describe("sizes", () => {
   it.each([
     ["/v1/events", 512 * 1024],
     ["/v1/events/batch", 96 * 1024 * 1024],
-  ])("of bodies to %s end at %i bytes, which no legal one needs", async (path, bytes) => {
+  ])("of bodies to %s are limited to %i bytes, more than any valid one needs", async (path, bytes) => {
     await fixture.refuses(() => fixture.post(path, EVENT.padEnd(bytes + 1)), 413, {
       code: "PAYLOAD_TOO_LARGE",
       message: "The body is too large.",
@@ -117,11 +117,11 @@ describe("sizes", () => {
 
 const at = (timestamp: string) => ({ customerId: "c", event: "e", timestamp });
 
-/** So that no number is negative where SQL takes it apart. */
+/** An offset so that no number is negative when SQL decomposes it. */
 const MS_FROM_YEAR_1_TO_1970 = 62_135_596_800_000;
 
-/** What the property below does not make: the ends of months, of years and of offsets. */
-it("a timestamp at an end of the calendar is taken as the instant that it names", async () => {
+/** Cases that the property below does not generate: the ends of months, years and offsets. */
+it("a timestamp at an edge of the calendar is stored as the instant that it names", async () => {
   const instants = [
     ["2026-03-02T10:00:00-00:00", "2026-03-02 10:00:00.000000"],
     ["2026-03-02T10:00:00+14:00", "2026-03-01 20:00:00.000000"],
@@ -143,7 +143,7 @@ it("a timestamp at an end of the calendar is taken as the instant that it names"
   expect(instants.map(([timestamp], n) => [timestamp, rows[n]!.occurred])).toEqual(instants);
 });
 
-it("any timestamp is kept as the instant that src/ingestion reads, which the local engine goes by", async () => {
+it("any timestamp is stored as the instant that src/ingestion reads, as the local engine does", async () => {
   const two = (min: number, max: number) => fc.integer({ min, max }).map((n) => String(n).padStart(2, "0"));
   const fraction = fc.oneof(
     fc.constant(""),
@@ -189,11 +189,11 @@ it("any timestamp is kept as the instant that src/ingestion reads, which the loc
       const read = rows.map(({ event }) => ({ event, ...parseTimestamp(event) }));
       expect(kept).toEqual(read);
     }),
-    { numRuns: propertyRuns(5), endOnFailure: true }, // a smaller batch would say no more
+    { numRuns: propertyRuns(5), endOnFailure: true }, // a smaller batch would not show more
   );
 });
 
-/** Texts that are no timestamps, by what is wrong with them. */
+/** Invalid timestamps, by what is wrong with them. */
 const WRONG_TIMESTAMPS: [reason: string, ...texts: string[]][] = [
   ["The timestamp has no timezone.", "2026-03-02T10:00", "2026-03-02 10:00:00"],
   [
@@ -224,11 +224,11 @@ const WRONG_TIMESTAMPS: [reason: string, ...texts: string[]][] = [
   ["There is no year 0000.", "0000-03-02T10:00:00Z", "0000-12-31T23:00:00-02:00"],
 ];
 
-it.each(WRONG_TIMESTAMPS)("a text is no timestamp: %s", (reason, ...texts) => {
+it.each(WRONG_TIMESTAMPS)("a timestamp is invalid: %s", (reason, ...texts) => {
   expect(texts.map((text) => [text, timestampProblem(text)])).toEqual(texts.map((text) => [text, reason]));
 });
 
-it("five minutes make a call late, in the database as in the engine", async () => {
+it("a call is late after five minutes, in the database as in the engine", async () => {
   const [row] = await sql`select extract(epoch from svc.punctual())::integer * 1000 as punctual`;
   expect(row).toEqual({ punctual: PUNCTUAL_MILLISECONDS });
   const lateAfter = async (...seconds: number[]) => {

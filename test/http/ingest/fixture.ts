@@ -7,14 +7,14 @@ import { expectRefused, type Refusal } from "./answers.js";
 
 export type IngestFixture = Awaited<ReturnType<typeof startIngest>>;
 
-/** As `startIngest`, until the end of the file. */
+/** Runs `startIngest` until the end of the file. */
 export async function useIngest(...given: Parameters<typeof startIngest>): Promise<IngestFixture> {
   const fixture = await startIngest(...given);
   afterAll(() => fixture.service.stop());
   return fixture;
 }
 
-/** A service with the project "app", and what tests of ingestion ask of it. */
+/** Starts a service with the project "app", with helpers for tests of ingestion. */
 export async function startIngest(overrides: Partial<AppDeps> = {}, options: ServiceOptions = {}) {
   const service = await startService(overrides, options);
   const owner = await service.owner("acme");
@@ -26,7 +26,7 @@ export async function startIngest(overrides: Partial<AppDeps> = {}, options: Ser
     service.request("POST", path, { body, headers: { Authorization: `Bearer ${keys.test}`, ...headers } });
   /** POST /v1/events with the test key. */
   const single = (body: unknown, headers?: Record<string, string>) => post("/v1/events", body, headers);
-  /** How many rows ingestion has written, table by table; what a key has used is a row that changes. */
+  /** The number of rows that ingestion has written, by table, without the usage of keys, whose rows are updated. */
   const stored = async () => {
     type Table = "events" | "traitUpdates" | "idempotencyKeys" | "inbox" | "batches" | "violations";
     const [row] = await sql<[Record<Table, number>]>`
@@ -49,7 +49,7 @@ export async function startIngest(overrides: Partial<AppDeps> = {}, options: Ser
   };
   return {
     ...{ service, owner, keys, post, single, refuses, stored },
-    /** Expects that of an operation, a value or JSON text, as a single event and inside a batch; `refusal` is told what stands before a field's name. */
+    /** Expects this refusal of an operation, a value or JSON text, alone and in a batch; `refusal` gets the prefix of field names. */
     refusesOperation: async (operation: unknown, status: number, refusal: (prefix: string) => Refusal) => {
       const text = typeof operation === "string" ? operation : JSON.stringify(operation);
       await refuses(() => single(text), status, refusal(""));
@@ -75,7 +75,7 @@ export async function startIngest(overrides: Partial<AppDeps> = {}, options: Ser
 
 export const EVENT_ID = expect.stringMatching(/^evt_[0-9a-f]{16}$/) as string;
 
-/** The answer to a single event that was taken. */
+/** The answer to an accepted single event. */
 export function taken(duplicate = false, eventId: string = EVENT_ID): unknown {
   return { eventId, accepted: true, queued: true, duplicate };
 }
@@ -83,7 +83,7 @@ export function taken(duplicate = false, eventId: string = EVENT_ID): unknown {
 /** The smallest event. */
 export const EVENT = '{"customerId":"c","event":"e"}';
 
-/** The body of a batch, of operations as JSON texts. */
+/** The body of a batch of operations as JSON texts. */
 export const batchOf = (...operations: string[]): string => `{"events":[${operations.join(",")}]}`;
 
 /** A JSON text with one member replaced by a raw literal, for what JSON.stringify cannot write. */

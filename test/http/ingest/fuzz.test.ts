@@ -10,7 +10,7 @@ import { openConnection, type RawAnswer } from "./raw-connection.js";
 
 const fixture = await useIngest();
 
-/** Any character but half a pair; the unit "binary" of fast-check takes seconds to be made. */
+/** Any character except lone surrogates; fast-check's unit "binary" takes seconds to build. */
 const unit = fc
   .oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code));
@@ -19,7 +19,7 @@ const ODD_VALUES = ["", null, [], {}, 0, -0, 1e21, true, "track", "identify", "2
 const anyValue = fc.oneof(fc.jsonValue({ maxDepth: 3, stringUnit: unit }), fc.constantFrom<unknown[]>(...ODD_VALUES));
 const FIELDS = ["customerId", "event", "properties", "traits", "timestamp", "idempotencyKey", "type"];
 const field = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...FIELDS) }, { weight: 1, arbitrary: anyText });
-/** Operations that are nearly right: a right one with some members replaced by anything. */
+/** Nearly valid operations: a valid one with some members replaced by anything. */
 const operation = fc.tuple(fc.boolean(), fc.dictionary(field, anyValue, { maxKeys: 1 })).map(([track, changes]) => ({
   ...(track ? { customerId: "c", event: "e", properties: {} } : { type: "identify", customerId: "c", traits: {} }),
   ...changes,
@@ -33,7 +33,7 @@ const document = fc.oneof(
 );
 
 const NOISE = '\\u0000 \\ud800 1e999 0e-20000 { [[[[ " , \u0000 NaN "__proto__":1,'.split(" ").concat("9".repeat(400));
-/** What a broken client or a line of noise makes of a body. */
+/** Corruptions of a body, as by a broken client or a noisy line. */
 const corruption = fc.oneof(
   { weight: 4, arbitrary: fc.constant((bytes: Buffer) => bytes) },
   fc.nat().map((n) => (bytes: Buffer) => bytes.subarray(0, n % (bytes.length + 1))),
@@ -48,7 +48,7 @@ const corruption = fc.oneof(
   }),
 );
 
-/** A body, mostly nearly right. */
+/** A body, mostly nearly valid. */
 const body = fc.oneof(
   {
     weight: 9,
@@ -57,7 +57,7 @@ const body = fc.oneof(
   fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
 );
 
-/** How a body is compressed, and what becomes of it then. */
+/** The compression of a body, with possible corruption afterwards. */
 const compression = fc.oneof(
   fc.constant((bytes: Buffer) => gzipSync(bytes)),
   corruption.map((corrupt) => (bytes: Buffer) => corrupt(gzipSync(bytes))),
@@ -71,12 +71,12 @@ const compression = fc.oneof(
 );
 
 const PATHS = ["/v1/events", "/v1/events/batch"];
-/** A right body and a wrong one, which are among those that are tried. */
+/** An invalid and a valid body, which are always among the examples. */
 const WRONG = Buffer.from("[");
-const rightOf = (path: string) => Buffer.from(path === "/v1/events" ? EVENT : batchOf(EVENT));
+const validFor = (path: string) => Buffer.from(path === "/v1/events" ? EVENT : batchOf(EVENT));
 
 describe.each(PATHS)("POST %s", (path) => {
-  /** Sends a body; what is refused must say why and leave nothing. Answers the status. */
+  /** Sends a body; a refusal must give a reason and store nothing. Returns the status. */
   async function expectSense(bytes: Buffer, headers: Record<string, string>): Promise<number> {
     const before = await fixture.stored();
     const reply = await fixture.post(path, bytes, headers);
@@ -88,7 +88,7 @@ describe.each(PATHS)("POST %s", (path) => {
     return reply.status;
   }
 
-  it("answers anything, compressed or not, with 202 or a clear refusal, and stores nothing of what it refused", async () => {
+  it("answers anything, compressed or not, with 202 or a clear refusal, and stores nothing that it refused", async () => {
     const statuses = new Set<string>();
     await fc.assert(
       fc.asyncProperty(body, fc.option(compression, { freq: 2 }), async (bytes, compress) => {
@@ -97,11 +97,11 @@ describe.each(PATHS)("POST %s", (path) => {
         statuses.add(`${encoding} ${await expectSense(sent, { "Content-Encoding": encoding })}`);
       }),
       {
-        // A compressed one every other time.
+        // Every other one compressed.
         numRuns: propertyRuns(120),
         examples: [
-          [rightOf(path), null],
-          [rightOf(path), gzipSync],
+          [validFor(path), null],
+          [validFor(path), gzipSync],
           [WRONG, null],
           [WRONG, gzipSync],
         ],
@@ -111,7 +111,7 @@ describe.each(PATHS)("POST %s", (path) => {
     expect([...statuses]).toEqual(expect.arrayContaining(both));
   });
 
-  it("keeps every number and text exactly, however it is written, or refuses what cannot be kept", async () => {
+  it("stores every number and text exactly, however it is written, or refuses what cannot be stored", async () => {
     const statuses = new Set<number>();
     await fc.assert(
       fc.asyncProperty(jsonText, async (value) => {
@@ -132,7 +132,7 @@ describe.each(PATHS)("POST %s", (path) => {
   });
 });
 
-it("any text is kept exactly in every place where it may stand", async () => {
+it("any text is stored exactly in every place where it is allowed", async () => {
   const hard = "__proto__|constructor|null|'; drop table svc.events; --|\\u0000|\ufeff|\u202e|e\u0301|%_".split("|");
   const name = fc
     .oneof(fc.constantFrom(...hard), fc.string({ unit, minLength: 1, maxLength: 200 }))
@@ -164,7 +164,7 @@ function levels(value: unknown): number {
   return 1 + Object.values(value).reduce((most: number, member) => Math.max(most, levels(member)), 0);
 }
 
-/** The text of the stored properties, because a number may be beyond a double. */
+/** The text of the stored properties, because a number can exceed the range of doubles. */
 async function propertiesOf(id: string): Promise<string> {
   const [row] = await fixture.service.db.sql<[{ properties: string }]>`
     select properties::text as properties from svc.events where svc.event_id(event_seq) = ${id}`;
@@ -183,7 +183,7 @@ describe("whatever its headers say, a request", () => {
 
   type Framing = (bytes: Buffer) => [headers: string, body: Buffer];
   const byLength: Framing = (bytes) => [`Content-Length: ${bytes.length}\r\n`, bytes];
-  /** How the length of the body is told, given its bytes: rightly or wrongly; slow-clients.test.ts has more of the wrong ones. */
+  /** How the body's length is declared, rightly or wrongly; slow-clients.test.ts has more of the wrong ones. */
   const framing = fc.constantFrom<Framing>(
     byLength,
     byLength,
@@ -220,14 +220,14 @@ describe("whatever its headers say, a request", () => {
     )
     .map((lines) => lines.join(""));
 
-  it.each(PATHS)("to %s is answered clearly or not at all where it is incomplete, and nothing waits", async (path) => {
+  it.each(PATHS)("to %s is answered clearly, or not at all if incomplete, and nothing hangs", async (path) => {
     const statuses = new Set<number>();
-    const right = rightOf(path);
+    const valid = validFor(path);
     await fc.assert(
       fc.asyncProperty(
         head,
         framing,
-        fc.oneof(fc.constant(right), body),
+        fc.oneof(fc.constant(valid), body),
         fc.boolean(),
         async (lines, frame, bytes, zip) => {
           const [length, framed] = frame(zip && /encoding: gzip\r/i.test(lines) ? gzipSync(bytes) : bytes);
@@ -242,9 +242,9 @@ describe("whatever its headers say, a request", () => {
       {
         numRuns: propertyRuns(80),
         examples: [
-          ["Content-Type: application/json\r\n", byLength, right, false],
+          ["Content-Type: application/json\r\n", byLength, valid, false],
           ["Content-Type: application/json\r\n", byLength, WRONG, false],
-          ["Content-Type: text/plain\r\n", byLength, right, false],
+          ["Content-Type: text/plain\r\n", byLength, valid, false],
         ],
       },
     );
@@ -252,7 +252,7 @@ describe("whatever its headers say, a request", () => {
     expect((await fixture.single({ customerId: "c", event: "after" })).status).toBe(202);
   });
 
-  /** Writes a request, ends our half of the connection, and answers what came until the service ended its half; interim answers do not count. */
+  /** Writes a request, closes our half of the connection, and returns the answers until the service closes its half, except interim ones. */
   async function exchange(request: Buffer): Promise<RawAnswer[]> {
     const connection = openConnection(fixture.service.url);
     connection.socket.end(request);
@@ -264,7 +264,7 @@ describe("whatever its headers say, a request", () => {
     if (status === 202) return;
     expect(status, JSON.stringify(answer)).toBeGreaterThanOrEqual(400);
     expect(status, JSON.stringify(answer)).toBeLessThan(500);
-    const said = expect.stringMatching(/\S/) as string;
-    expect(answer).toMatchObject({ error: { code: said, message: said, requestId: said, fix: said } });
+    const nonBlank = expect.stringMatching(/\S/) as string;
+    expect(answer).toMatchObject({ error: { code: nonBlank, message: nonBlank, requestId: nonBlank, fix: nonBlank } });
   }
 });

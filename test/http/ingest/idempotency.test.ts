@@ -9,7 +9,7 @@ const fixture = await useIngest();
 let keys = 0;
 const nextKey = () => `key ${++keys}`;
 
-/** An event as JSON text, because spellings matter. Of a member that is there twice the last counts, so `more` may replace any. */
+/** An event as JSON text, because spellings matter. The last of repeated members counts, so `more` can replace any. */
 const text = (key: string, more: string): string =>
   `{"customerId":"c","event":"e","idempotencyKey":${JSON.stringify(key)}${more === "" ? "" : `,${more}`}}`;
 const IDENTIFY = '{"type":"identify","customerId":"c","traits":{}}';
@@ -18,8 +18,8 @@ const single = (event: string): Promise<Reply> => fixture.single(event);
 const batch = (...operations: string[]): Promise<Reply> => fixture.post("/v1/events/batch", batchOf(...operations));
 
 /**
- * Pairs of spellings of one payload, and of different payloads. test/spec has one of each field that counts; repetition.test.ts has what the
- * hash tells apart in properties, and every way to repeat a request.
+ * Pairs of spellings of one payload, and of different payloads. test/spec has one for each relevant field; repetition.test.ts has the
+ * differences in properties that the hash detects, and every way to repeat a request.
  */
 const SAME: [name: string, first: string, second: string][] = [
   ["with a member twice", '"properties":{"a":2}', '"properties":{"a":1,"a":2}'],
@@ -31,7 +31,7 @@ const OTHER: [name: string, first: string, second: string][] = [
   ["an accent composed otherwise", '"customerId":"\\u00e9"', '"customerId":"e\\u0301"'],
 ];
 
-/** Events and keys that were stored since. */
+/** The number of events and keys that the work stores. */
 async function added(work: () => Promise<void>): Promise<{ events: number; keys: number }> {
   const before = await fixture.stored();
   await work();
@@ -46,8 +46,8 @@ function expectConflict(reply: Reply, key: string): void {
   expect(reply.body).toMatchObject({ error: { value: key } });
 }
 
-describe("a key that is twice in a batch", () => {
-  it.each(SAME)("is one event with the same payload %s", async (_, first, second) => {
+describe("a repeated key in a batch", () => {
+  it.each(SAME)("is one event for the same payload %s", async (_, first, second) => {
     const key = nextKey();
     const send = () => batch(text(key, first), IDENTIFY, text(key, second));
     const stored = await added(async () => {
@@ -59,7 +59,7 @@ describe("a key that is twice in a batch", () => {
     expect(stored).toEqual({ events: 1, keys: 1 });
   });
 
-  it.each(OTHER)("conflicts with %s, and stays free", async (_, first, second) => {
+  it.each(OTHER)("conflicts for %s, and stays free", async (_, first, second) => {
     const key = nextKey();
     const send = () => batch(text(key, first), IDENTIFY, text(key, second));
     const stored = await added(async () => {
@@ -73,7 +73,7 @@ describe("a key that is twice in a batch", () => {
   });
 });
 
-it("a conflict in a batch refuses it whole, and its other keys stay free", async () => {
+it("a conflict refuses the whole batch, and its other keys stay free", async () => {
   const [free, used] = [nextKey(), nextKey()];
   const other = '"properties":{"another":"payload"}';
   expectNew(await single(text(used, "")));
@@ -82,7 +82,7 @@ it("a conflict in a batch refuses it whole, and its other keys stay free", async
   expectNew(await single(text(free, other)));
 });
 
-it("all keys of a batch that stand for another payload are named at once", async () => {
+it("all conflicting keys of a batch are named at once", async () => {
   const [used, both, free] = [nextKey(), nextKey(), nextKey()];
   expectNew(await single(text(used, "")));
   const other = '"properties":{"another":"payload"}';

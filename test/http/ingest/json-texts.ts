@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
-// Arbitrary JSON at the level of its text, which has what JSON.stringify never writes: numbers of any size and spelling, any escape, members
-// of one name twice.
+// Arbitrary JSON at the text level, with what JSON.stringify never writes: numbers of any size and spelling, any escape, repeated
+// members.
 
 const digits = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.integer({ min: 0, max: 9 }).map(String), minLength, maxLength });
@@ -49,7 +49,7 @@ const value = fc.letrec<{ value: string }>((tie) => ({
   ),
 })).value;
 
-/** A value as JSON text; now and then in so many lists that it is nearly or quite too deep. */
+/** A value as JSON text, sometimes nested in so many lists that it is nearly or just too deep. */
 export const jsonText = fc.oneof(
   { weight: 12, arbitrary: value },
   fc

@@ -14,7 +14,7 @@ const fixture = await useIngest();
 const { sql } = fixture.service.db;
 
 const event = (name: string, more: object = {}) => ({ customerId: "c", event: name, ...more });
-/** So large that a thread sends it. */
+/** Makes a batch so large that it is sent by a thread. */
 const large = (...events: object[]) => JSON.stringify({ events }).padEnd(READ_AT_ONCE.bytesMax + 1);
 const send = (body: string) => fixture.post("/v1/events/batch", body);
 const exact = ({ status, body }: Reply) => ({ status, body });
@@ -27,7 +27,7 @@ async function stored(name: string): Promise<number> {
 const expectWaiting = (application: string, calls: number) =>
   expect.poll(() => waitingForLock(sql, application), { timeout: 20_000 }).toBe(calls);
 
-/** Does the work while ingestion waits in the database. */
+/** Does the work while ingestion is blocked in the database. */
 async function whileBlocked(work: () => Promise<void>): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`lock table svc.ingest_batches in share mode`;
@@ -35,7 +35,7 @@ async function whileBlocked(work: () => Promise<void>): Promise<void> {
   });
 }
 
-it("a large batch is taken as it is, its letters and numbers too", async () => {
+it("a large batch is stored unchanged, including its characters and numbers", async () => {
   const properties = { text: "é→😀", number: 12.5 };
   const body = large(event("letters", { properties }));
   const compressed = () => fixture.post("/v1/events/batch", gzipSync(body), { "Content-Encoding": "gzip" });
@@ -45,7 +45,7 @@ it("a large batch is taken as it is, its letters and numbers too", async () => {
   expect(rows).toEqual([{ properties }, { properties }]);
 });
 
-it("what the database refuses of a large batch is told as of any other", async () => {
+it("a refusal of a large batch by the database is answered like any other", async () => {
   const keyed = (properties: object) => event("keyed", { idempotencyKey: "k", properties });
   expect((await send(large(keyed({ a: 1 })))).status).toBe(202);
   const refused = await send(large(keyed({ a: 2 })));
@@ -53,7 +53,7 @@ it("what the database refuses of a large batch is told as of any other", async (
   expect(exact(refused)).toEqual(exact(await fixture.batch([keyed({ a: 2 })])));
 });
 
-it("a large batch whose connection is lost is sent again, and stored once", async () => {
+it("a large batch is retried after a lost connection, and stored once", async () => {
   let reply: Promise<Reply> | undefined;
   await whileBlocked(async () => {
     reply = send(large(event("lost")));
@@ -66,7 +66,7 @@ it("a large batch whose connection is lost is sent again, and stored once", asyn
   expect(await stored("lost")).toBe(1);
 });
 
-it("large batches wait for one another, and other batches for none of them", async () => {
+it("large batches wait for each other, and other batches do not wait for them", async () => {
   let replies: Promise<Reply>[] = [];
   await whileBlocked(async () => {
     replies = Array.from({ length: LARGE_CALLS_OF_ORGANIZATION + 2 }, () => send(large(event("large"))));
@@ -79,7 +79,7 @@ it("large batches wait for one another, and other batches for none of them", asy
   expect(await stored("large")).toBe(LARGE_CALLS_OF_ORGANIZATION + 2);
 });
 
-it("an organization has so many large bodies at once, by whatever keys they come, and the others have theirs", async () => {
+it("limits an organization's concurrent large bodies, across its keys, and serves other organizations", async () => {
   const bodies = new LargeBodies();
   const batch = JSON.stringify({ events: [{ customerId: "globex", event: "login" }] });
   const read = (organizationId: string) => bodies.run(organizationId, "checkBatch", batch, (pieces) => pieces);
@@ -100,6 +100,6 @@ it.each([
   ["more of them", "1.5e1", 5_001, false],
   ["more that are longer than a double shows", `0.${"1".repeat(30)}`, 5_001, false],
   ["more values of any kind than an ordinary batch", "1", 50_001, false],
-])("whether others can wait for a body to be read: %s", (_, item, count, read) => {
+])("whether a body is cheap enough to be read at once: %s", (_, item, count, read) => {
   expect(atOnce(`[${Array(count).fill(item).join(",")}]`, () => undefined)).toBe(read);
 });

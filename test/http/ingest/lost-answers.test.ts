@@ -3,14 +3,14 @@ import type { Reply } from "../../support/service.js";
 import { eventIds } from "./answers.js";
 import { useIngest } from "./fixture.js";
 
-// Between the service and its database. Between a client and the service an answer is lost in test/spec and test/client.
+// Answers lost between the service and its database; test/spec and test/client cover those between client and service.
 
 const fixture = await useIngest();
 
-/** What each sender sends, and how many events a batch has. */
+/** Requests per sender, and events per batch. */
 const [SINGLES, BATCHES, BATCH] = [30, 8, 100];
 
-/** Ends every connection of the service, whatever it is doing, so many times while `work` is under way. */
+/** Terminates every connection of the service `times` times while `work` runs. */
 async function underFire(work: Promise<unknown>, times: number): Promise<void> {
   for (let kills = 0; kills < times;) {
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -22,18 +22,18 @@ async function underFire(work: Promise<unknown>, times: number): Promise<void> {
   await work;
 }
 
-/** As a client does by the specification: the same request again after a 503. */
-async function insist(request: () => Promise<Reply>): Promise<Reply> {
+/** Repeats a request after a 503, as the specification asks of clients. */
+async function retry(request: () => Promise<Reply>): Promise<Reply> {
   for (;;) {
     const reply = await request();
     if (reply.status !== 503) return reply;
   }
 }
 
-it("no event is lost or doubled where connections are killed under load, keyed or not", async () => {
+it("no event is lost or duplicated when connections are killed under load, with or without keys", async () => {
   const ids: string[] = [];
   let refused = 0;
-  /** Without a key a 503 leaves open what happened, so such a request is sent once; the service's own retries must do. */
+  /** Without a key, the outcome of a 503 is unknown, so such a request is sent once and relies on the service's retries. */
   const sendAll = async (sender: string, requests: number, operations: number) => {
     for (let n = 0; n < requests; n++) {
       const keyed = n % 2 === 0;
@@ -43,7 +43,7 @@ it("no event is lost or doubled where connections are killed under load, keyed o
         ...(keyed && { idempotencyKey: `${sender} ${n} ${position}` }),
       }));
       const request = () => (operations === 1 ? fixture.single(events[0]) : fixture.batch(events));
-      const reply = keyed ? await insist(request) : await request();
+      const reply = keyed ? await retry(request) : await request();
       if (reply.status === 503) refused += operations;
       else {
         expect(reply.status).toBe(202);

@@ -6,7 +6,7 @@ import type { TestDatabase } from "../../support/database.js";
 import { migrateUnreleased } from "../../support/migrate.js";
 import { temporaryDirectory } from "../../support/server.js";
 
-/** A server of a test's own, to be paused. */
+/** Starts a database server for one test, which can be paused. */
 export async function startPrivateServer() {
   const directory = await temporaryDirectory();
   const settings = { shared_buffers: "32MB", fsync: "off", autovacuum: "off" };
@@ -41,7 +41,7 @@ export async function startPrivateServer() {
   };
   return {
     database,
-    /** Stops all its processes in the middle of what they do. */
+    /** Suspends all its processes. */
     pause: async () => {
       const processes = await sql<{ pid: number }[]>`select pid from pg_stat_activity`;
       paused = [(await postmaster()).pid, ...processes.map(({ pid }) => pid)];

@@ -5,7 +5,7 @@ import { propertyRuns } from "../../support/property-runs.js";
 import { startServiceProcess } from "../../support/service-process.js";
 import { createTenant } from "../../support/tenant.js";
 
-// Two processes of the service on one database: what they agree on, they agree on there.
+// Two processes of the service on one database, through which alone they coordinate.
 
 const db = await useDatabase();
 const processes = await Promise.all([0, 1].map(() => startServiceProcess(db.url, {}, { role: "http" })));
@@ -34,7 +34,7 @@ const keyed = (name: string, n: number, side = 0) => ({
   idempotencyKey: `${name} ${n}`,
 });
 
-/** The events of a name by their key, as they were stored; fails where a key has more than one. */
+/** The stored events of a name by key; fails if a key has more than one. */
 async function storedOf(name: string): Promise<Map<string, { id: string; side: number }>> {
   const rows = await db.sql<{ key: string; id: string; side: number }[]>`
     select k.idempotency_key as key, svc.event_id(v.event_seq) as id, (v.properties ->> 'side')::integer as side
@@ -48,7 +48,7 @@ async function storedOf(name: string): Promise<Map<string, { id: string; side: n
 
 const range = (length: number) => Array.from({ length }, (_, n) => n);
 
-it("single events with one key and two payloads, sent to both at once, are one event and conflicts", async () => {
+it("single events with one key and two payloads, sent to both at once, become one event and conflicts", async () => {
   // Each payload to both processes.
   const sides = [0, 1, 0, 1, 0, 1];
   const to = [0, 1, 1, 0, 0, 1];
@@ -67,7 +67,7 @@ it("single events with one key and two payloads, sent to both at once, are one e
   }
 });
 
-it("batches that share keys in different orders agree on the events, and none waits for another in a circle", async () => {
+it("batches that share keys in different orders agree on the events, without deadlock", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const name = `batches ${round}`;
     const orders = fc.sample(fc.shuffledSubarray(range(300), { minLength: 200 }), { numRuns: 8, seed: round });
@@ -83,7 +83,7 @@ it("batches that share keys in different orders agree on the events, and none wa
   }
 });
 
-it("batches and single events of two payloads at once: what is accepted is stored, what conflicts leaves nothing", async () => {
+it("of concurrent batches and single events with two payloads, accepted ones are stored, and conflicts store nothing", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const name = `mixed ${round}`;
     const requests = fc.sample(

@@ -10,7 +10,7 @@ const { sql } = fixture.service.db;
 const event = { customerId: "c", event: "e" };
 const PATHS = ["/v1/events", "/v1/events/batch"] as const;
 const bodyFor = (path: string): unknown => (path === "/v1/events" ? event : { events: [event] });
-/** More than a batch may be, after decompression. */
+/** More than the maximum of a batch, after decompression. */
 const BOMB = gzipSync(Buffer.alloc(97 * 1024 * 1024, " "), { level: 1 });
 const UNKNOWN_KEY = `svc_test_${"0".repeat(48)}`;
 
@@ -31,11 +31,11 @@ describe.each(PATHS)("POST %s", (path) => {
       await fixture.refuses(() => fixture.post(path, bodyFor(path), { "Content-Type": type }), 415, notMediaType);
   });
 
-  it.each(["application/json; charset=utf-8", "Application/JSON;charset=UTF-8"])("takes %s", async (type) => {
+  it.each(["application/json; charset=utf-8", "Application/JSON;charset=UTF-8"])("accepts %s", async (type) => {
     expect((await fixture.post(path, bodyFor(path), { "Content-Type": type })).status).toBe(202);
   });
 
-  it("answers UNSUPPORTED_MEDIA_TYPE to an encoding that it does not know", async () => {
+  it("answers UNSUPPORTED_MEDIA_TYPE to an unknown encoding", async () => {
     const reply = await fixture.refuses(() => fixture.post(path, bodyFor(path), { "Content-Encoding": "br" }), 415, {
       code: "UNSUPPORTED_MEDIA_TYPE",
       message: "The body's Content-Encoding is not supported.",
@@ -77,7 +77,7 @@ describe.each(PATHS)("POST %s", (path) => {
     await fixture.refuses(request, 400, malformed("The body is not valid gzip."));
   });
 
-  it("says its limit and what is left of it in every answer to a key that is good", async () => {
+  it("states the limit and its remainder in every answer to a valid key", async () => {
     await sql`update iam.plans set cloud_execution = false`;
     const unplanned = await fixture.post(path, bodyFor(path));
     await sql`update iam.plans set cloud_execution = true`;
@@ -108,13 +108,16 @@ describe.each(PATHS)("POST %s", (path) => {
 it.each([
   ["a key that is not known", "/v1/events/batch", 401, "INVALID_API_KEY"],
   ["an address that is none", "/v1/nothing", 404, "NOT_FOUND"],
-])("%s is answered before the connection of who still sends a large body is closed", async (_, path, status, code) => {
-  const connection = openConnection(fixture.service.url);
-  const headers = { Authorization: `Bearer ${UNKNOWN_KEY}`, Connection: "close", "Content-Type": "application/json" };
-  connection.write(headOf(`POST ${path} HTTP/1.1`, { Host: "svc", ...headers, "Content-Length": 20_000_000 }));
-  connection.write(" ".repeat(20_000_000));
-  const answers = await connection.closed;
-  expect(answers).toMatchObject([{ status, headers: { connection: "close" }, body: { error: { code } } }]);
-  expect(connection.socket.bytesWritten).toBeGreaterThan(20_000_000);
-  expect(connection.socket.errored).toBeNull();
-});
+])(
+  "%s is answered before the connection of a client that is still sending a large body is closed",
+  async (_, path, status, code) => {
+    const connection = openConnection(fixture.service.url);
+    const headers = { Authorization: `Bearer ${UNKNOWN_KEY}`, Connection: "close", "Content-Type": "application/json" };
+    connection.write(headOf(`POST ${path} HTTP/1.1`, { Host: "svc", ...headers, "Content-Length": 20_000_000 }));
+    connection.write(" ".repeat(20_000_000));
+    const answers = await connection.closed;
+    expect(answers).toMatchObject([{ status, headers: { connection: "close" }, body: { error: { code } } }]);
+    expect(connection.socket.bytesWritten).toBeGreaterThan(20_000_000);
+    expect(connection.socket.errored).toBeNull();
+  },
+);

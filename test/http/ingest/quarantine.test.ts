@@ -38,15 +38,15 @@ const inQuarantine = async () =>
     select operation::text from svc.quarantined_operations order by seq`
   ).map(({ operation }) => operation);
 
-it("marks what it keeps as docs/ingestion.md shows", async () => {
+it("marks operations in quarantine as docs/ingestion.md shows", async () => {
   const guide = readFileSync(path.resolve(import.meta.dirname, "../../../docs/ingestion.md"), "utf8");
   const shown = docBlocks(guide).find(({ code }) => code.includes('"quarantined": {'))!;
   const { body } = await fixture.single({ customerId: "c", event: "logout" });
   expect(body).toEqual({ ...(JSON.parse(shown.code) as object), eventId: EVENT_ID });
 });
 
-describe("with a strict schema that has what violates it kept", () => {
-  it("takes an event with a mark and keeps it as it was sent, apart from the events", async () => {
+describe("with a strict schema that quarantines violations", () => {
+  it("accepts an event with a mark and keeps it unchanged, separate from the events", async () => {
     const sent = `{"event":"logout","customerId":"c","properties":{"big":12345678901234567890,"small":0.1000},"idempotencyKey":"k"}`;
     expect(await fixture.single(sent)).toMatchObject({
       status: 202,
@@ -60,7 +60,7 @@ describe("with a strict schema that has what violates it kept", () => {
     expect(await violations(sql)).toEqual([]);
   });
 
-  it("knows the repetition of what is in quarantine, and another payload under its key", async () => {
+  it("recognizes repetitions of an operation in quarantine, and another payload under its key", async () => {
     const event = { customerId: "c", event: "logout", idempotencyKey: "k" };
     const first = await fixture.single(event);
     const { eventId } = first.body as { eventId: string };
@@ -72,7 +72,7 @@ describe("with a strict schema that has what violates it kept", () => {
     expect(await violations(sql)).toEqual([]);
   });
 
-  it("says of each operation of a batch whether it is kept, and stores the others as ever", async () => {
+  it("reports for each operation of a batch whether it is in quarantine, and stores the others as usual", async () => {
     const reply = await fixture.batch([
       { customerId: "c", event: "order", properties: { amount: 1 } },
       { customerId: "c", event: "order", properties: { amount: "1" } },
@@ -98,19 +98,19 @@ describe("with a strict schema that has what violates it kept", () => {
     expect(await violations(sql)).toEqual([]);
   });
 
-  it("answers a batch that violates nothing as ever", async () => {
+  it("answers a batch without violations as usual", async () => {
     const { body } = await fixture.batch([{ customerId: "c", event: "order", properties: { amount: 1 } }]);
     expect(body).toEqual({ accepted: 1, rejected: 0, eventIds: [EVENT_ID] });
   });
 
-  it("counts what is kept as usage", async () => {
+  it("counts operations in quarantine as usage", async () => {
     await fixture.batch([{ customerId: "c", event: "logout" }]);
     const [row] =
       await sql`select month_events::integer from svc.key_usage where key_hash = ${hashCredential(fixture.keys.test)}`;
     expect(row).toEqual({ month_events: 1 });
   });
 
-  it("refuses as a strict schema does once it is full, and says so", async () => {
+  it("refuses like a strict schema once it is full, and says so", async () => {
     await sql`insert into svc.quarantines (environment_id, operations, bytes)
       select environment_id, svc.quarantine_limit(), 1 from svc.environments where name = 'test'`;
     const reason = expect.stringMatching(/^The quarantine of this environment is full\./) as string;
@@ -127,7 +127,7 @@ describe("with a strict schema that has what violates it kept", () => {
     expect(await inQuarantine()).toEqual([]);
   });
 
-  it("answers a call again whose answer was lost", async () => {
+  it("answers a repeated call whose answer was lost", async () => {
     const keyHash = hashCredential(fixture.keys.test);
     const logout = { customerId: "c", event: "logout" };
     const call = { keyHash, batchId: randomUUID() };

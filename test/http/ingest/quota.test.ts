@@ -13,7 +13,7 @@ const identify = { type: "identify", customerId: "c", traits: { plan: "pro" } };
 
 const allow = (events: number | null) => sql`update iam.plans set monthly_events = ${events}`;
 
-/** What is left of a quota of 1,000 events, by counting all others as used already. */
+/** Leaves `left` of a quota of 1,000 events, by marking the others as used. */
 const leave = async (events: number) => {
   await allow(1_000);
   await sql`
@@ -28,7 +28,7 @@ const used = async () => {
   return row.used;
 };
 
-/** The first instant of the next month, as the service writes it. */
+/** The first instant of the next month, in the service's format. */
 const nextMonth = () => {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toISOString().replace(".000Z", "Z");
@@ -50,7 +50,7 @@ describe("the monthly quota", () => {
     expect((await fixture.batch([track(), track()])).body).toMatchObject({ error: { message, reason } });
   });
 
-  it("refuses a batch whole that goes beyond it, and takes nothing of it for that", async () => {
+  it("refuses a batch beyond it as a whole, and charges nothing", async () => {
     await expectQuotaRefusal(() => fixture.batch([track("whole 1"), track(), track(), track()]), 997, 4);
     expect((await fixture.batch([track("whole 1"), track(), track()])).status).toBe(202);
     expect(await used()).toBe(1_000);
@@ -62,7 +62,7 @@ describe("the monthly quota", () => {
     expect(await used()).toBe(1_000);
   });
 
-  it("does not count repetitions, which are answered when it is used up", async () => {
+  it("does not count repetitions, which are answered even when it is used up", async () => {
     const send = () => fixture.batch([1, 2, 1, 3, 2].map((n) => track(`rep ${n}`)));
     const first = await send();
     expect(first.status).toBe(202);
@@ -77,19 +77,19 @@ describe("the monthly quota", () => {
   it("refuses single events that arrive together one by one", async () => {
     const replies = await Promise.all(Array.from({ length: 8 }, (_, n) => fixture.single(track(`together ${n}`))));
     const accepted = replies.filter(({ status }) => status === 202).length;
-    // Calls that are under way at once may carry it beyond the quota, but never short of it.
+    // Concurrent calls can exceed the quota, but never stop short of it.
     expect(accepted).toBeGreaterThanOrEqual(3);
     expect(replies.filter(({ status }) => status === 429).length).toBe(8 - accepted);
     expect(await used()).toBe(997 + accepted);
     const refused = replies.findIndex(({ status }) => status === 429);
     if (refused >= 0) {
       await allow(null);
-      // The key of what was refused is free.
+      // The key of a refused event is free.
       expect((await fixture.single(track(`together ${refused}`))).body).toEqual(taken());
     }
   });
 
-  it("refuses all single events of one call that share a key, where it has no room for one", async () => {
+  it("refuses all single events of one call that share a key if it has no room for one", async () => {
     await leave(0);
     const bodies = ["other", "shared", "shared"].map((key) => JSON.stringify(track(`${key} of a call`)));
     const [row] = await sql<[{ answer: { failures: object } }]>`
@@ -99,13 +99,13 @@ describe("the monthly quota", () => {
     expect(await used()).toBe(1_000);
   });
 
-  it("is one for the organization: events of the other environment and of revoked keys count", async () => {
+  it("is shared by the organization: events of the other environment and of revoked keys count", async () => {
     await sql`update svc.api_keys set revoked_at = now() where hint like 'svc_live%'`;
     await expectQuotaRefusal(() => fixture.batch(Array(4).fill(track())), 997, 4);
     await sql`update svc.api_keys set revoked_at = null`;
   });
 
-  it("concerns no other organization", async () => {
+  it("does not affect other organizations", async () => {
     const { service } = fixture;
     const by = await service.owner("other");
     const { body } = await service.request("POST", "/projects", { by, body: { name: "Other", slug: "other" } });
@@ -113,7 +113,7 @@ describe("the monthly quota", () => {
     expect((await fixture.batch(Array(4).fill(track()), headers)).status).toBe(202);
   });
 
-  it("begins anew with the calendar month", async () => {
+  it("restarts with the calendar month", async () => {
     await leave(0);
     await expectQuotaRefusal(() => fixture.single(track()), 1_000, 1);
     await sql`update svc.key_usage set month = (month - interval '1 month')::date`;
@@ -123,7 +123,7 @@ describe("the monthly quota", () => {
     expect(rows).toEqual([{ month: `${new Date().toISOString().slice(0, 7)}-01` }]);
   });
 
-  it("of a month that has begun meanwhile is not taken by a call that began before it", async () => {
+  it("of a month that has begun meanwhile is not charged by a call that started before", async () => {
     await allow(null);
     await sql`
       update svc.key_usage set month = (svc.month_of(now()) + interval '1 month')::date, month_events = 7`;
@@ -135,9 +135,9 @@ describe("the monthly quota", () => {
   });
 });
 
-// What test/spec does not ask of it.
+// Rules that test/spec does not cover.
 describe("the rate limit", () => {
-  /** Slow enough that time adds little while a test runs. */
+  /** Slow enough that time adds few tokens while a test runs. */
   const fill = (tokens: number) => setAllowance(fixture, { perSecond: 1, left: tokens });
   const left = async (): Promise<number> => {
     const [row] = await sql<[{ tokens: number }]>`
@@ -152,7 +152,7 @@ describe("the rate limit", () => {
     await fill(1000);
   });
 
-  it("counts repetitions as events, and takes nothing for what is refused for another reason", async () => {
+  it("counts repetitions as events, and charges nothing for refusals with another reason", async () => {
     for (const left of ["999", "998"])
       expect(limitHeaders(await fixture.single(track("k")))).toMatchObject({ "RateLimit-Remaining": left });
     const conflict = { ...track("k"), event: "other" };
@@ -161,12 +161,12 @@ describe("the rate limit", () => {
     expect(await left()).toBe(998);
   });
 
-  it("single events that arrive together are refused one by one, and the refused take nothing", async () => {
+  it("refuses single events that arrive together one by one, and charges nothing for refused ones", async () => {
     await fill(25);
     const stored = await fixture.stored();
     const replies = await Promise.all(events(80).map((event) => fixture.single(event)));
     const accepted = replies.filter((reply) => reply.status === 202).length;
-    // Two calls may be under way at once, and each sees what is left before the other takes it.
+    // Two calls can run at once, each of which sees the remainder before the other is charged.
     expect(accepted).toBeGreaterThanOrEqual(25);
     expect((await fixture.stored()).events - stored.events).toBe(accepted);
     expect(await left()).toBe(25 - accepted);
@@ -179,7 +179,7 @@ describe("the rate limit", () => {
     }
   });
 
-  it("fills with time, up to its capacity", async () => {
+  it("refills over time, up to its capacity", async () => {
     await sql`update svc.key_usage set tokens = -5, refilled_at = now() - interval '15.5 seconds'`;
     expect(limitHeaders(await fixture.single(events(1)[0]))["RateLimit-Remaining"]).toMatch(/^(9|1\d)$/);
     await sql`update svc.key_usage set tokens = 0, refilled_at = now() - interval '1 day'`;

@@ -1,37 +1,37 @@
 import { connect } from "node:net";
 
-/** An answer as it came over the wire. */
+/** An answer as received. */
 export interface RawAnswer {
   status: number;
-  /** By names in lower case. */
+  /** By lower-case name. */
   headers: Record<string, string>;
   body: unknown;
 }
 
 export type RawConnection = ReturnType<typeof openConnection>;
 
-/** The head of a request; a header of undefined is left out. */
+/** The head of a request; undefined headers are omitted. */
 export function headOf(line: string, headers: Readonly<Record<string, string | number | undefined>>): string {
   const lines = Object.entries(headers).map(([name, value]) => (value === undefined ? "" : `${name}: ${value}\r\n`));
   return `${line}\r\n${lines.join("")}\r\n`;
 }
 
-/** A connection on which a test writes what it likes. */
+/** A connection on which a test writes arbitrary bytes. */
 export function openConnection(url: string) {
   const { hostname, port } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   let received = "";
   socket.setEncoding("latin1").on("data", (chunk: string) => (received += chunk));
-  socket.on("error", () => undefined); // a reset, after which "close" follows
+  socket.on("error", () => undefined); // a reset, followed by "close"
   socket.on("end", () => socket.end());
   return {
     socket,
     write: (text: string | Buffer) => void socket.write(text),
-    /** Closes our half. */
+    /** Closes our half of the connection. */
     end: () => void socket.end(),
     /** The answers so far, interim ones included. */
     answers: () => readAnswers(received),
-    /** All answers, when the server has closed the connection. */
+    /** All answers, once the server has closed the connection. */
     closed: new Promise<RawAnswer[]>((resolve) => socket.once("close", () => resolve(readAnswers(received)))),
   };
 }

@@ -7,7 +7,7 @@ import { hashCredential } from "../../../src/http/request/credentials.js";
 import { waitingForLock } from "../../support/locks.js";
 import { useIngest } from "./fixture.js";
 
-// What the service relies on when a connection is lost: a call with the batch_id of an earlier one is that call.
+// The service relies on this after a lost connection: a call with the batch_id of an earlier one repeats that call.
 
 const fixture = await useIngest();
 const keyHash = hashCredential(fixture.keys.test);
@@ -23,7 +23,7 @@ const event = (n: number, more: object = {}) => ({ customerId: `c${n % 3}`, even
 const identify = (n: number) => ({ type: "identify", customerId: `c${n}`, traits: { n } });
 const batchBody = (events: unknown[]) => JSON.stringify({ events });
 const outcomes = (answers: SingleOutcome[]) => answers.map(({ outcome }) => outcome);
-/** Does the work while the rate limit leaves so many operations. */
+/** Does the work while the rate limit has this many tokens left. */
 async function whileLimited(tokens: number, work: () => Promise<void>): Promise<void> {
   const { sql: admin } = fixture.service.db;
   await admin`update svc.key_usage set tokens = ${tokens}, refilled_at = now() + interval '1 hour'`;
@@ -40,7 +40,7 @@ describe("a batch that is repeated", () => {
       () => [event(0, { idempotencyKey: key }), identify(2), event(0, { idempotencyKey: key }), event(3)],
     ],
     ["of identify operations", () => [identify(0), identify(1)]],
-  ])("answers its first outcome and stores nothing twice: %s", async (_, makeEvents) => {
+  ])("returns its first outcome and stores nothing twice: %s", async (_, makeEvents) => {
     const body = batchBody(makeEvents());
     const call = { keyHash, batchId: randomUUID() };
     const first = await ingestBatch(sql, { ...call, repeated: false }, body);
@@ -52,7 +52,7 @@ describe("a batch that is repeated", () => {
     expect(await fixture.stored()).toEqual(stored);
   });
 
-  it("is answered also where the rate limit was reached meanwhile", async () => {
+  it("is also answered if the rate limit has been reached meanwhile", async () => {
     const body = batchBody([event(0), event(1)]);
     const call = { keyHash, batchId: randomUUID() };
     const first = await ingestBatch(sql, { ...call, repeated: false }, body);
@@ -64,7 +64,7 @@ describe("a batch that is repeated", () => {
 });
 
 describe("single events that are repeated", () => {
-  /** Sends them in a call, and that call again, which answers the same and stores nothing; answers the first outcomes. */
+  /** Sends events in a call, repeats it, and expects the same answer and nothing stored; returns the first outcomes. */
   async function repeat(events: object[]): Promise<SingleOutcome["outcome"][]> {
     const batchId = randomUUID();
     const bodies = events.map((each) => JSON.stringify(each));
@@ -82,17 +82,17 @@ describe("single events that are repeated", () => {
     ["with keys", () => [event(0, { idempotencyKey: `${key}0` }), event(1, { idempotencyKey: `${key}1` })]],
     ["a key twice", () => [event(0, { idempotencyKey: key }), event(0, { idempotencyKey: key }), event(1)]],
     ["a conflict among them", () => [event(0, { idempotencyKey: key }), event(1, { idempotencyKey: key }), event(2)]],
-  ])("answer their first outcomes and are stored once: %s", async (_, makeEvents) => {
+  ])("return their first outcomes and are stored once: %s", async (_, makeEvents) => {
     await repeat(makeEvents());
   });
 
-  it("a repetition and a conflict of keys of other calls answer the same too", async () => {
+  it("with a repetition and a conflict with other calls, they return the same, too", async () => {
     await repeat([event(0, { idempotencyKey: key })]);
     const events = [event(0, { idempotencyKey: key }), event(1, { idempotencyKey: key }), event(2)];
     expect(await repeat(events)).toMatchObject([taken(true), { code: "IDEMPOTENCY_CONFLICT" }, taken(false)]);
   });
 
-  it("those that violated the schema are refused for it again", async () => {
+  it("those that violated the schema are refused again", async () => {
     await fixture.deploy({ strictSchema: true, events: { e1: { properties: {} } } });
     const events = [event(1), event(2), event(1, { properties: { x: 1 } }), event(1, { idempotencyKey: key })];
     const refused = [{ code: "UNKNOWN_EVENT" }, { code: "UNKNOWN_PROPERTY" }];
@@ -100,7 +100,7 @@ describe("single events that are repeated", () => {
     await fixture.deploy({ strictSchema: false });
   });
 
-  it("those that were over the limit are told to come again", async () => {
+  it("those over the rate limit are asked to retry", async () => {
     const [first, limited] = [taken(false), { code: "RATE_LIMIT_EXCEEDED" }];
     await whileLimited(2, async () => {
       expect(await repeat([0, 1, 2, 3].map((n) => event(n)))).toMatchObject([first, first, limited, limited]);
@@ -108,7 +108,7 @@ describe("single events that are repeated", () => {
   });
 });
 
-describe("a call that is repeated while its first try is still at work", () => {
+describe("a call that is repeated while its first try is still running", () => {
   /** Holds the first call open after its work, starts the second, and lets the first commit or roll back. */
   async function overlap<T>(
     attempt: (connection: Sql, repeated: boolean) => Promise<T>,
@@ -127,7 +127,7 @@ describe("a call that is repeated while its first try is still at work", () => {
   it.each([
     ["without keys", () => [event(0), event(1)]],
     ["with keys", () => [event(0, { idempotencyKey: `${key}a` }), event(1, { idempotencyKey: `${key}b` })]],
-  ])("waits for it and answers its outcome: %s", async (_, makeEvents) => {
+  ])("waits for it and returns its outcome: %s", async (_, makeEvents) => {
     const bodies = makeEvents().map((each) => JSON.stringify(each));
     const batchId = randomUUID();
     const before = await fixture.stored();
@@ -140,7 +140,7 @@ describe("a call that is repeated while its first try is still at work", () => {
     expect([after.events - before.events, after.batches - before.batches]).toEqual([2, 1]);
   });
 
-  it("takes its place where it is rolled back", async () => {
+  it("takes its place if it is rolled back", async () => {
     const body = batchBody([event(0), event(1, { idempotencyKey: key }), identify(0)]);
     const batchId = randomUUID();
     const before = await fixture.stored();

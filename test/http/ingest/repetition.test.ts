@@ -8,7 +8,7 @@ import { useIngest } from "./fixture.js";
 
 const fixture = await useIngest();
 
-/** How a value is written as JSON: the order of members, of digits and escapes. All styles of one value mean the same. */
+/** How a value is written as JSON: order of members, digits and escapes. All styles of a value mean the same. */
 const STYLES = ["plain", "ornate", "reversed"] as const;
 type Style = (typeof STYLES)[number];
 
@@ -52,7 +52,7 @@ interface Request {
 }
 
 const payload = fc.dictionary(fc.constantFrom("p", "q", "r"), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 });
-/** Few keys and small payloads, so that requests meet: keys are shared within and across requests. */
+/** Few keys and small payloads, so that requests collide: keys are shared within and across requests. */
 const track = fc.record(
   {
     customerId: fc.constantFrom("a", "b"),
@@ -76,7 +76,7 @@ const request: fc.Arbitrary<Request> = fc.oneof(
     .map((operations) => ({ path: "/v1/events/batch" as const, operations })),
 );
 const style = fc.constantFrom(...STYLES);
-/** Which request is sent again, one of this run's or of an earlier one's; and in which spelling. */
+/** The request to repeat, of this run or an earlier one, and its spelling. */
 const repetition = fc.record({ which: fc.nat(), earlier: fc.boolean(), style });
 
 function send({ path, operations }: Request, as: Style): Promise<Reply> {
@@ -88,7 +88,7 @@ function send({ path, operations }: Request, as: Style): Promise<Reply> {
   return fixture.post(path, path === "/v1/events" ? texts.join("") : `{"events":[${texts.join(",")}]}`);
 }
 
-/** All that was stored of track operations, row by row, and how much of identify operations, which have no keys. */
+/** Everything stored of track operations, row by row, and the number of identify operations, which have no keys. */
 async function contents(): Promise<{ tracks: object; identifies: number; inbox: number; batches: number }> {
   const [row] = await fixture.service.db.sql<
     [{ events: string; keys: string; tracked: string; identifies: number; inbox: number; batches: number }]
@@ -107,7 +107,7 @@ async function contents(): Promise<{ tracks: object; identifies: number; inbox: 
   return { tracks, identifies, inbox, batches };
 }
 
-it("repeating any accepted request with its idempotency keys changes nothing, however it is spelt and sent", async () => {
+it("repeating any accepted request with its idempotency keys changes nothing, however it is spelled and sent", async () => {
   const history: { sent: Request; reply: Reply }[] = [];
   const seen = { 202: 0, 409: 0 };
   await fc.assert(
@@ -147,7 +147,7 @@ it("repeating any accepted request with its idempotency keys changes nothing, ho
     ),
     { numRuns: propertyRuns(30) },
   );
-  // The generator is worth its while only where it makes both.
+  // The generator must produce both.
   expect(Math.min(seen[202], seen[409])).toBeGreaterThan(0);
 });
 
@@ -155,7 +155,7 @@ function expectSame(again: Reply, original: Reply, seen: Record<202 | 409, numbe
   expect(again.status).toBe(original.status);
   seen[original.status as 202 | 409] += 1;
   if (original.status === 409) {
-    // Which of its keys is named may change, because later requests took keys too.
+    // Another of its keys can be named, because later requests used keys, too.
     expect(again.body).toMatchObject({ error: { code: "IDEMPOTENCY_CONFLICT" } });
     return;
   }
@@ -165,7 +165,7 @@ function expectSame(again: Reply, original: Reply, seen: Record<202 | 409, numbe
   expect(again.body).toEqual(single ? { ...(original.body as object), duplicate: true } : original.body);
 }
 
-/** The hashes of properties given as JSON texts, in their order. */
+/** The hashes of properties given as JSON texts, in order. */
 async function hashes(texts: readonly string[]): Promise<string[]> {
   const rows = await fixture.service.db.sql<{ hash: string }[]>`
     select svc.payload_hash('c', 'e', p.value::jsonb, null::timestamptz)::text as hash
@@ -173,7 +173,7 @@ async function hashes(texts: readonly string[]): Promise<string[]> {
   return rows.map(({ hash }) => hash);
 }
 
-/** An exact reading as one text: members in order of their names. */
+/** The exact value as one text, with members in order of names. */
 function canonical(json: string): string {
   return JSON.stringify(readExactly(json), (_, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
@@ -182,7 +182,7 @@ function canonical(json: string): string {
   );
 }
 
-/** Few leaves and few shapes, so that payloads differ by little: where something stands, or what of two like things it is. */
+/** Few leaves and shapes, so that payloads differ only slightly, by place or by similar values. */
 const similar = fc.letrec<{ value: string; object: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, depthSize: "small" },
@@ -197,7 +197,7 @@ const similar = fc.letrec<{ value: string; object: string }>((tie) => ({
     .map((members) => `{${members.map((member) => member.join(":")).join(",")}}`),
 })).object;
 
-it("the hash of a payload tells payloads apart that differ in anything, and none that differ in spelling", async () => {
+it("the hash distinguishes payloads that differ in anything but spelling", async () => {
   const texts = fc.sample(similar, propertyRuns(3_000));
   const of = await hashes(texts);
   const hashOf = new Map<string, string>();

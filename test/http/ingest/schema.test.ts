@@ -27,7 +27,7 @@ const identify = (traits: Record<string, unknown>) => ({ type: "identify", custo
 describe("with a strict schema", () => {
   beforeAll(() => fixture.deploy(MODEL));
 
-  it("takes traits that are null, and an event that declares no properties", async () => {
+  it("accepts null traits, and an event without declared properties", async () => {
     const events = [
       identify({ plan: "pro", seats: null }),
       identify({ plan: null }),
@@ -36,7 +36,7 @@ describe("with a strict schema", () => {
     expect((await fixture.batch(events)).body).toMatchObject({ accepted: 3 });
   });
 
-  it("refuses a trait that is not declared, though it is null", async () => {
+  it("refuses an undeclared trait even if it is null", async () => {
     const error = { code: "UNKNOWN_TRAIT", field: "events[0].traits.colour" };
     expect(await fixture.batch([identify({ colour: null })])).toMatchObject({ status: 422, body: { error } });
   });
@@ -69,7 +69,7 @@ describe("with a strict schema", () => {
   it.each([
     [1000, 100],
     [100, 1000],
-  ])("lists thousands of diagnostics and stops there: of %i operations, %i of each", async (operations, members) => {
+  ])("lists at most thousands of diagnostics: of %i operations, %i of each", async (operations, members) => {
     const properties = Object.fromEntries(Array.from({ length: members }, (_, n) => [`p${n}`, n]));
     const reply = await fixture.batch(Array(operations).fill(order({ amount: 1, ...properties })));
     expect(reply).toMatchObject({ status: 422, body: { error: { code: "UNKNOWN_PROPERTY" } } });
@@ -78,8 +78,8 @@ describe("with a strict schema", () => {
     expect(length).toBeLessThanOrEqual(15_000);
   });
 
-  it("finds the one operation of 1,000 that violates, behind many that only look like it", async () => {
-    // The 29th of February is left to the slow path.
+  it("finds the one operation of 1,000 that violates, after many that only look like it", async () => {
+    // February 29th is left to the slow path.
     const events = Array.from({ length: 1000 }, (_, n) =>
       order({ amount: 1, due: n === 987 ? "2027-02-29" : "2028-02-29" }),
     );
@@ -87,13 +87,13 @@ describe("with a strict schema", () => {
     expect(await fixture.batch(events)).toMatchObject({ status: 422, body: { error } });
   });
 
-  it("concerns its environment only", async () => {
+  it("applies to its environment only", async () => {
     const live = { Authorization: `Bearer ${fixture.keys.live}` };
     expect((await fixture.single({ customerId: "c", event: "logout" }, live)).status).toBe(202);
   });
 });
 
-describe("of a schema that is not strict are kept, in numbers,", () => {
+describe("a schema that is not strict records", () => {
   let deploys = 0;
   beforeEach(async () => {
     deploys += 1;
@@ -105,7 +105,7 @@ describe("of a schema that is not strict are kept, in numbers,", () => {
     });
   });
 
-  /** The rows of the version that is active, with the id of the last operation. */
+  /** The rows of the active version, with the id of the last operation. */
   const kept = async () => {
     const rows = await fixture.service.db.sql`
       select event, code, path, operations::integer, svc.event_id(last_seq) as last
@@ -116,7 +116,7 @@ describe("of a schema that is not strict are kept, in numbers,", () => {
 
   const login = (properties: unknown, more: object = {}) => ({ customerId: "c", event: "login", properties, ...more });
 
-  it("violations of each kind once, with the number of operations and the last of them", async () => {
+  it("each kind of violation once, with the number of operations and the last one", async () => {
     const one = await fixture.single(login({ seats: "many" }));
     const two = await fixture.batch([
       login({ seats: 1 }),
@@ -138,7 +138,7 @@ describe("of a schema that is not strict are kept, in numbers,", () => {
     ]);
   });
 
-  it("of operations that are stored: a repetition and a refused request add nothing", async () => {
+  it("violations of stored operations only: repetitions and refused requests add nothing", async () => {
     const event = login({ seats: "many" }, { idempotencyKey: `key ${deploys}` });
     await fixture.single(event);
     await fixture.single(event);
@@ -147,7 +147,7 @@ describe("of a schema that is not strict are kept, in numbers,", () => {
     expect((await kept()).map(({ operations }) => operations)).toEqual([1]);
   });
 
-  it("of calls that come at once none is lost, and none waits for ever", async () => {
+  it("all violations of concurrent calls, without deadlock", async () => {
     const wrong = Array.from({ length: 20 }, (_, n) => login({ [`p${n}`]: 1 }));
     const replies = await Promise.all(
       Array.from({ length: 12 }, (_, n) => fixture.batch(n % 2 === 0 ? wrong : wrong.toReversed())),
@@ -158,7 +158,7 @@ describe("of a schema that is not strict are kept, in numbers,", () => {
     expect(unknown.map(({ operations }) => operations)).toEqual(Array(20).fill(12));
   });
 
-  it("up to 1,000 kinds of a version; what comes beyond counts in one row, and known kinds go on counting", async () => {
+  it("up to 1,000 kinds per version, further kinds in one row, and known kinds as before", async () => {
     const unknown = (from: number, count: number) =>
       Array.from({ length: count }, (_, n) => ({ customerId: "c", event: `unknown ${from + n}` }));
     expect((await fixture.batch(unknown(0, 990))).status).toBe(202);
@@ -169,7 +169,7 @@ describe("of a schema that is not strict are kept, in numbers,", () => {
     expect(rows.find(({ event }) => event === "unknown 985")).toMatchObject({ operations: 2 });
   });
 
-  it("one of each event at least, however many violations a batch has", async () => {
+  it("at least one violation per event, however many a batch has", async () => {
     const noisy = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`n${n}`, n]));
     const events = Array.from({ length: 500 }, () => login({ seats: 1, ...noisy }));
     expect((await fixture.batch([...events, { customerId: "c", event: "typo" }])).status).toBe(202);
@@ -177,7 +177,7 @@ describe("of a schema that is not strict are kept, in numbers,", () => {
     expect(typo).toMatchObject({ code: "UNKNOWN_EVENT", operations: 1 });
   });
 
-  it("nothing of a strict schema, which refuses them", async () => {
+  it("nothing if it is strict, as violations are refused", async () => {
     await fixture.deploy({ strictSchema: true, events: { login: { properties: { seats: { type: "number" } } } } });
     expect((await fixture.batch([login({ seats: "many" })])).status).toBe(422);
     await fixture.single(login({ seats: "many" }));

@@ -6,7 +6,7 @@ import { headOf, openConnection, type RawAnswer, type RawConnection } from "./ra
 const connections: RawConnection[] = [];
 const limits = { headersMsMax: 1_000, requestMsMax: 1_500, checkMs: 50 };
 const fixture = await useIngest({}, { limits });
-/** Where a whole request may take long, and its body may not. */
+/** A service on which a whole request can take long, but its body cannot. */
 const slow = await useIngest({}, { limits: { bodyLookMs: 200 } });
 afterEach(async () => {
   for (const { socket } of connections.splice(0)) socket.destroy();
@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 const BODY = JSON.stringify({ customerId: "c", event: "e" });
-const SAID = expect.any(String) as string;
+const ANY_TEXT = expect.any(String) as string;
 const NEW_ID = expect.stringMatching(/^req_[0-9a-f]{32}$/) as string;
 
 function open(text: string | Buffer = "", url = fixture.service.url): RawConnection {
@@ -24,7 +24,7 @@ function open(text: string | Buffer = "", url = fixture.service.url): RawConnect
   return connection;
 }
 
-/** The head of a request for a single event with the id "req"; a header of undefined is left out. */
+/** The head of a request for a single event with the id "req"; undefined headers are omitted. */
 function head(
   more: Record<string, string | undefined> = {},
   line = "POST /v1/events HTTP/1.1",
@@ -42,14 +42,14 @@ function expectError(answer: RawAnswer | undefined, status: number, code: string
   expect(answer).toMatchObject({
     status,
     headers: { "x-request-id": requestId, "content-type": "application/json; charset=utf-8" },
-    body: { error: { code, requestId, message: SAID, fix: SAID } },
+    body: { error: { code, requestId, message: ANY_TEXT, fix: ANY_TEXT } },
   });
   expect(answer?.headers["x-request-id"]).toBe(
     (answer?.body as { error: { requestId: string } } | undefined)?.error.requestId,
   );
 }
 
-/** Sends a character again and again until the server closes the connection. */
+/** Sends a text repeatedly until the server closes the connection. */
 async function trickle(connection: RawConnection, text: string): Promise<void> {
   for (let n = 0; !connection.socket.closed; n++) {
     if (connection.socket.writable) connection.write(text[n % text.length]!);
@@ -62,9 +62,9 @@ async function answersOf(connection: RawConnection, count: number): Promise<RawA
   return connection.answers();
 }
 
-it("a client that is too slow is answered REQUEST_TIMEOUT, with its request ID where it had one", async () => {
+it("a client that is too slow is answered REQUEST_TIMEOUT, with its request ID if it sent one", async () => {
   const before = await fixture.stored();
-  /** What is sent at once, what again and again, and the ID that is answered. */
+  /** What is sent at once, what repeatedly, and the ID in the answer. */
   const clients: [start: string, trickling: string, requestId: string][] = [
     ["", "", NEW_ID],
     ["POST /v1/events HTTP/1.1\r\nHost: svc\r\nX-Slow: ", "a", NEW_ID],
@@ -78,7 +78,7 @@ it("a client that is too slow is answered REQUEST_TIMEOUT, with its request ID w
     const [[answer]] = await Promise.all([connection.closed, trickling && trickle(connection, trickling)]);
     return answer;
   });
-  // Where less of the body comes than has to.
+  // Bodies that arrive more slowly than the minimum rate.
   const stalled = ["identity", "gzip"].map(async (encoding) => {
     const sent = { "Content-Length": "100000", "Content-Encoding": encoding };
     return (await open(head(sent, undefined, slow.keys.test), slow.service.url).closed)[0];
@@ -100,13 +100,13 @@ describe("a client that closes its half of the connection", () => {
     return connection.closed;
   };
 
-  it("after its requests still gets the answers", async () => {
+  it("still gets the answers to its requests", async () => {
     const answers = await sent(whole({ "X-Request-ID": "1" }) + whole({ "X-Request-ID": "2" }));
     expect(answers.map(({ headers }) => headers["x-request-id"])).toEqual(["1", "2"]);
     expect(answers[0]).toMatchObject({ status: 202, body: taken() });
   });
 
-  it("before the end of its headers or body is refused, and nothing is stored", async () => {
+  it("before the end of headers or body is refused, and nothing is stored", async () => {
     const before = await fixture.stored();
     const [ofBody] = await sent(head({ "Content-Length": String(BODY.length + 1) }) + BODY);
     expectError(ofBody, 400, "VALIDATION_ERROR", "req");
@@ -116,7 +116,7 @@ describe("a client that closes its half of the connection", () => {
   });
 });
 
-describe("what is no request is refused, and the connection closed", () => {
+describe("an invalid request is refused, and the connection closed", () => {
   const large = "a".repeat(20_000);
   const both = { "Content-Length": String(BODY.length), "Transfer-Encoding": "chunked" };
   it.each<[string, () => string | Buffer, status?: number, code?: string, requestId?: string]>([
@@ -146,14 +146,14 @@ describe("what is no request is refused, and the connection closed", () => {
     expect(await connection.closed).toHaveLength(1);
   });
 
-  it("also where the client goes on sending", async () => {
+  it("also if the client continues to send", async () => {
     const connection = open("nonsense\r\n\r\n");
     const [[answer, ...more]] = await Promise.all([connection.closed, trickle(connection, "more ")]);
     expectError(answer, 400, "VALIDATION_ERROR", NEW_ID);
     expect(more).toEqual([]);
   });
 
-  it("but a request without Host is refused by itself", async () => {
+  it("but a request without Host is refused alone", async () => {
     const connection = open(whole({ Host: undefined }) + whole());
     const [refused, accepted] = await answersOf(connection, 2);
     expectError(refused, 400, "VALIDATION_ERROR", "req");
@@ -161,13 +161,13 @@ describe("what is no request is refused, and the connection closed", () => {
   });
 });
 
-it("a request with two headers Host is refused", async () => {
+it("a request with two Host headers is refused", async () => {
   const [answer] = await answersOf(open(whole({ Host: "svc\r\nHost: other" })), 1);
   expectError(answer, 400, "VALIDATION_ERROR", "req");
   expect(answer?.body).toMatchObject({ error: { message: "The request has several headers Host." } });
 });
 
-it("a request that offers another protocol is answered, and the connection closed before what follows it", async () => {
+it("a request that offers another protocol is answered, and the connection closed before the next request", async () => {
   const offer = { Connection: "Upgrade", Upgrade: "websocket" };
   for (const [request, status] of [
     [whole(offer), 202],
@@ -177,28 +177,28 @@ it("a request that offers another protocol is answered, and the connection close
 });
 
 describe("requests on one connection", () => {
-  it("are answered in their order", async () => {
+  it("are answered in order", async () => {
     const requests = Array.from({ length: 20 }, (_, n) => [n % 3 === 2 ? 400 : 202, `r${n}`] as const);
     const texts = requests.map(([status, id]) => whole({ "X-Request-ID": id }, status === 400 ? "{" : BODY));
     const answers = await answersOf(open(texts.join("")), 20);
     expect(answers.map(({ status, headers }) => [status, headers["x-request-id"]])).toEqual(requests);
   });
 
-  it("are answered before what follows them is refused", async () => {
+  it("are answered before invalid input after them is refused", async () => {
     const answers = await open(`${whole({ "X-Request-ID": "1" })}${whole({ "X-Request-ID": "2" })}nonsense\r\n\r\n`)
       .closed;
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 400]);
     expectError(answers[2], 400, "VALIDATION_ERROR", NEW_ID);
   });
 
-  it("are answered before one that does not end", async () => {
+  it("are answered before an unfinished one", async () => {
     const unfinished = head({ "Content-Length": "1000", "X-Request-ID": "2" });
     const answers = await open(whole({ "X-Request-ID": "1" }) + unfinished).closed;
     expect(answers.map(({ status }) => status)).toEqual([202, 408]);
     expectError(answers[1], 408, "REQUEST_TIMEOUT", "2");
   });
 
-  it("end with a body that is longer than its length, whose rest is no request", async () => {
+  it("end with a body that is longer than its declared length", async () => {
     const before = await fixture.stored();
     const answers = await open(whole({ "Content-Length": String(BODY.length - 1) })).closed;
     expect(answers.map(({ status }) => status)).toEqual([400, 400]);
@@ -208,11 +208,11 @@ describe("requests on one connection", () => {
   });
 });
 
-describe("a client that asks before it sends its body", () => {
+describe("a client that expects 100 Continue before its body", () => {
   const asking = (more: Record<string, string> = {}) =>
     head({ Expect: "100-continue", "Content-Length": String(BODY.length), ...more });
 
-  it("is asked for the body where the headers are good", async () => {
+  it("is asked for the body if the headers are valid", async () => {
     const connection = open(asking());
     expect(await answersOf(connection, 1)).toMatchObject([{ status: 100 }]);
     connection.write(BODY);
@@ -231,7 +231,7 @@ describe("a client that asks before it sends its body", () => {
     expectError(answers[0], status, code, "req");
   });
 
-  it("gets its answer with another expectation too", async () => {
+  it("gets its answer with another expectation, too", async () => {
     const connection = open(whole({ Expect: "something-else" }));
     expect(await answersOf(connection, 1)).toMatchObject([{ status: 202, headers: { "x-request-id": "req" } }]);
   });

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from "node:net";
 import { listen } from "../../support/listen.js";
 
-/** Stands between the service and its database, as a network does. */
+/** A proxy between the service and its database that simulates the network. */
 export async function startProxy(databaseUrl: string) {
   const { hostname, port } = new URL(databaseUrl);
   const sockets = new Set<Socket>();
@@ -18,12 +18,12 @@ export async function startProxy(databaseUrl: string) {
   return {
     /** The database's address, through the proxy. */
     url: url.href,
-    /** The machine behind it vanishes: nothing passes any more, and nobody hears that a connection has ended. */
+    /** The machine behind it vanishes: nothing passes any more, and no connection is closed. */
     vanish: () => {
       gone = true;
       for (const socket of sockets) socket.unpipe().pause();
     },
-    /** Another machine takes its address: new connections pass, old ones stay dead. */
+    /** Another machine takes over its address: new connections work, old ones stay dead. */
     replace: () => {
       gone = false;
     },
