@@ -15,7 +15,7 @@ async function mailServer(...options: Parameters<typeof startMailServer>): Promi
   return server;
 }
 
-/** A mailer, and the failures that it tells of. */
+/** A mailer, and the failures that it reports. */
 function mailerOf(url: string, msMax?: number) {
   const failures: string[] = [];
   const mailer = openMailer({
@@ -50,7 +50,7 @@ it("sends plain text from the sender to the one address", async () => {
   expect(failures).toEqual([]);
 });
 
-it("takes user and password from the address", async () => {
+it("uses user and password from the address", async () => {
   const server = await mailServer({
     authOptional: false,
     onAuth: ({ username, password }, _session, done) =>
@@ -64,7 +64,7 @@ it("takes user and password from the address", async () => {
   expect(wrong.failures.join()).not.toContain("hunter2");
 });
 
-it("sends to no second address, neither by the first one nor by the subject", async () => {
+it("sends to no second address, injected neither by the first one nor by the subject", async () => {
   const server = await mailServer();
   const { mailer } = mailerOf(server.url);
   const eve = "eve@example.com";
@@ -77,14 +77,14 @@ it("sends to no second address, neither by the first one nor by the subject", as
   expect(server.mails.at(-1)!.headers["bcc"]).toBeUndefined();
 });
 
-it("tells of a mail that is refused, without the link that the server repeats", async () => {
+it("reports a refused mail, without the link that the server repeats", async () => {
   const server = await mailServer({}, ({ text }) => `No: ${text.replaceAll("\n", " ")}`);
   const { mailer, failures } = mailerOf(server.url);
   expect(await mailer.send(MAIL, "req")).toBe(false);
   expect(failures).toEqual([expect.stringMatching(/^req: Message failed: 554 No: Open this link: +\[link\]/)]);
 });
 
-it("sends nothing to a server whose certificate nobody vouches for", async () => {
+it("sends nothing to a server with an untrusted certificate", async () => {
   const server = await mailServer({ secure: true });
   const { mailer, failures } = mailerOf(server.url.replace("smtp:", "smtps:"));
   expect(await mailer.send(MAIL, "req")).toBe(false);
@@ -92,7 +92,7 @@ it("sends nothing to a server whose certificate nobody vouches for", async () =>
   expect(server.mails).toEqual([]);
 });
 
-it("tells where nobody listens, and tries again the next time", async () => {
+it("reports an unreachable server, and tries again the next time", async () => {
   const server = await startMailServer();
   await server.stop();
   const { mailer, failures } = mailerOf(server.url);
@@ -103,7 +103,7 @@ it("tells where nobody listens, and tries again the next time", async () => {
   ]);
 });
 
-it("gives a server up that says nothing, after the time", async () => {
+it("gives up on a silent server after the timeout", async () => {
   const silent = createServer();
   silent.listen(0, "127.0.0.1");
   await once(silent, "listening");

@@ -21,7 +21,7 @@ const read = () => call(db.sql, "metrics");
 const shown = async () => readSamples(await renderInstallation(await read()));
 
 describe("svc_api.metrics()", () => {
-  it("answers all figures of an installation without anything in it", async () => {
+  it("returns all figures of an empty installation", async () => {
     expect(await read()).toEqual({
       pendingOperations: 0,
       oldestPendingSeconds: 0,
@@ -42,7 +42,7 @@ describe("svc_api.metrics()", () => {
     } satisfies Installation);
   });
 
-  it("looks for the oldest waiting operation in all environments, and leaves out what nobody may take yet", async () => {
+  it("finds the oldest pending operation of all environments, except those on hold", async () => {
     const [a, b] = [await createEnvironment(db.sql), await createEnvironment(db.sql)];
     const accept = (environment: number, batch: number, age: string) => db.sql`
       insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
@@ -62,7 +62,7 @@ describe("svc_api.metrics()", () => {
     await db.sql`truncate svc.inbox, svc.ingest_batches`;
   });
 
-  it("tells of jobs by task and state", async () => {
+  it("counts jobs by task and state", async () => {
     await db.sql`delete from graphile_worker._private_jobs`;
     await db.sql`select graphile_worker.add_job('ready')`;
     await db.sql`select graphile_worker.add_job('later', run_at := now() + interval '1 hour')`;
@@ -83,7 +83,7 @@ describe("svc_api.metrics()", () => {
     ]);
   });
 
-  it("counts workers that are alive, and customers that were set aside", async () => {
+  it("counts live workers, and customers that were set aside", async () => {
     await tick(db.sql, "alive", 0);
     await db.sql`insert into svc.workers (worker_id, seen_at) values ('dead', now() - interval '31 seconds')`;
     const environment = await createEnvironment(db.sql);
@@ -93,7 +93,7 @@ describe("svc_api.metrics()", () => {
     expect(await read()).toMatchObject({ workers: 1, setAsideCustomers: 1 });
   });
 
-  it("adds up the recomputes under way, and tells of one that was given up for a day", async () => {
+  it("adds up unfinished recomputes, and reports one that was given up for a day", async () => {
     const environment = await createEnvironment(db.sql);
     const add = (id: string, status: string, done: number, finished: string | null) => db.sql`
       insert into svc.recomputes
@@ -113,7 +113,7 @@ describe("svc_api.metrics()", () => {
     ]);
   });
 
-  it("looks at deliveries of enabled webhooks only", async () => {
+  it("counts deliveries of enabled webhooks only", async () => {
     const environment = await createEnvironment(db.sql);
     const hooks = [];
     for (let index = 0; index < 3; index += 1)
@@ -132,13 +132,13 @@ describe("svc_api.metrics()", () => {
     expect(Math.round(deliveries.oldestDueSeconds / 60)).toBe(60);
   });
 
-  // The estimate for more is one server's.
-  it.skipIf(isCluster)("counts ten thousand of what waits, and takes the database's estimate for more", async () => {
+  // The estimate works on a single server only.
+  it.skipIf(isCluster)("counts pending rows up to ten thousand, and uses the database's estimate beyond", async () => {
     const environment = await createEnvironment(db.sql);
     await db.sql`
       insert into svc.inbox (environment_id, customer_id, seq) select ${environment}, 'c', g from generate_series(1, 25000) as g`;
-    // The estimate is of the statistics, to which each connection adds what it changed up to ten seconds later: what is not told yet of the
-    // rows here, or of a truncate before, makes it wrong until it is analyzed again.
+    // The estimate is from the statistics, to which each connection adds its changes up to ten seconds later: changes of these rows, or of
+    // an earlier truncate, that are not reported yet make it wrong until the table is analyzed again.
     const counted = async () => {
       await db.sql`analyze svc.inbox`;
       return (await read()).pendingOperations;
@@ -147,7 +147,7 @@ describe("svc_api.metrics()", () => {
     await db.sql`truncate svc.inbox`;
   });
 
-  it("leaves out all that is in a frozen environment: it waits where that moved to", async () => {
+  it("omits a frozen environment, whose rows are pending where it moved to", async () => {
     const waiting = async () => {
       const { pendingOperations, setAsideCustomers, quarantinedOperations, deliveries, webhooks, ...of } = await read();
       const isOld = of.oldestPendingSeconds > 86_400 || deliveries.oldestDueSeconds > 86_400;
@@ -195,10 +195,10 @@ describe("svc_api.metrics()", () => {
   });
 });
 
-describe("what workers count", () => {
+describe("the counts of workers", () => {
   afterEach(() => db.sql`truncate svc.worker_counters`);
 
-  it("is added up over workers and calls", async () => {
+  it("are added up over workers and calls", async () => {
     for (let worker = 0; worker < 2; worker++) {
       const counters = new WorkerCounters();
       counters.count(EVALUATED, [], 5);
@@ -219,7 +219,7 @@ describe("what workers count", () => {
     expect(value("svc_ingest_to_evaluated_seconds_sum")).toBeCloseTo(4000.06);
   });
 
-  it("of another version, with other buckets and counters, does no harm", async () => {
+  it("of another version, with other buckets and counters, do no harm", async () => {
     await addWorkerCounters(db.sql, [
       { counter: EVALUATION_DELAY.name, label: "", bucket: "0.033", value: 1 },
       { counter: "svc_of_a_later_version_total", label: "x/y", bucket: "", value: 1 },
@@ -230,14 +230,14 @@ describe("what workers count", () => {
     expect(samples.filter(({ name }) => name.includes("later"))).toEqual([]);
   });
 
-  it("is written down when a worker stops, however short it worked", async () => {
+  it("are stored when a worker stops, however briefly it ran", async () => {
     const worker = await startWorker(db.url, pino({ level: "silent" }), "a secret of the tests of metrics");
     await worker.stop();
     const ticks = (await shown()).find(({ name }) => name === "svc_tick_duration_seconds_count");
     expect(ticks?.value).toBeGreaterThan(0);
   });
 
-  it("is written down when a worker stops, also what it counted while it was writing", async () => {
+  it("are stored when a worker stops, also those of the time while it was writing", async () => {
     const counters = new WorkerCounters();
     const sql = connect(db.url, { max: 1, applicationName: "svc test flush" });
     let stopped: Promise<void> | undefined;
@@ -254,7 +254,7 @@ describe("what workers count", () => {
     expect(await db.sql`select sum(value)::integer as sum from svc.worker_counters`).toEqual([{ sum: 7 }]);
   });
 
-  it("is kept where it could not be handed on", () => {
+  it("are kept if they could not be written", () => {
     const counters = new WorkerCounters();
     counters.count(EVALUATED, [], 5);
     const taken = counters.take();
@@ -264,7 +264,7 @@ describe("what workers count", () => {
     expect(counters.take()).toEqual([]);
   });
 
-  it("is added by workers at once without a deadlock", async () => {
+  it("are added by concurrent workers without deadlock", async () => {
     const rows = Array.from({ length: 50 }, (_, index) => ({
       counter: "c",
       label: String(index),

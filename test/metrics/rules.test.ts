@@ -28,7 +28,7 @@ const observed = await startObserved({ events: { login: { properties: {} } } });
 await observed.send([{ customerId: "c", event: "login" }]);
 afterAll(() => observed.stop());
 
-/** The metrics that a process shows, with what histograms make of their names. */
+/** The metrics of a process, with the suffixed names of histograms. */
 async function shownMetrics(): Promise<Set<string>> {
   const types = [...(await observed.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)];
   return new Set(
@@ -38,7 +38,7 @@ async function shownMetrics(): Promise<Set<string>> {
   );
 }
 
-/** Alerts that a machine with other work may cause. */
+/** Alerts that other load on the machine can cause. */
 const OF_SPEED = new Set(["SvcEventLoopBlocked", "SvcEvaluationSlow", "SvcIngestionSlow", "SvcTicksSlow"]);
 
 const metricsIn = (expression: string) =>
@@ -57,7 +57,7 @@ describe("the dashboard", () => {
   const panels = dashboard.panels.filter(({ type }) => type !== "row");
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
-  it("asks for metrics that there are", async () => {
+  it("queries existing metrics", async () => {
     const shown = await shownMetrics();
     expect(expressions.flatMap(metricsIn).filter((name) => !shown.has(name))).toEqual([]);
     expect(expressions.every((expression) => metricsIn(expression).length === 1)).toBe(true);
@@ -69,7 +69,7 @@ describe("the dashboard", () => {
     expect(own.filter((name) => !shown.has(name))).toEqual([]);
   });
 
-  it("says of each panel what it shows, within the width of the page", () => {
+  it("describes each panel, within the width of the page", () => {
     for (const { title, description, gridPos } of panels) {
       expect([title, description]).toEqual([expect.stringMatching(/./), expect.stringMatching(/\.$/)]);
       expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
@@ -80,7 +80,7 @@ describe("the dashboard", () => {
 describe("monitoring.md", () => {
   const page = read("monitoring.md");
 
-  it("has a section for each alert, which the alert leads to, and a row for each metric", async () => {
+  it("has a section for each alert, to which the alert refers, and a row for each metric", async () => {
     const alerts = all(read("alerts.yml"), /alert: (\w+)/g);
     expect(all(page, /^### (Svc\w+)$/gm)).toEqual(alerts);
     expect(all(read("alerts.yml"), /runbook: monitoring\.md#(\w+)/g)).toEqual(alerts.map((name) => name.toLowerCase()));
@@ -91,9 +91,9 @@ describe("monitoring.md", () => {
   const marked = (language: string) =>
     all(page, new RegExp(`<!-- test/metrics/rules[^\n]*\n\n\`\`\`${language}\n(.*?)\`\`\``, "gs"));
 
-  it("has commands that answer as it says", async () => {
+  it("has commands that answer as documented", async () => {
     const env = { ...process.env, SVC_API_URL: observed.http.address, SVC_METRICS_TOKEN: METRICS_TOKEN };
-    // Not synchronously: the service is in this process.
+    // Asynchronously, as the service runs in this process.
     const run = (command: string) => promisify(execFile)("bash", ["-euc", command], { env });
     const answers = (await Promise.all(marked("bash").map(run))).map(({ stdout }) => stdout);
     expect(answers).toEqual([
@@ -102,7 +102,7 @@ describe("monitoring.md", () => {
     ]);
   });
 
-  it("has SQL that a reader may ask", async () => {
+  it("has SQL that a reader can run", async () => {
     const { sql, name, url } = observed.fixture.service.db;
     const statements = marked("sql");
     expect(statements.length).toBe(all(page, /^(```sql)$/gm).length);
@@ -118,7 +118,7 @@ describe("monitoring.md", () => {
     }
   });
 
-  it("has SQL that lists what waits, but not in a frozen environment", async () => {
+  it("has SQL that lists what is pending, except in a frozen environment", async () => {
     const lists = marked("sql").filter((statement) =>
       /svc_inspect\.(environments|customers|deliveries|webhooks)\b/.test(statement),
     );
@@ -158,7 +158,7 @@ describe("monitoring.md", () => {
     ]);
   });
 
-  it("tells the type and the labels of each metric as they are shown", async () => {
+  it("documents the type and labels of each metric as exposed", async () => {
     const samples = await observed.scrape();
     const types = new Map(
       [...(await observed.text()).matchAll(/^# TYPE (svc_\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]),
@@ -166,7 +166,7 @@ describe("monitoring.md", () => {
     for (const [, name, type, labels] of page.matchAll(/^\| `(svc_\w+)` +\| (\w+) +\| ([^|]*?) *\|/gm)) {
       expect([name, type]).toEqual([name, types.get(name!)]);
       const shown = samples.find((sample) => sample.name.startsWith(name!));
-      if (shown === undefined) continue; // nothing was counted yet
+      if (shown === undefined) continue; // not counted yet
       const named = Object.keys(shown.labels).filter((label) => label !== "le");
       expect([name, all(labels!, /`(\w+)`/g)]).toEqual([name, named]);
     }
@@ -199,7 +199,7 @@ describe("Prometheus", () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** What monitoring.md says to write, with our service and a short interval. */
+  /** The configuration of monitoring.md, with the tested service and a short interval. */
   function configuration(): string {
     const [, documented] = /```yaml\n(scrape_configs:.*?)```/s.exec(read("monitoring.md"))!;
     return `global: { scrape_interval: 1s, evaluation_interval: 1s }\n${documented!
@@ -221,7 +221,7 @@ describe("Prometheus", () => {
       )
     ).result;
 
-  it("finds no fault with the rules, and they say what they are tested to say", async (context) => {
+  it("accepts the rules, which pass their tests", async (context) => {
     if (skipped !== null) context.skip(skipped);
     const promtool = async (...args: string[]) =>
       (await promisify(execFile)("/usr/bin/promtool", args, { cwd: OPERATIONS })).stdout;
@@ -229,7 +229,7 @@ describe("Prometheus", () => {
     expect(await promtool("test", "rules", "alerts.test.yml")).toContain("SUCCESS");
   });
 
-  it("tests each alert once where it must be silent and once where it must be heard", () => {
+  it("tests each alert once silent and once firing", () => {
     const tests = read("alerts.test.yml");
     const alerts = all(read("alerts.yml"), /alert: (\w+)/g);
     const silent = all(tests, /alertname: (\w+),\s+exp_alerts: \[\]/g);
@@ -238,7 +238,7 @@ describe("Prometheus", () => {
     expect(alerts.filter((name) => !silent.includes(name) || !heard.includes(name))).toEqual([]);
   });
 
-  it("scrapes the service with the token, and without it does not", async (context) => {
+  it("scrapes the service with the token, and not without it", async (context) => {
     if (skipped !== null) context.skip(skipped);
     await writeFile(path.join(directory, "token"), "another token");
     await vi.waitFor(
@@ -255,7 +255,7 @@ describe("Prometheus", () => {
     expect(await query("svc_workers")).toMatchObject([{ metric: { job: "svc" }, value: [expect.any(Number), "1"] }]);
   });
 
-  it("evaluates every alert, and none is heard of a service that is well", async (context) => {
+  it("evaluates every alert, none of which fires for a healthy service", async (context) => {
     if (skipped !== null) context.skip(skipped);
     const rules = async () =>
       (await ask<{ groups: { rules: Rule[] }[] }>("rules")).groups.flatMap(({ rules: of }) => of);
@@ -274,7 +274,7 @@ describe("Prometheus", () => {
     }
   });
 
-  it("answers every expression of the dashboard", async (context) => {
+  it("evaluates every expression of the dashboard", async (context) => {
     if (skipped !== null) context.skip(skipped);
     const { panels } = JSON.parse(read("dashboard.json")) as { panels: { targets?: { expr: string }[] }[] };
     for (const { expr } of panels.flatMap(({ targets = [] }) => targets)) {

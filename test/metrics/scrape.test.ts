@@ -10,7 +10,7 @@ import { runLog } from "../support/run-log.js";
 import { startReceiver, statuses, type Receiver } from "../webhooks/support/receiver.js";
 import { METRICS_TOKEN, readSamples, startObserved, type Observed } from "./support/observed.js";
 
-/** What no figure may name: ids and names that the tests send. */
+/** Ids and names that the tests send, and that no metric may contain. */
 const CUSTOMER = "customer-that-no-figure-names";
 const EVENT = "event_that_no_figure_names";
 
@@ -62,7 +62,7 @@ describe("GET /metrics", () => {
     });
   });
 
-  it("refuses everybody where the service has no token, and says how to set one", async () => {
+  it("refuses every request if the service has no token, and says how to set one", async () => {
     const reply = await observed.fixture.service.request("GET", "/metrics", {
       headers: { Authorization: "Bearer null" },
     });
@@ -94,7 +94,7 @@ describe("GET /metrics", () => {
     expect(await value("svc_http_request_duration_seconds_count", route)).toBe(2);
   });
 
-  it("counts what has no route together, and methods that nobody knows", async () => {
+  it("counts requests without a route together, and unknown methods, too", async () => {
     const { http, value } = observed;
     await fetch(`${http.address}/${CUSTOMER}`, { method: "PROPFIND" });
     await expect
@@ -102,7 +102,7 @@ describe("GET /metrics", () => {
       .toBe(1);
   });
 
-  it("counts operations that were accepted and repeated, and requests that were refused by their code", async () => {
+  it("counts accepted and repeated operations, and refused requests by code", async () => {
     const { http, fixture, value, send } = observed;
     const operations = (outcome: string) => value("svc_ingest_operations_total", { outcome });
     const [accepted, repeated] = [await operations("accepted"), await operations("repeated")];
@@ -125,7 +125,7 @@ describe("GET /metrics", () => {
     expect(await value("svc_ingest_refusals_total", { code: "INVALID_API_KEY" })).toBe(1);
   });
 
-  it("tells of ingestion's calls, bodies, connections and the event loop", async () => {
+  it("reports ingestion's calls, bodies, connections and the event loop", async () => {
     const { value } = observed;
     for (const kind of ["single", "batch"]) {
       expect(await value("svc_ingest_waiting_requests", { kind })).toBe(0);
@@ -138,9 +138,9 @@ describe("GET /metrics", () => {
     expect(await value("process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
   });
 
-  it("shows what workers counted, whichever process they are in", async () => {
+  it("shows the counts of workers, whichever process they run in", async () => {
     const { value } = observed;
-    // They add it every ten seconds.
+    // Workers add their counts every ten seconds.
     await expect.poll(() => value("svc_evaluated_operations_total"), { timeout: 30_000 }).toBeGreaterThanOrEqual(3);
     const count = await value("svc_ingest_to_evaluated_seconds_count");
     expect(count).toBe(await value("svc_evaluated_operations_total"));
@@ -162,7 +162,7 @@ describe("GET /metrics", () => {
     expect(await observed.value("svc_database_connections", { application: "svc metrics" })).toBe(2);
   });
 
-  it("says so where the database does not answer, and shows the process all the same", async () => {
+  it("reports that the database does not answer, and still shows the process", async () => {
     const { fixture, value } = observed;
     await withoutDatabase(fixture.service.db, async () => {
       await expect.poll(() => value("svc_database_up")).toBe(0);
@@ -175,7 +175,7 @@ describe("GET /metrics", () => {
   it.each([
     ["are locked", null, { code: "55P03", message: "canceling statement due to lock timeout" }],
     ["take too long", "1min", { code: "57014", message: "canceling statement due to statement timeout" }],
-  ])("says that the database answers also where the figures %s, and in the log why not", async (_, patience, err) => {
+  ])("reports that the database answers even if the figures %s, and logs the reason", async (_, patience, err) => {
     const { fixture, scrape, logged } = observed;
     const { sql } = fixture.service.db;
     if (patience !== null) await sql.unsafe(`alter function svc_api.metrics() set lock_timeout = '${patience}'`);
@@ -191,7 +191,7 @@ describe("GET /metrics", () => {
     if (patience !== null) await sql`alter function svc_api.metrics() set lock_timeout = '3s'`;
   });
 
-  it("says nothing of the database before the service has started", async () => {
+  it("omits the database before the service has started", async () => {
     const { config } = readConfig({ SVC_PORT: "0", SVC_METRICS_TOKEN: METRICS_TOKEN });
     const starting = await openHttp(config, runLog());
     try {

@@ -5,7 +5,7 @@ import { connect } from "../../src/db/connect.js";
 import { docBlocks } from "../support/doc-blocks.js";
 import { useDatabase } from "../support/database.js";
 
-// A reader looks for a session that somebody else forgot within a transaction.
+// A reader looks for a session that another user left idle in a transaction.
 
 const OPERATIONS = path.resolve(import.meta.dirname, "../../docs/operations");
 const blocksOf = (file: string) => docBlocks(readFileSync(path.join(OPERATIONS, file), "utf8"));
@@ -46,12 +46,12 @@ async function found(file: string): Promise<Session> {
 }
 
 describe.each(["monitoring.md", "upgrade.md"])("the sessions of %s", (file) => {
-  it("are listed for a reader, who is told that what they do is not shown", async () => {
+  it("are listed for a reader, with a note that their statements are hidden", async () => {
     expect(await found(file)).toMatchObject({ state: null, xact_start: null, query: "<insufficient privilege>" });
   });
 });
 
-it("whoever is granted what monitoring.md names sees them, and may end them", async () => {
+it("a user with the grants of monitoring.md sees them, and can end them", async () => {
   const { pid } = await found("monitoring.md");
   await expect(reader`select pg_terminate_backend(${pid}::integer)`).rejects.toMatchObject({ code: "42501" });
   await db.sql.unsafe(grants.replaceAll(/\bann\b/g, ann));

@@ -7,8 +7,8 @@ import { formOf } from "../support/browser.js";
 import { envelope, type Actor } from "../support/service.js";
 import { printTable } from "../support/table.js";
 
-// Every door of the service is tried as everyone who must not pass, and what was answered is printed: `npm run doors`. What those who may
-// are answered is tested where the door is; here a role is asked for the sake of the roles below it.
+// Every endpoint ("door") of the service is tried as every caller who is not permitted, and the answers are printed: `npm run doors`. The
+// endpoints' own tests cover permitted callers; here roles are tried for the sake of the roles below them.
 
 describe("the administrative API", () => {
   const MESSAGE = "The access token is missing, unknown, expired or revoked.";
@@ -16,7 +16,7 @@ describe("the administrative API", () => {
   const NO_TOKEN = envelope("INVALID_SESSION", MESSAGE, { fix: "Send the header Authorization: Bearer <token>." });
   const NO_HEADER = envelope("ORGANIZATION_REQUIRED", "The header X-Svc-Organization is required.");
   const NO_MEMBER = envelope("ORGANIZATION_NOT_FOUND", "There is no such organization, or it is not one of yours.");
-  /** Where there is nothing of an organization to ask for, whoever is known is told of its own. */
+  /** The route without an organization, where every authenticated caller gets its own. */
   const OWN_ONLY = "GET /organizations";
 
   let world: World;
@@ -59,13 +59,13 @@ describe("the administrative API", () => {
 
   it.each(Object.keys(REQUESTS))("%s", async (route) => {
     const [method = ""] = route.split(" ");
-    const knock = async (who: { by: Actor } | { headers: Record<string, string> }, text?: string) => {
+    const knock = async (caller: { by: Actor } | { headers: Record<string, string> }, text?: string) => {
       const { path, body } = await REQUESTS[route]!(world, "live");
-      return world.service.request(method, path, { ...who, ...(body !== undefined && { body: text ?? body }) });
+      return world.service.request(method, path, { ...caller, ...(body !== undefined && { body: text ?? body }) });
     };
     const statuses: number[] = [];
     for (const [name, headers, status, body] of strangers) {
-      // Of whoever is not known the body is not read.
+      // The body of an unauthenticated request is not read.
       const reply = await knock({ headers }, status === 401 ? "{" : undefined);
       const known = status !== 401 && route === OWN_ONLY;
       expect(reply, name).toMatchObject(known ? { status: 200 } : { status });
@@ -73,7 +73,7 @@ describe("the administrative API", () => {
       expect(reply.headers.get("WWW-Authenticate"), name).toBe(status === 401 ? "Bearer" : null);
       statuses.push(reply.status);
     }
-    // test/http/admin/authorization.test.ts has what each role is answered.
+    // test/http/admin/authorization.test.ts checks the answers for each role.
     for (const role of ROLES) statuses.push((await knock({ by: world.members[role] })).status);
     seen.push([route, ...statuses.map(String)]);
   });
@@ -99,7 +99,7 @@ describe("every other door", () => {
   const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
   const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
 
-  /** Ingestion takes API keys and nothing else, and only those that still count. */
+  /** Ingestion accepts only API keys, and only valid ones. */
   async function ingestion(): Promise<Try[]> {
     const { owner } = fixture;
     const made = (await fixture.admin("POST", "/projects/app/keys?env=test", { body: { name: "doors" } })).body;
@@ -154,7 +154,7 @@ describe("every other door", () => {
     ];
   }
 
-  /** Forms are taken from pages of ours only, and links that were never made are no links. */
+  /** Forms are accepted from the service's own pages only, and unknown links are refused. */
   async function pages(): Promise<Try[]> {
     const { service } = fixture;
     const browser = await signedIn(service, ADA);
@@ -207,7 +207,7 @@ describe("every other door", () => {
     ];
   }
 
-  it("refuses who must not pass", async () => {
+  it("refuses callers without permission", async () => {
     const tries = [...(await ingestion()), ...figures(), ...oauth(), ...(await pages())];
     const wrong: string[] = [];
     for (const [door, as, status, headers = {}, body] of tries) {
@@ -228,7 +228,7 @@ describe("every other door", () => {
     expect(await fixture.stored()).toMatchObject({ events: 0 });
   });
 
-  it("is open to everybody only where nothing of anybody is told", async () => {
+  it("is open to everyone only where nothing of a tenant is shown", async () => {
     const { service } = fixture;
     const sent = await service.request("POST", "/v1/events", { headers: bearer(fixture.keys.test), body: EVENT });
     expect(sent.status).toBe(202);
@@ -242,34 +242,34 @@ describe("every other door", () => {
     }
   });
 
-  it("stands in one of these tables", () => {
+  it("is in one of these tables", () => {
     const tried = new Set([...seen.map(([door]) => door!), ...Object.keys(REQUESTS)]);
     const doors = fixture.service.routes.map(({ method, path }) => `${method} ${path}`);
     expect(doors.filter((door) => !tried.has(door) && !/^GET \/(docs\/|\.well-known\/.*\*)/.test(door))).toEqual([]);
   });
 
-  it("has answers that are neither sniffed, framed nor run, and tells no site of another origin anything", async () => {
+  it("has answers that cannot be sniffed, framed or run, nor read by other origins", async () => {
     for (const path of [...OPEN, "/metrics", "/projects", "/nowhere"]) {
       const { headers } = await fetch(fixture.service.url + path, {
         redirect: "manual",
         headers: { Origin: "https://evil.example" },
       });
-      const said = Object.fromEntries(headers);
-      expect(said, path).toMatchObject({
+      const received = Object.fromEntries(headers);
+      expect(received, path).toMatchObject({
         "x-content-type-options": "nosniff",
         "content-security-policy": expect.stringMatching(/^default-src 'none'.*frame-ancestors 'none'/) as string,
       });
       for (const name of ["access-control-allow-origin", "server", "x-powered-by"])
-        expect(said, path).not.toHaveProperty(name);
+        expect(received, path).not.toHaveProperty(name);
     }
   });
 });
 
-/** In the names of all that is somebody's. */
+/** A mark in the names of everything that belongs to a tenant. */
 const MARK = "7f3a91";
 const ADA = `ada-${MARK}@example.com`;
 
-/** Of those that everybody reads: which lead to the sign-in page, and what is not there where nobody set it up. */
+/** Statuses of open pages other than 200: redirects to the sign-in page, and pages that are not set up. */
 const OTHERWISE: Record<string, number> = {
   "/": 404,
   "/device": 303,
@@ -277,7 +277,7 @@ const OTHERWISE: Record<string, number> = {
   "/forgotten-password": 404,
 };
 
-/** Read by everybody, with or without credentials. */
+/** Open to everyone, with or without credentials. */
 const OPEN = [
   ...["/", "/console/style.css"],
   ...["/livez", "/startupz", "/readyz", "/health", "/openapi.json", "/docs", "/login", "/device"],

@@ -10,7 +10,7 @@ import type { Actor } from "../support/service.js";
 describe("a copy of the database", () => {
   let service: OAuthService;
   let owner: Actor;
-  /** Everything that lets somebody in, by what it is. */
+  /** Everything that grants access, by description. */
   const secrets = new Map<string, string>();
 
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe("a copy of the database", () => {
   });
   afterAll(() => service.stop());
 
-  it("lets nobody in: no table holds what the service takes for proof", async () => {
+  it("grants no access: no table contains a credential that the service accepts", async () => {
     const { sql } = service.db;
     const tables = await sql<{ name: string }[]>`
       select format('%I.%I', c.relnamespace::regnamespace, c.relname) as name
@@ -53,7 +53,7 @@ describe("a copy of the database", () => {
     for (const { name } of tables) {
       for (const { text } of await sql.unsafe<{ text: string }[]>(`select t::text as text from ${name} as t`)) {
         rows += 1;
-        // Bytes are shown in hex.
+        // Bytes are printed in hex.
         for (const [what, secret] of secrets) {
           if (text.includes(secret) || text.includes(Buffer.from(secret).toString("hex")))
             held.push(`${what}: ${name}`);
@@ -66,11 +66,11 @@ describe("a copy of the database", () => {
   });
 });
 
-/** Command lines of a process and of all that it started; the kernel shows them to every user of the machine. */
+/** Command lines of a process and its descendants, which the kernel shows to every user of the machine. */
 async function commandLines(root: number): Promise<string[]> {
   const parents = new Map<number, number>();
   for (const name of (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry))) {
-    const stat = await readFile(`/proc/${name}/stat`, "utf8").catch(() => null); // it ended meanwhile
+    const stat = await readFile(`/proc/${name}/stat`, "utf8").catch(() => null); // the process has ended meanwhile
     if (stat !== null) parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]));
   }
   const isOf = (pid: number): boolean => pid === root || (parents.has(pid) && isOf(parents.get(pid)!));
@@ -93,16 +93,16 @@ describe.skipIf(process.platform !== "linux")("the list of processes", () => {
     await db.drop();
   });
 
-  it("shows no secret of the service, and neither the password of its database", async () => {
+  it("shows neither secrets of the service nor the password of its database", async () => {
     const lines = await commandLines(service.pid);
     expect(lines.join("\n")).toContain("svc-server.js");
     const { password } = new URL(db.url);
     expect(password).not.toBe("");
-    // As a word: that of another server may be part of the program's name.
-    const said = new RegExp(`(?<![\\w-])${password}(?![\\w-])`);
+    // As a word: the password can be part of the program's name.
+    const asWord = new RegExp(`(?<![\\w-])${password}(?![\\w-])`);
     for (const line of lines) {
       expect(line).not.toContain(PLANTED);
-      expect(line).not.toMatch(said);
+      expect(line).not.toMatch(asWord);
     }
   });
 });

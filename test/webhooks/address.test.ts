@@ -7,7 +7,7 @@ import { createAgent } from "../../src/webhooks/agent.js";
 import { describeError } from "../../src/webhooks/send.js";
 import { startReceiver, type Receiver } from "./support/receiver.js";
 
-/** Addresses by why they are refused. */
+/** Addresses by the reason of their refusal. */
 const REFUSED: Record<string, string> = {
   loopback: "127.0.0.1 127.255.255.254 ::1",
   unspecified: "0.0.0.0 0.1.2.3 ::",
@@ -28,7 +28,7 @@ const REFUSED: Record<string, string> = {
   isatap: "2606:4700::5efe:7f00:1 2606:4700::200:5efe:10.0.0.1",
   segmentRouting: "5f00::1",
   zoned: "2606:4700::1111%eth0",
-  // Some would read them as public addresses, others as something else.
+  // Ambiguous: some programs read them as public addresses.
   "not an address": "fe80::1%eth-0 name 8.8 0x08080808 010.8.8.8",
 };
 
@@ -47,7 +47,7 @@ test.each("8.8.8.8 172.32.0.1 100.128.0.1 2606:4700::1111 2a00:1450:4001::200e".
   },
 );
 
-test("however an address is written, the answer is the same", () => {
+test("all notations of an address are treated alike", () => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => {
       const url = new URL(`http://${address.includes(":") ? `[${address}]` : address}/`);
@@ -84,7 +84,7 @@ test.each([
   expect(checkUrl(url, { allowPrivate: true })).toMatch(/^[A-Z].*\.$/);
 });
 
-/** Each leads to an address that is not public, whatever it looks like. */
+/** URLs in disguise, each of which leads to an address that is not public. */
 const DISGUISES = `
   127.0.0.1 2130706433 0x7f000001 0x7f.0.0.1 0177.0.0.1 017700000001 127.1 127.0.0.1. %31%32%37.0.0.1 ①②⑦.0.0.1
   １２７.０.０.１ 127。0。0。1 0 0.0.0.0 10.0.0.1 172.16.0.1 192.168.0.1 [::] [::1] [0:0:0:0:0:0:0:1] [::ffff:127.0.0.1]
@@ -93,7 +93,7 @@ const DISGUISES = `
   api.localhost
 `;
 
-/** Where clouds tell a machine its credentials: most, AWS, AWS ECS and EKS, Google, Azure, Alibaba, Oracle (two), OpenStack, Tencent. */
+/** Where clouds provide a machine's credentials: most, AWS, AWS ECS and EKS, Google, Azure, Alibaba, Oracle (two), OpenStack, Tencent. */
 const METADATA = `
   169.254.169.254 [fd00:ec2::254] 169.254.170.2 [fd00:ec2::23] [fd20:ce::254] 168.63.129.16 100.100.100.200
   192.0.0.192 [fd00:c1::a9fe:a9fe] [fe80::a9fe:a9fe] 169.254.0.23
@@ -121,7 +121,7 @@ async function post(
   }
 }
 
-/** The status of the answer, or why there was none. */
+/** The status of the answer, or the reason why there is none. */
 async function postBy(agent: Agent, url: string): Promise<number | string> {
   try {
     const answer = await request(url, { method: "POST", body: "{}", dispatcher: agent });
@@ -141,7 +141,7 @@ async function withReceiver(work: (receiver: Receiver, port: string) => Promise<
   }
 }
 
-test("a name is asked for once per connection, so that a second answer can do nothing", () =>
+test("a name is resolved once per connection, so that a second answer has no effect", () =>
   withReceiver(async (receiver, port) => {
     let asked = 0;
     const resolve = async (): Promise<ResolvedAddress[]> => {
@@ -153,7 +153,7 @@ test("a name is asked for once per connection, so that a second answer can do no
     expect(receiver.requests.map(({ headers }) => headers.host)).toEqual([`hooks.example.com:${port}`]);
   }));
 
-test("of several addresses only the public ones are dialled", () =>
+test("of several addresses, only the public ones are connected to", () =>
   withReceiver(async (receiver, port) => {
     const agent = createAgent({
       allowPrivate: false,
@@ -162,36 +162,36 @@ test("of several addresses only the public ones are dialled", () =>
         { address: "2606:4700::1111", family: 6 },
       ],
     });
-    // Whether the public one can be reached from here or not: the receiver on the private one hears nothing.
+    // Whether or not the public one can be reached from here, the receiver at the private one gets nothing.
     const sent = request(`http://hooks.example.com:${port}/`, { dispatcher: agent, signal: AbortSignal.timeout(200) });
     await expect(sent).rejects.not.toThrow(/public address/);
     expect(receiver.requests).toHaveLength(0);
     await agent.destroy();
   }));
 
-test("an error does not tell whether a name leads nowhere or to what is not public", async () => {
+test("an error does not disclose whether a name is unknown or leads to a private address", async () => {
   const failing = (code: string) => () => Promise.reject(Object.assign(new Error(`query ${code}`), { code }));
   const url = "http://intranet.example.com/";
-  const told = "no public address was found for intranet.example.com";
-  expect(await post(url, false, async () => [{ address: "10.0.0.7", family: 4 }])).toBe(told);
+  const message = "no public address was found for intranet.example.com";
+  expect(await post(url, false, async () => [{ address: "10.0.0.7", family: 4 }])).toBe(message);
   for (const code of ["ENOTFOUND", "EAI_AGAIN", "ENODATA"])
-    expect(await post(url, false, failing(code)), code).toBe(told);
-  expect(await post(url, false, async () => [])).toBe(told);
+    expect(await post(url, false, failing(code)), code).toBe(message);
+  expect(await post(url, false, async () => [])).toBe(message);
 });
 
-test("an error tells that name servers do not answer, and where every address may be reached all that they say", async () => {
+test("an error reports that name servers do not answer, and their other errors if private addresses are allowed", async () => {
   const failing = (code: string) => () => Promise.reject(Object.assign(new Error(`query ${code}`), { code }));
   expect(await post("http://x.example.com/", false, failing("ETIMEOUT"))).toContain("query ETIMEOUT");
   expect(await post("http://x.example.com/", true, failing("ENOTFOUND"))).toContain("query ENOTFOUND");
 });
 
-test("localhost resolves and is reached where private addresses are allowed", () =>
+test("localhost resolves and is reached if private addresses are allowed", () =>
   withReceiver(async (receiver, port) => {
     expect(await post(`http://localhost:${port}/`, true)).toBe(204);
     expect(receiver.requests).toHaveLength(1);
   }));
 
-test("nothing that leads to what is not public is dialled, however it is written and whatever its name was a moment ago", () =>
+test("nothing that leads to a private address is connected to, in any notation and even if its name has just changed", () =>
   withReceiver(async (receiver, port) => {
     const attempt = async (url: string, resolve?: () => Promise<ResolvedAddress[]>): Promise<void> => {
       const target = Object.assign(new URL(url), { port });
@@ -200,7 +200,7 @@ test("nothing that leads to what is not public is dialled, however it is written
       );
     };
     for (const url of REFUSED_URLS) await attempt(url);
-    // A public name of metadata, of a private address, and of several of them.
+    // A public name that resolves to metadata, to a private address, or to several.
     for (const addresses of [["169.254.169.254"], ["10.0.0.7"], ["127.0.0.1", "192.168.0.9", "::1", "fd00::9"]]) {
       const found = addresses.map((address): ResolvedAddress => ({ address, family: address.includes(":") ? 6 : 4 }));
       await attempt("http://hooks.example.com/", async () => found);
@@ -212,7 +212,7 @@ test("nothing that leads to what is not public is dialled, however it is written
     expect(receiver.requests).toEqual([]);
   }));
 
-test("a public address of this machine is not dialled: its firewall does not stand between", async () => {
+test("a public address of this machine is not connected to, because its firewall would be bypassed", async () => {
   const agent = createAgent({
     allowPrivate: false,
     resolve: async () => [{ address: "2606:4700::1111", family: 6 }],
@@ -223,7 +223,7 @@ test("a public address of this machine is not dialled: its firewall does not sta
   await agent.destroy();
 });
 
-test("proxies that the environment names are not used: they would resolve names by themselves", () =>
+test("proxies from environment variables are not used, because they would resolve names themselves", () =>
   withReceiver(async (proxy) =>
     withReceiver(async (receiver) => {
       for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"]) {
@@ -240,7 +240,7 @@ test("proxies that the environment names are not used: they would resolve names 
     }),
   ));
 
-test("a connection outlives a change of its name for minutes, not for ever, and every new one is checked", () =>
+test("a connection outlives a change of its name for minutes, not forever, and every new one is checked", () =>
   withReceiver(async (before, port) => {
     const after = createServer((_request, response) => response.writeHead(202).end());
     await new Promise<void>((listening) => after.listen(Number(port), "127.0.0.2", listening));
@@ -251,7 +251,7 @@ test("a connection outlives a change of its name for minutes, not for ever, and 
     try {
       expect(await postBy(agent, url)).toBe(204);
       address = "127.0.0.2";
-      // The connection is free again once the client has seen the end of the exchange.
+      // The connection is free again once the client has processed the end of the exchange.
       await new Promise(setImmediate);
       expect(await postBy(agent, url)).toBe(204);
       expect(new Set(before.requests.map(({ remotePort }) => remotePort)).size).toBe(1);
@@ -266,8 +266,8 @@ test("a connection outlives a change of its name for minutes, not for ever, and 
     }
   }));
 
-test("the system's lookups of one name at a time are one, and what they find is checked like the rest", async () => {
-  // A name for the URL's parser it is not; for the system, it is 127.0.0.1.
+test("concurrent lookups of a name by the system are shared, and their results are checked, too", async () => {
+  // Not a name for the URL parser, but 127.0.0.1 for the system.
   const [first, second] = await Promise.all([resolveHost("0x7f000001"), resolveHost("0x7f000001")]);
   expect(first).toBe(second);
   expect(first.map(({ address }) => whyNotPublic(address))).toEqual(["loopback"]);

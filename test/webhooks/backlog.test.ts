@@ -5,7 +5,7 @@ import { isCluster } from "../support/is-cluster.js";
 import { pagesOf } from "../support/pages.js";
 import { newEndpoint, useWebhooks } from "./support/fixtures.js";
 
-// Plans of one server: those of nodes are made there.
+// Plans of a single server: a cluster's nodes make their own.
 const it = test.skipIf(isCluster);
 
 const FEW = 1_000;
@@ -19,7 +19,7 @@ const sql = await useWebhooks();
 
 type Endpoint = Awaited<ReturnType<typeof newEndpoint>>;
 
-/** So many deliveries wait, from a number on and in its order, all of them due. */
+/** Adds `count` due deliveries, with emission numbers starting at `from`, due in that order. */
 function wait(on: Sql | TransactionSql, { environment, webhookId }: Endpoint, from: number, count: number) {
   return on`
     with emitted as (
@@ -35,7 +35,7 @@ function wait(on: Sql | TransactionSql, { environment, webhookId }: Endpoint, fr
     from emitted`;
 }
 
-it("a claim goes once through what was delivered since the last vacuum", async () => {
+it("a claim scans only once what was delivered since the last vacuum", async () => {
   const endpoint = await newEndpoint(sql);
   const { environment, webhookId } = endpoint;
   await wait(sql, endpoint, FIRST, BACKLOG + 1);
@@ -45,14 +45,14 @@ it("a claim goes once through what was delivered since the last vacuum", async (
   const once = sql`
     select next_attempt_at from svc.deliveries
     where environment_id = ${environment} and webhook_id = ${webhookId} and status = 'pending' order by next_attempt_at limit 1`;
-  // Twice: the first call finds out which entries of the index are of rows that are gone.
+  // Twice: the first call marks the index entries of dead rows.
   expect(await sql.unsafe(CLAIM)).toHaveLength(1);
   await sql.unsafe(CLAIM);
   expect(await pagesOf(sql, sql.unsafe(CLAIM))).toBeLessThan(1.5 * (await pagesOf(sql, once)));
   await sql`vacuum svc.deliveries`;
 });
 
-it("claiming and recording read as many pages where many deliveries wait as where few did when they were planned", async () => {
+it("claiming and recording with many pending deliveries read as many pages as with the few that existed at planning", async () => {
   const endpoint = await newEndpoint(sql);
   const { environment, webhookId } = endpoint;
   const record = (from: number) => `

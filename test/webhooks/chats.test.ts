@@ -26,7 +26,7 @@ const NAME = '<!channel> & "Söhne" *b* [c](https://evil.example) <https://evil.
 
 const ENTERED = { type: "segment.entered", source: "segment", customerId: "c", metadata: '{"segment": "paying"}' };
 
-/** An environment whose customer c has a hostile name, and d none. */
+/** Creates an environment whose customer c has a hostile name, and d none. */
 async function populated(): Promise<number> {
   const environment = await createEnvironment(sql);
   const snapshot = { strictSchema: false, display: { name: "n" }, health: { bands: BANDS } };
@@ -40,7 +40,7 @@ async function populated(): Promise<number> {
   return environment;
 }
 
-/** What a receiver that answers so gets of these emissions, once all attempts are on record. */
+/** The requests to a receiver with this answer for these emissions, once all attempts are recorded. */
 async function delivered(format: NonNullable<WebhookSettings["format"]>, answer: Answer, emissions: TestEmission[]) {
   const environment = await populated();
   const receiver = await startReceiver(answer);
@@ -58,7 +58,7 @@ async function delivered(format: NonNullable<WebhookSettings["format"]>, answer:
   return { answers, bodies: receiver.requests.map(({ body }) => JSON.parse(body) as Record<string, unknown>) };
 }
 
-test("Slack takes a message, in which a name is neither a mention nor a link", async () => {
+test("Slack accepts a message, in which a name is neither a mention nor a link", async () => {
   const { answers, bodies } = await delivered("slack", asSlack, [ENTERED]);
   expect(answers).toEqual(["ok"]);
   expect(Object.keys(bodies[0]!)).toEqual(["text"]);
@@ -67,7 +67,7 @@ test("Slack takes a message, in which a name is neither a mention nor a link", a
   expect(link).toMatch(/^«https:\/\/svc\.example\/console\/\w+\/app\/test\/customer\?id=c Open in the console»$/);
 });
 
-test("Teams takes a card, in which a name is no Markdown", async () => {
+test("Teams accepts a card, in which a name is not Markdown", async () => {
   const { answers, bodies } = await delivered("teams", asTeams, [ENTERED]);
   expect(answers).toEqual([202]);
   const [{ content }] = bodies[0]!["attachments"] as [{ content: object }];
@@ -77,7 +77,7 @@ test("Teams takes a card, in which a name is no Markdown", async () => {
   });
 });
 
-test("the guide shows what is sent", async () => {
+test("the guide shows the actual bodies", async () => {
   const guide = readFileSync("docs/webhooks.md", "utf8");
   const [, slack, teams] = /compares these with what is sent -->\s+```json\n(.+?)```\s+```json\n(.+?)```/s.exec(guide)!;
   const [row] = await sql<[{ slack: unknown; teams: unknown }]>`
@@ -87,12 +87,12 @@ test("the guide shows what is sent", async () => {
   expect([slack, teams].map((text) => JSON.parse(text!) as unknown)).toEqual([row.slack, row.teams]);
 });
 
-test("what is meant for a backend is refused by both", async () => {
+test("a body for backends is refused by both", async () => {
   expect((await delivered("json", asSlack, [{}])).answers).toEqual(["no_text"]);
   expect((await delivered("json", asTeams, [{}])).answers).toEqual([400]);
 });
 
-test("the longest message is taken by both", async () => {
+test("the longest message is accepted by both", async () => {
   const message = "&".repeat(5_000);
   const longest = { type: "upsell.ready", source: "rule", customerId: "d", metadata: JSON.stringify({ message }) };
   expect((await delivered("slack", asSlack, [longest])).answers).toEqual(["ok"]);
@@ -170,7 +170,7 @@ test.each<[type: string, source: string, metadata: object, text: string]>([
   expect(row!.said).toBe(text);
 });
 
-test("where no address of the service is known, there is no link", async () => {
+test("a body has no link if the service's address is unknown", async () => {
   const [row] = await sql<[{ slack: string; teams: string }]>`
     select svc.chat_body('slack', 'a', null)::text as slack, svc.chat_body('teams', 'a', null)::text as teams`;
   expect(JSON.parse(row.slack)).toEqual({ text: "a" });

@@ -23,7 +23,7 @@ function countByWebhook(claimed: ClaimedDelivery[]): Record<string, number> {
   return counts;
 }
 
-test("a claim answers all that sending needs, and nobody as the cause where that is a timer", async () => {
+test("a claim returns all that sending needs, with a null cause for timers", async () => {
   const { environment, webhookId } = await newEndpoint(sql);
   const [emissionSeq] = await emit(sql, environment, [{ type: "segment.exited" }]);
   const [claimed] = await claim(sql, "worker", 10);
@@ -33,7 +33,7 @@ test("a claim answers all that sending needs, and nobody as the cause where that
   expect(JSON.parse(claimed!.body)).toMatchObject({ id: eventId, type: "segment.exited", data });
 });
 
-test("one worker at a time delivers to a webhook: others get nothing until its lease has run out", async () => {
+test("one worker at a time delivers to a webhook: others get nothing until its lease expires", async () => {
   const { environment, webhookId } = await newEndpoint(sql);
   await emit(sql, environment, 2);
   expect(await claim(sql, "first", 1)).toHaveLength(1);
@@ -44,7 +44,7 @@ test("one worker at a time delivers to a webhook: others get nothing until its l
   expect(await claim(sql, "first", 10)).toEqual([]);
 });
 
-test("a lease lasts while something is held, and ends when the worker says so", async () => {
+test("a lease lasts while deliveries are held, and ends when the worker releases it", async () => {
   const { environment } = await newEndpoint(sql);
   await emit(sql, environment, 1);
   const held = await claim(sql, "first", 10);
@@ -55,7 +55,7 @@ test("a lease lasts while something is held, and ends when the worker says so", 
   expect(await claim(sql, "second", 10)).toHaveLength(1);
 });
 
-test("what a worker holds is not handed out again, and of each webhook no more than it may hold, oldest first", async () => {
+test("held deliveries are not handed out again, and each webhook gets no more than its room, oldest first", async () => {
   const { environment, webhookId } = await newEndpoint(sql);
   const seqs = await emit(sql, environment, 30);
   const claimed = await claim(sql, "worker", 100, { each: 8 });
@@ -63,13 +63,13 @@ test("what a worker holds is not handed out again, and of each webhook no more t
   expect(await claim(sql, "worker", 100, { held: claimed, each: 8 })).toEqual([]);
   const more = await claim(sql, "worker", 100, { held: claimed.slice(2), each: 8 });
   expect(more.map(({ emissionSeq }) => emissionSeq)).toEqual(seqs.slice(0, 2));
-  // Room of its own, for a webhook that the worker knows.
+  // Separate room for a webhook that the worker knows.
   const limited = { held: claimed, rooms: [{ webhookId, room: 3 }], firstLimit: 8, total: 100, failingTotal: 0 };
   const after = await claimDeliveries(sql, "worker", limited);
   expect(after.map(({ emissionSeq }) => emissionSeq)).toEqual(seqs.slice(8, 11));
 });
 
-test("one emission at two webhooks is two deliveries: holding one hands out the other", async () => {
+test("one emission to two webhooks is two deliveries: while one is held, the other is handed out", async () => {
   const { environment } = await newEndpoint(sql);
   await createWebhook(sql, environment, URL);
   await emit(sql, environment, 1);
@@ -77,7 +77,7 @@ test("one emission at two webhooks is two deliveries: holding one hands out the 
   expect(await claim(sql, "worker", 10, { held: [first!] })).toMatchObject([{ webhookId: second!.webhookId }]);
 });
 
-test("of a webhook that is failing one is handed out, and of all that are failing no more than asked for", async () => {
+test("a failing webhook gets one delivery, and all failing ones no more than requested", async () => {
   const environment = await createEnvironment(sql);
   for (let n = 0; n < 5; n++) await createWebhook(sql, environment, URL, ["failing"]);
   await emit(sql, environment, [{ type: "failing" }, { type: "failing" }]);
@@ -90,7 +90,7 @@ test("of a webhook that is failing one is handed out, and of all that are failin
   expect(Math.max(...Object.values(countByWebhook(claimed.filter(({ failing }) => failing))))).toBe(1);
 });
 
-test("however many workers claim at once, each webhook is handed out to one of them", async () => {
+test("each webhook is handed out to only one of several concurrent workers", async () => {
   const environment = await createEnvironment(sql);
   for (let n = 0; n < 20; n++) await createWebhook(sql, environment, URL);
   await emit(sql, environment, 2);
@@ -102,7 +102,7 @@ test("however many workers claim at once, each webhook is handed out to one of t
   expect(owners.length).toBeGreaterThan(0);
 });
 
-test("room is shared fairly: those with the least in flight come first, however much waits elsewhere", async () => {
+test("room is shared fairly: webhooks with the least in flight come first, however much is pending elsewhere", async () => {
   const environment = await createEnvironment(sql);
   const loud = await createWebhook(sql, environment, URL, ["loud"]);
   await emit(sql, environment, Array<object>(50).fill({ type: "loud" }));
@@ -130,7 +130,7 @@ test("nothing is claimed that is not due yet, or whose webhook is disabled or de
   expect(countByWebhook(await claim(sql, "worker", 10))).toEqual({ [disabled.webhookId]: 2 });
 });
 
-/** 40 webhooks, a few of them with something due; one with 20,000 due, which the answer holds as much of as it may, one with 20,000 later. */
+/** Adds 40 webhooks, a few with something due; one with 20,000 due, which fills the answer, and one with 20,000 due later. */
 async function fillQueue(): Promise<void> {
   const environment = await createEnvironment(sql);
   await sql`
@@ -158,7 +158,7 @@ async function fillQueue(): Promise<void> {
 test.each([
   ["without statistics", ""],
   ["with statistics", "analyze svc.deliveries"],
-])("a claim reads by index, no more rows than it has endpoints and hands out, %s", async (_, prepare) => {
+])("a claim reads by index, no more rows than its endpoints and deliveries, %s", async (_, prepare) => {
   await fillQueue();
   const held = Array.from({ length: 20 }, (_, n) => ({ webhook: "whk_1", emission: String(n + 1) }));
   await sql.unsafe(prepare);

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** What each receiver is told and asks for: the path, the customer's id at its end, and the body for two emissions. */
+/** The receivers' settings and expected requests: the path, which ends with the customer's id, and the body for two emissions. */
 const CRMS = {
   "To HubSpot": {
     env: (url: string) => ({ HUBSPOT_URL: url, HUBSPOT_TOKEN: "t0ken" }),
@@ -45,7 +45,7 @@ const EMISSIONS = [
   },
 ].map((one) => ({ ...one, metadata: JSON.stringify(one.metadata), customerId: "globex & co", configVersion: 1 }));
 
-it("the guide has a receiver for each of the two", () => {
+it("the guide has a receiver for each of the two CRMs", () => {
   expect(receivers.map(({ title }) => title)).toEqual(Object.keys(CRMS));
 });
 
@@ -54,7 +54,7 @@ const receivers = receiversOf("test/webhooks/crm.test.ts");
 describe.each(receivers)("the guide's receiver $title", (source) => {
   const crm = CRMS[source.title as keyof typeof CRMS];
 
-  /** The receiver, a webhook that leads there, and what stands in for the CRM, which answers so. */
+  /** Starts the receiver, a webhook that leads to it, and a stand-in for the CRM with this answer. */
   async function connected(...answer: Parameters<typeof startReceiver>) {
     const environment = await createEnvironment(sql);
     await sql`
@@ -80,7 +80,7 @@ describe.each(receivers)("the guide's receiver $title", (source) => {
     return { environment, webhookId, url: running.url, requests: standIn.requests };
   }
 
-  /** Makes the attempts that are due; the statuses that the receiver answered. */
+  /** Makes the attempts that are due; returns the receiver's statuses. */
   async function deliver(webhookId: string): Promise<(number | null)[]> {
     const deliverer = new Deliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger: runLog() });
     await deliverer.idle();
@@ -88,7 +88,7 @@ describe.each(receivers)("the guide's receiver $title", (source) => {
     return (await attemptsOf(sql, webhookId)).map((row) => row.status_code);
   }
 
-  it("sets the fields of the customer's company, by its own API", async () => {
+  it("sets the fields of the customer's company, by the CRM's API", async () => {
     const { environment, webhookId, requests } = await connected(status(crm.taken));
     await emit(sql, environment, EMISSIONS);
     expect(await deliver(webhookId)).toEqual([204, 204]);
@@ -105,7 +105,7 @@ describe.each(receivers)("the guide's receiver $title", (source) => {
     expect(bodies.sort((one, other) => Number(order(one)) - Number(order(other)))).toEqual(crm.bodies(page));
   });
 
-  it("has what the CRM refuses sent again, and tells the CRM nothing that is not signed", async () => {
+  it("has deliveries retried that the CRM refuses, and forwards nothing without a signature", async () => {
     const { environment, webhookId, url, requests } = await connected(statuses(429, crm.taken));
     await emit(sql, environment, EMISSIONS.slice(0, 1));
     expect(await deliver(webhookId)).toEqual([503]);
@@ -116,7 +116,7 @@ describe.each(receivers)("the guide's receiver $title", (source) => {
   });
 });
 
-it("a company that HubSpot does not have is passed over", async () => {
+it("a company that HubSpot does not have is skipped", async () => {
   const standIn = await startReceiver(status(404));
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   const running = await runReceiver(receivers[0]!, secret, CRMS["To HubSpot"].env(new URL(standIn.url).origin));

@@ -51,14 +51,14 @@ async function receiver(answer?: Answer): Promise<Receiver> {
   return started;
 }
 
-/** A webhook for a receiver of its own, in an environment of its own. */
+/** A webhook with a new receiver, in a new environment. */
 async function endpoint(answer?: Answer, settings?: WebhookSettings) {
   const target = await receiver(answer);
   const environment = await createEnvironment(sql);
   return { target, environment, ...(await createWebhook(sql, environment, target.url, ["*"], settings)) };
 }
 
-/** Emits one, and makes the attempts that are due. */
+/** Writes an emission, and makes the attempts that are due. */
 async function deliverOne(environment: number, options?: Partial<DelivererOptions>): Promise<Deliverer> {
   const pump = deliverer(options);
   await emit(sql, environment, 1);
@@ -66,7 +66,7 @@ async function deliverOne(environment: number, options?: Partial<DelivererOption
   return pump;
 }
 
-/** An endpoint whose first answer waits until it is told to give it. */
+/** An endpoint whose first answer waits for `answer()`. */
 async function patientEndpoint() {
   let answer = (): void => undefined;
   const made = await endpoint((response, _request, index) => {
@@ -82,11 +82,11 @@ describe.each([
   ["standardwebhooks", Webhook],
   ["svix", svix.Webhook],
 ])("a receiver's library, %s,", (_, Library) => {
-  /** As its documentation says, with the headers and the body as they came. */
+  /** Verifies as its documentation says, with the headers and body as received. */
   const verify = (secret: string, { body, headers }: Pick<ReceivedRequest, "body" | "headers">): unknown =>
     new Library(secret).verify(body, headers as Record<string, string>);
 
-  /** What a receiver is sent of an emission, before whose delivery something is done to the webhook. */
+  /** The request for an emission that is delivered after a change of the webhook. */
   async function delivered(before: (webhookId: string) => Promise<string>) {
     const { target, environment, secret: old, webhookId } = await endpoint();
     const secret = await before(webhookId);
@@ -97,7 +97,7 @@ describe.each([
     return { request: target.requests[0]!, secret, old };
   }
 
-  test("verifies a delivery during a rotation with either secret alone, and reads the event", async () => {
+  test("verifies a delivery during a rotation with either secret alone, and returns the event", async () => {
     const { request, secret, old } = await delivered((id) => rotateSecret(sql, id));
     expect(request.headers["webhook-signature"]).toMatch(/^v1,\S+ v1,\S+$/);
     expect(request.body).toContain("12345678901234567890");
@@ -107,7 +107,7 @@ describe.each([
     expect(verify(secret, request)).toMatchObject({ id, data: { metadata: { name: "Zoë 🎉" } } });
   });
 
-  test("refuses the old secret once the rotation is over", async () => {
+  test("refuses the old secret after the rotation", async () => {
     const { request, secret, old } = await delivered((id) => rotateSecret(sql, id, "-1 second"));
     expect(verify(secret, request)).toEqual(JSON.parse(request.body));
     expect(() => verify(old, request)).toThrow("No matching signature found");
@@ -128,7 +128,7 @@ describe.each([
   });
 });
 
-test("a repetition has the id and the body of the first attempt, and is signed anew; both are in the log", async () => {
+test("a retry has the id and body of the first attempt with a new signature; both attempts are logged", async () => {
   const { target, environment, secret, webhookId } = await endpoint(statuses(500, 200));
   const pump = await deliverOne(environment);
   await makeDue(sql);
@@ -150,7 +150,7 @@ test.each([-60, 60])("a worker whose clock is %i minutes off signs with the data
     vi.useRealTimers();
   }
   const { body, headers } = target.requests[0]!;
-  // Which refuses what was signed more than five minutes from its own clock.
+  // The library refuses signatures more than five minutes from its own clock.
   new Webhook(secret).verify(body, headers as Record<string, string>);
   const [{ off }] = await sql<[{ off: number }]>`
     select abs(extract(epoch from now() - attempted_at))::integer as off
@@ -167,13 +167,13 @@ test("a redirect is a failed attempt, and is not followed", async () => {
   expect(await attemptsOf(sql, webhookId)).toMatchObject([{ status_code: 307 }]);
 });
 
-test("Retry-After puts the next attempt off", async () => {
+test("Retry-After postpones the next attempt", async () => {
   const { environment, webhookId } = await endpoint(status(429, { "retry-after": "1800" }));
   await deliverOne(environment);
   expect((await deliveriesOf(sql, webhookId))[0]!.due_in).toBeGreaterThan(1500);
 });
 
-test("an endpoint that does not answer in time, or is not there, is tried again; the log says why", async () => {
+test("an endpoint that does not answer in time, or cannot be reached, is retried; the log gives the reason", async () => {
   const silent = await endpoint(() => undefined);
   const gone = await endpoint();
   await gone.target.close();
@@ -191,7 +191,7 @@ test("an endpoint that does not answer in time, or is not there, is tried again;
   }
 });
 
-test("an answer's first KiB is kept, whatever is in it and however long it goes on", async () => {
+test("an answer's first KiB is stored, whatever it contains and however long it is", async () => {
   const text = await endpoint((response) => response.end("é".repeat(2000)));
   const binary = await endpoint((response) => response.end(Buffer.from([0x61, 0x00, 0xff, 0x62])));
   const endless = await endpoint((response) => {
@@ -211,7 +211,7 @@ test("an answer's first KiB is kept, whatever is in it and however long it goes 
   ]);
 });
 
-test("endpoints that hang delay no other, even when they could take every place, and never exceed their limit", async () => {
+test("hanging endpoints do not delay others, even when they could use every place, and never exceed their limit", async () => {
   const hanging = await Promise.all(Array.from({ length: 20 }, () => endpoint(() => undefined)));
   const good = await endpoint();
   const pump = deliverer({ underWayMax: 40, timeoutMs: 60_000 });
@@ -225,7 +225,7 @@ test("endpoints that hang delay no other, even when they could take every place,
   await pump.stop();
 });
 
-test("a private address is refused unless allowed, and the log says what to set", async () => {
+test("a private address is refused unless allowed, and the log names the setting", async () => {
   const { target, environment, webhookId } = await endpoint();
   await deliverOne(environment, { allowPrivate: false });
   expect(target.requests).toEqual([]);
@@ -242,7 +242,7 @@ test("a secret sealed with another SVC_SECRET is a failed attempt that says so",
   expect(lines.filter((line) => line.includes("sealed with another SVC_SECRET"))).toHaveLength(1);
 });
 
-test("during a rotation a previous secret that does not open any more keeps nothing from being delivered", async () => {
+test("a previous secret that can no longer be opened does not prevent deliveries during a rotation", async () => {
   const { target, environment, webhookId, secret } = await endpoint();
   await sql`
     update svc.webhooks
@@ -254,17 +254,17 @@ test("during a rotation a previous secret that does not open any more keeps noth
   new Webhook(secret).verify(body, headers as Record<string, string>);
 });
 
-test("a connection lost while recording loses no result: it is recorded later, and not sent again", async () => {
+test("a result survives a connection lost while recording: it is recorded later, and the delivery not sent again", async () => {
   const { target, environment, webhookId, answer } = await patientEndpoint();
   const pump = deliverer();
   await emit(sql, environment, 1);
   await target.received(1);
   await sql.begin(async (tx) => {
-    // So that a record of an attempt waits.
+    // Make the recording of the attempt wait.
     await tx`select 1 from svc.deliveries where environment_id = ${environment} and webhook_id = ${webhookId} for update`;
     answer();
     await tx`select pg_terminate_backend(${await lockWaiter(tx, "%record_attempts%")}::integer, 10000)`;
-    // It tries again, and waits again, while the lock is held.
+    // It retries, and waits again while the lock is held.
     await lockWaiter(tx, "%record_attempts%");
   });
   await pump.idle();
@@ -272,7 +272,7 @@ test("a connection lost while recording loses no result: it is recorded later, a
   expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "delivered", attempts: 1 }]);
 });
 
-test("stop waits for what is under way and its record, and claims nothing more", async () => {
+test("stop waits for attempts in progress and their recording, and claims nothing more", async () => {
   const { target, environment, webhookId, answer } = await patientEndpoint();
   const pump = deliverer({ stopMs: 30_000 });
   await emit(sql, environment, 1);
@@ -285,7 +285,7 @@ test("stop waits for what is under way and its record, and claims nothing more",
   expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "delivered" }, { status: "pending" }]);
 });
 
-test("stop does not wait for ever: what hangs is dropped unrecorded, to be delivered by another worker", async () => {
+test("stop does not wait forever: hanging attempts are dropped unrecorded, to be delivered by another worker", async () => {
   const { target, environment, webhookId } = await endpoint((response, _request, index) => {
     if (index > 0) response.writeHead(200).end();
   });
@@ -300,14 +300,14 @@ test("stop does not wait for ever: what hangs is dropped unrecorded, to be deliv
   expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "delivered", attempts: 1 }]);
 });
 
-test("a database that is away for a while stops nothing for good", async () => {
+test("deliveries continue after the database was unavailable for a while", async () => {
   const { target, environment } = await endpoint();
   const pump = deliverer({ pollMs: 20 });
   await pump.idle();
   await sql`
     select pg_terminate_backend(pid, 10000) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`;
-  // Each connection of the pool tells only when it is used that it is gone.
+  // The pool notices a lost connection only when it is used.
   await vi.waitFor(() => emit(sql, environment, 1), { timeout: 20_000 });
   await target.received(1);
   await pump.idle();

@@ -21,12 +21,12 @@ test.each([
   const { webhookId } = await createWebhook(sql, environment, URL, patterns);
   await emit(sql, environment, [{ type }]);
   expect(await deliveriesOf(sql, webhookId)).toHaveLength(matches ? 1 : 0);
-  // What resends asks this, and must find the same.
+  // Resending uses this function, and must match the same.
   const [row] = await sql`select svc.webhook_wants(${patterns}, null, ${type}, now(), now()) as matches`;
   expect(row!.matches).toBe(matches);
 });
 
-test("what webhooks want is not asked for every emission", async () => {
+test("webhooks are not matched separately for every emission", async () => {
   const environment = await createEnvironment(sql);
   await Promise.all(
     Array.from({ length: 20 }, () => createWebhook(sql, environment, URL, ["segment.*"], { maxEventAge: "7d" })),
@@ -41,7 +41,7 @@ test("what webhooks want is not asked for every emission", async () => {
   expect(await sql`select from svc.deliveries`).toHaveLength(20);
 });
 
-test("every emission becomes a pending delivery for each webhook of its environment that wants its type", async () => {
+test("every emission becomes a pending delivery for each webhook of its environment that receives its type", async () => {
   const [environment, other] = [await createEnvironment(sql), await createEnvironment(sql)];
   const all = await createWebhook(sql, environment, URL);
   const segments = await createWebhook(sql, environment, URL, ["segment.*", "segment.entered"]);
@@ -65,24 +65,21 @@ test.each([
   ["90m", "1 hour", true],
   ["90m", "2 hours", false],
   ["1m", "-3 minutes", true],
-])(
-  "with a maxEventAge of %s, what happened %s before it was written: delivered %s",
-  async (maxEventAge, age, delivered) => {
-    const environment = await createEnvironment(sql);
-    const limited = await createWebhook(sql, environment, URL, ["*"], { maxEventAge });
-    const all = await createWebhook(sql, environment, URL);
-    await emit(sql, environment, [{ age }]);
-    expect(await deliveriesOf(sql, limited.webhookId)).toHaveLength(delivered ? 1 : 0);
-    expect(await deliveriesOf(sql, all.webhookId)).toHaveLength(1);
-  },
-);
+])("with a maxEventAge of %s, an event %s old when written: delivered %s", async (maxEventAge, age, delivered) => {
+  const environment = await createEnvironment(sql);
+  const limited = await createWebhook(sql, environment, URL, ["*"], { maxEventAge });
+  const all = await createWebhook(sql, environment, URL);
+  await emit(sql, environment, [{ age }]);
+  expect(await deliveriesOf(sql, limited.webhookId)).toHaveLength(delivered ? 1 : 0);
+  expect(await deliveriesOf(sql, all.webhookId)).toHaveLength(1);
+});
 
-test("several batches of an environment are fanned out at once, and listeners are told", async () => {
+test("several batches of an environment are fanned out at once, and listeners are notified", async () => {
   const environment = await createEnvironment(sql);
   const { webhookId } = await createWebhook(sql, environment, URL);
-  let tell = (): void => undefined;
-  const told = new Promise<void>((resolve) => (tell = resolve));
-  await sql.listen("svc_deliveries", () => tell());
+  let notify = (): void => undefined;
+  const notified = new Promise<void>((resolve) => (notify = resolve));
+  await sql.listen("svc_deliveries", () => notify());
   await sql.begin(async (tx) => {
     await tx`
       insert into svc.emissions (environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type)
@@ -91,6 +88,6 @@ test("several batches of an environment are fanned out at once, and listeners ar
       where h.environment_id = ${environment}`;
     await tx`select svc.fan_out(${environment}, '{1000,1001}')`;
   });
-  await told;
+  await notified;
   expect(await deliveriesOf(sql, webhookId)).toHaveLength(6);
 });

@@ -55,21 +55,21 @@ describe.each(guideReceivers)("the guide's receiver $title", (source) => {
     if (reason !== null) context.skip(reason);
   });
 
-  /** The receiver with this secret, stopped after the test. */
+  /** Starts the receiver with this secret, until the end of the test. */
   async function receiver(secret: string): Promise<RunningReceiver> {
     const running = await runReceiver(source, secret);
     closing.push(() => running.stop());
     return running;
   }
 
-  /** A webhook of `environment`, whose URL leads to the receiver, or to what stands before it. */
+  /** Creates a webhook of `environment` that leads to the receiver, or to a relay in front of it. */
   async function webhook(secret: string, url: string): Promise<string> {
     const { webhookId } = await createWebhook(sql, environment, url);
     await sql`update svc.webhooks set sealed_secret = ${seal(secret)} where webhook_id = ${webhookId}`;
     return webhookId;
   }
 
-  /** A webhook that the receiver has the secret of, and which leads there unless told otherwise. */
+  /** Starts the receiver and a webhook with the same secret, which by default leads to it. */
   async function subscribed(urlOf: (running: RunningReceiver) => Promise<string> = async ({ url }) => url) {
     const secret = newSecret();
     const running = await receiver(secret);
@@ -78,11 +78,11 @@ describe.each(guideReceivers)("the guide's receiver $title", (source) => {
 
   const seal = (secret: string) => sealSecret(secret, sealingKey(SERVICE_SECRET));
 
-  it("accepts a delivery and handles it, and acknowledges a repetition without", async () => {
+  it("accepts and handles a delivery, and acknowledges a repetition without handling it", async () => {
     const { running, id } = await subscribed();
     await emit(sql, environment, [{ customerId: "Zoë & Söhne 🎉", metadata: '{"name": "é\\u2028<"}' }]);
     await deliver();
-    // As if nobody had recorded that it was accepted.
+    // As if its acceptance had not been recorded.
     await sql`update svc.deliveries set status = 'pending', finished_at = null, next_attempt_at = now()`;
     await deliver();
     await emit(sql, environment, [{ customerId: "another" }]);
@@ -91,7 +91,7 @@ describe.each(guideReceivers)("the guide's receiver $title", (source) => {
     expect(await running.stop()).toEqual(["customer.activated Zoë & Söhne 🎉", "customer.activated another"]);
   });
 
-  it("refuses a delivery that was changed on its way", async () => {
+  it("refuses a delivery that was changed in transit", async () => {
     const change = (body: string) => body.replace("customer_1", "customer_2");
     const { running, id } = await subscribed(async ({ url }) => (await relay(url, change)).url);
     await emit(sql, environment, 1);
@@ -100,7 +100,7 @@ describe.each(guideReceivers)("the guide's receiver $title", (source) => {
     expect(await running.stop()).toEqual([]);
   });
 
-  it("refuses a delivery that is signed with another secret, and what is not signed", async () => {
+  it("refuses a delivery that is signed with another secret or not signed", async () => {
     const running = await receiver(newSecret());
     const id = await webhook(newSecret(), running.url);
     await emit(sql, environment, 1);
@@ -121,7 +121,7 @@ describe.each(guideReceivers)("the guide's receiver $title", (source) => {
     expect(await running.stop()).toEqual([]);
   });
 
-  it("refuses a delivery that was sent more than five minutes ago, or is dated ahead", async () => {
+  it("refuses a delivery that was sent more than five minutes ago, or is dated in the future", async () => {
     const secret = newSecret();
     const running = await receiver(secret);
     const agent = createAgent({ allowPrivate: true });
@@ -138,7 +138,7 @@ describe.each(guideReceivers)("the guide's receiver $title", (source) => {
     expect(await running.stop()).toEqual(["customer.activated dated"]);
   });
 
-  it("accepts during a rotation with the old secret and with the new one, and afterwards with the new one only", async () => {
+  it("accepts the old and the new secret during a rotation, and afterwards only the new one", async () => {
     const old = newSecret();
     const before = await receiver(old);
     const id = await webhook(old, before.url);
@@ -157,12 +157,12 @@ describe.each(guideReceivers)("the guide's receiver $title", (source) => {
     expect(await statuses(id)).toEqual([204, 204, 401, 204]);
   });
 
-  it("does not start without a secret, with which everybody could sign", async () => {
+  it("does not start with an empty secret, with which anyone could sign", async () => {
     await expect(runReceiver(source, "")).rejects.toThrow("does not listen");
   });
 });
 
-/** Passes on what it receives, with its headers, and answers what it is answered. */
+/** A relay that forwards changed bodies with their headers, and returns the receiver's answers. */
 async function relay(url: string, change: (body: string) => string): Promise<Receiver> {
   const started = await startReceiver((response, { body, headers }) => {
     const { host: _, connection: __, "content-length": ___, ...passed } = headers;
@@ -205,13 +205,13 @@ describe("docs/webhooks.md", () => {
     const shown = [...webhooksGuide.matchAll(/^\| (\d+) +\| ([^|]*?) +\| ([^|]*?) +\|$/gm)].map(
       ([, attempt, wait, since]) => ({ attempt: Number(attempt), wait: seconds(wait!), since: seconds(since!) }),
     );
-    // Seconds are told of the first minute only.
+    // Seconds are given for the first minute only.
     expect(shown).toEqual(
       rows.map((row) => ({ ...row, since: row.since > 60 ? row.since - (row.since % 60) : row.since })),
     );
   });
 
-  it("has SQL that does the work once, and takes what is newer only", async () => {
+  it("has SQL that does the work once, and applies only newer data", async () => {
     const [handle, take] = [...webhooksGuide.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, code]) => code!);
     const [create, ...transaction] = handle!.split("\n\n");
     await sql.unsafe(create!);
@@ -243,7 +243,7 @@ describe("docs/webhooks.md", () => {
       ...text.matchAll(/"((?:customer|journey|segment|health|signal)\.[a-z_]+)"/g),
     ]);
     const emitted = new Set([...types.map(([, type]) => type!), "customer.<state>", "webhook.test"]);
-    // What rules may wait for, and nobody is sent.
+    // Rules can wait for it, but it is never delivered.
     for (const trigger of ["health.entered", "health.exited"]) emitted.delete(trigger);
     const table = webhooksGuide.slice(
       webhooksGuide.indexOf("## Event types"),
@@ -254,7 +254,7 @@ describe("docs/webhooks.md", () => {
   });
 });
 
-/** A text without what differs from run to run. */
+/** A text with the parts that differ from run to run masked. */
 function shape(text: string): string {
   return text
     .replace(/emi_[0-9a-f]{16}/g, "emi_…")
@@ -264,7 +264,7 @@ function shape(text: string): string {
     .replace(/\b\d{10}\b/g, "…");
 }
 
-/** Of "2 h 35 min". */
+/** The seconds of a duration like "2 h 35 min". */
 function seconds(text: string): number {
   const units: Record<string, number> = { s: 1, min: 60, h: 3600 };
   return [...text.matchAll(/(\d+) (s|min|h)/g)].reduce(

@@ -7,7 +7,7 @@ const sql = await useWebhooks();
 const URL = "https://example.com/hooks";
 const CUSTOMER = "globex & söhne/1";
 
-/** An environment with a customer and a version that shows it. */
+/** Creates an environment with a customer and a version with display settings. */
 async function populated(traits: object): Promise<number> {
   const environment = await createEnvironment(sql);
   const display = { name: "company_name", owner: "owner_email", renewal: "renews_on" };
@@ -22,7 +22,7 @@ async function populated(traits: object): Promise<number> {
   return environment;
 }
 
-/** What is sent of an emission about the customer to a webhook that asks for this. */
+/** The body of an emission about the customer for a webhook with this `include`. */
 async function bodyOf(environment: number, include: string[], metadata = "{}"): Promise<string> {
   const { webhookId } = await createWebhook(sql, environment, URL, ["*"], { include });
   await emit(sql, environment, [{ customerId: CUSTOMER, configVersion: 1, metadata }]);
@@ -32,7 +32,7 @@ async function bodyOf(environment: number, include: string[], metadata = "{}"): 
 const customerIn = (body: string) =>
   JSON.stringify((JSON.parse(body) as { data: { customer: unknown } }).data.customer);
 
-test("a body tells what is asked for of what there is, in one order", async () => {
+test("a body has the requested members that exist, in a fixed order", async () => {
   const traits = { company_name: " Globex ", renews_on: "2026-12-01", owner_email: " ", plan: "pro", seats: 12 };
   const environment = await populated(traits);
   const body = await bodyOf(
@@ -51,7 +51,7 @@ test("a body tells what is asked for of what there is, in one order", async () =
   expect(customerIn(body)).toBe(JSON.stringify(customer));
 });
 
-test("of a body that tells more, all else is byte for byte as without it", async () => {
+test("apart from the requested members, a body is byte-identical", async () => {
   const environment = await populated({ seats: 1 });
   const { webhookId } = await createWebhook(sql, environment, URL);
   const asked = await bodyOf(environment, ["traits.seats"], '{"n": 12345678901234567890.10}');
@@ -88,7 +88,7 @@ test.each([
   else expect(row.told.replaceAll(/\s/g, "")).toBe(expected);
 });
 
-test("webhooks that ask for nothing cost no more than before", async () => {
+test("webhooks that request nothing cost no more than before", async () => {
   const environment = await populated({});
   await createWebhook(sql, environment, URL);
   const asked = await sql.begin(async (tx) => {
@@ -99,7 +99,7 @@ test("webhooks that ask for nothing cost no more than before", async () => {
   expect(asked).toHaveLength(0);
 });
 
-test("where no address of the service is known, there is no link", async () => {
+test("a body has no link if the service's address is unknown", async () => {
   const environment = await populated({});
   await sql`delete from svc.public_url`;
   expect(customerIn(await bodyOf(environment, ["url"]))).toBe("{}");

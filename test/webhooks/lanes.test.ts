@@ -10,7 +10,7 @@ interface Sent {
   answer(accepted: boolean): Promise<void>;
 }
 
-/** Lanes whose requests are answered by hand. */
+/** Lanes whose requests the test answers. */
 function lanes(underWayMax = 1_000) {
   const open: Sent[] = [];
   let low = 0;
@@ -52,14 +52,14 @@ function claimed(count: number, more: Partial<ClaimedDelivery> = {}): ClaimedDel
   }));
 }
 
-/** Lanes that were handed these by a first claim, which nothing was left of. */
+/** Lanes with these deliveries from a first claim that exhausted what was due. */
 function lanesWith(deliveries: ClaimedDelivery[]) {
   const made = lanes();
   made.lanes.add(deliveries, [], false);
   return made;
 }
 
-test("a webhook of which nothing is known gets two requests; each that it accepts lets one more be under way, up to its limit", async () => {
+test("an unknown webhook gets two requests at once; each accepted one allows one more, up to its limit", async () => {
   const { open } = lanesWith(claimed(100));
   const underWay = [open.length];
   for (let n = 0; n < 12; n++) {
@@ -69,7 +69,7 @@ test("a webhook of which nothing is known gets two requests; each that it accept
   expect(underWay).toEqual([2, 3, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8, 8]);
 });
 
-test("each request that fails halves what may be under way, down to one at a time", async () => {
+test("each failed request allows one less at once, down to one", async () => {
   const { open } = lanesWith(claimed(100));
   for (let n = 0; n < 12; n++) await open[0]!.answer(true);
   expect(open).toHaveLength(8);
@@ -83,12 +83,12 @@ test("each request that fails halves what may be under way, down to one at a tim
   expect(open).toHaveLength(2);
 });
 
-test("a webhook that was failing when it was claimed begins with one", () => {
+test("a webhook that was failing when claimed starts with one", () => {
   const { open } = lanesWith(claimed(2, { failing: true }));
   expect(open).toHaveLength(1);
 });
 
-test("webhooks that fail take no more than half of all requests, and each of them has its turn", async () => {
+test("failing webhooks use at most half of all requests, and each of them has its turn", async () => {
   const { lanes: some, open } = lanes(20);
   for (let n = 0; n < 30; n++) some.add(claimed(2, { webhookId: `whk_${n}`, failing: true }), [], false);
   expect(open).toHaveLength(10);
@@ -110,17 +110,17 @@ test("lanes take turns", () => {
 
 test("a limit per second spaces requests evenly", async () => {
   const { open } = lanesWith(claimed(20, { maxPerSecond: 10, maxConcurrency: 100 }));
-  const begun: number[] = [];
+  const started: number[] = [];
   for (let elapsed = 0; elapsed < 1_000; elapsed += 50) {
-    begun.push(open.length);
+    started.push(open.length);
     while (open.length > 0) await open[0]!.answer(true);
     await vi.advanceTimersByTimeAsync(50);
   }
-  expect(begun.reduce((sum, count) => sum + count)).toBe(10);
-  expect(Math.max(...begun)).toBe(1);
+  expect(started.reduce((sum, count) => sum + count)).toBe(10);
+  expect(Math.max(...started)).toBe(1);
 });
 
-test("what has waited too long is given back, and not sent; what is under way is not", async () => {
+test("deliveries that waited too long are given back unsent; those in progress are not", async () => {
   const { lanes: some, open } = lanesWith(claimed(5));
   expect([...some.waiting()]).toHaveLength(3);
   await vi.advanceTimersByTimeAsync(1_900);
@@ -132,7 +132,7 @@ test("what has waited too long is given back, and not sent; what is under way is
   expect([...some.waiting()]).toEqual([]);
 });
 
-test("a webhook may be held as much of as it accepts in a tenth of a second; one that does not answer nothing but what is under way", async () => {
+test("a webhook can be assigned as many deliveries as it accepts in a tenth of a second; one that does not answer, only those in progress", async () => {
   const { lanes: some, open } = lanes();
   const waitingOf = (webhookId: string) => [...some.waiting()].filter((held) => held.webhookId === webhookId).length;
   const claim = () => {
@@ -151,13 +151,13 @@ test("a webhook may be held as much of as it accepts in a tenth of a second; one
   expect(open.filter(({ delivery }) => delivery.webhookId === "whk_hangs")).toHaveLength(2);
 });
 
-test("a lane that was filled asks for more whenever it runs low, until a claim has not filled it", async () => {
+test("a filled lane asks for more whenever it runs low, until a claim does not fill it", async () => {
   const { lanes: some, open, low } = lanesWith(claimed(4));
   await open[0]!.answer(true);
   await open[0]!.answer(true);
   const asked = low();
   expect(asked).toBeGreaterThan(0);
-  // The claim brought nothing, for want of room elsewhere.
+  // The claim returned nothing, because its total was used up elsewhere.
   some.add([], [], true);
   await open[0]!.answer(true);
   expect(low()).toBeGreaterThan(asked);
@@ -167,7 +167,7 @@ test("a lane that was filled asks for more whenever it runs low, until a claim h
   expect(low()).toBe(last);
 });
 
-test("what an idle webhook keeps up with is remembered for a while, and then forgotten", async () => {
+test("the capacity of an idle webhook is remembered for a while, then forgotten", async () => {
   const { lanes: some, open } = lanesWith(claimed(20));
   while (open.length > 0) await open[0]!.answer(true);
   await vi.advanceTimersByTimeAsync(9_000);
@@ -179,7 +179,7 @@ test("what an idle webhook keeps up with is remembered for a while, and then for
   expect(some.rooms()).toEqual([]);
 });
 
-test("closed, lanes begin nothing more", async () => {
+test("closed lanes start nothing more", async () => {
   const { lanes: some, open } = lanesWith(claimed(5));
   some.close();
   while (open.length > 0) await open[0]!.answer(true);

@@ -5,12 +5,12 @@ import { createAgent } from "../../src/webhooks/agent.js";
 import { post, type PostRequest } from "../../src/webhooks/post.js";
 import { listen } from "../support/listen.js";
 
-// What the worker makes of it is in deliver.test.ts.
+// deliver.test.ts checks what the worker does with the results.
 
 const servers: Server[] = [];
 afterAll(() => servers.forEach((server) => server.close()));
 
-/** Answers each request with these bytes, as soon as its body is there. Answers its address, and what it was sent. */
+/** Starts a server that answers each request with these bytes once its body has arrived. Returns its address and the bodies. */
 async function answering(answer: string, then: (socket: Socket) => void = () => undefined) {
   const bodies: string[] = [];
   const server = createServer((socket) => {
@@ -35,7 +35,7 @@ afterAll(() => agent.destroy());
 const send = (url: string, request: Partial<PostRequest> = {}) =>
   post({ url, headers: {}, body: "{}", agent, timeoutMs: 10_000, ...request });
 
-test("what announces an answer is not the answer", async () => {
+test("an interim response is not the answer", async () => {
   const hints = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n";
   const followed = await answering(`${hints}HTTP/1.1 202 Accepted\r\ncontent-length: 2\r\n\r\nok`);
   expect(await send(followed.url)).toMatchObject({ statusCode: 202, body: Buffer.from("ok") });
@@ -43,7 +43,7 @@ test("what announces an answer is not the answer", async () => {
   await expect(send(alone.url)).rejects.toThrow("other side closed");
 });
 
-test("the query of an address is sent, and what follows its mark is not", async () => {
+test("the query of an address is sent, and its fragment is not", async () => {
   let asked = "";
   const server = createServer((socket) => {
     socket.on("data", (chunk) => {
@@ -56,7 +56,7 @@ test("the query of an address is sent, and what follows its mark is not", async 
   expect(asked).toMatch(/^POST \/hooks\?x=1 HTTP/);
 });
 
-test("an answer without end is read as far as is worth a connection", async () => {
+test("an endless answer is read only up to its first KiB", async () => {
   const { url } = await answering("HTTP/1.1 200 OK\r\n\r\n", (socket) => {
     const write = () => void socket.write("x".repeat(10_000), (error) => (error ? undefined : write()));
     write();
@@ -64,17 +64,17 @@ test("an answer without end is read as far as is worth a connection", async () =
   expect((await send(url)).body).toEqual(Buffer.from("x".repeat(1024)));
 });
 
-test("an error says that 100 Continue is not taken", async () => {
+test("an error says that 100 Continue is not accepted", async () => {
   const { url } = await answering("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
   await expect(send(url)).rejects.toThrow("the receiver sent an unexpected 100 Continue");
 });
 
-test("an error says that what was answered is not HTTP, without words of a program's author", async () => {
+test("an error says that an answer is not HTTP, without the parser's own text", async () => {
   const { url } = await answering("HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n");
   await expect(send(url)).rejects.toThrow(/^the receiver's answer is not HTTP$/);
 });
 
-test("an answer that breaks off counts by its status, and has what came of its body", async () => {
+test("an interrupted answer counts by its status, with the part of its body that arrived", async () => {
   const { url } = await answering("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nso far", (socket) => socket.destroy());
   expect(await send(url)).toMatchObject({ statusCode: 200, body: Buffer.from("so far") });
 });
@@ -84,7 +84,7 @@ test("a connection that closes without an answer is an error", async () => {
   await expect(send(url)).rejects.toThrow("other side closed");
 });
 
-test("a request that has no connection when its time is over fails then, and is never sent", async () => {
+test("a request without a connection at its timeout fails, and is never sent", async () => {
   const { url, bodies } = await answering("HTTP/1.1 204 No Content\r\n\r\n");
   const names = new EventEmitter();
   const found = once(names, "found");

@@ -55,7 +55,7 @@ test.each([200, 201, 204, 299])("status %d is a delivery", async (code) => {
   ]);
 });
 
-test.each([null, 199, 301, 307, 400, 404, 429, 500, 503])("status %s is tried again", async (code) => {
+test.each([null, 199, 301, 307, 400, 404, 429, 500, 503])("status %s is retried", async (code) => {
   const claimed = await oneClaimed();
   await recordAttempts(sql, [answered(claimed, code)]);
   const [delivery] = await deliveriesOf(sql, claimed.webhookId);
@@ -76,7 +76,7 @@ test("failing attempts follow the schedule within a tenth, and after the tenth t
     const [due] = await sql`
       select extract(epoch from next_attempt_at - ${row!.at})::float8 as wait
       from svc.deliveries where webhook_id = ${claimed.webhookId}`;
-    // The test's copy of the instant is cut to milliseconds.
+    // The test's copy of the instant is truncated to milliseconds.
     expect(due!.wait).toBeGreaterThanOrEqual(wait * 0.9 - 0.001);
     expect(due!.wait).toBeLessThanOrEqual(wait * 1.1 + 0.001);
     claimed = await claimAgain();
@@ -98,7 +98,7 @@ test.each([
   expect(Math.round(delivery!.due_in / expected)).toBe(1);
 });
 
-test("410 fails the delivery and disables the webhook with a reason, once; what else was pending waits", async () => {
+test("410 fails the delivery and disables the webhook with a reason, once; other pending deliveries wait", async () => {
   const { environment, webhookId } = await newEndpoint(sql);
   const other = await createWebhook(sql, environment, "https://example.com/hooks");
   await emit(sql, environment, 3);
@@ -137,7 +137,7 @@ test("a webhook is failing from the first attempt that fails until one succeeds"
   const since = await failingSince();
   await recordAttempts(sql, [answered(await claimAgain(), null)]);
   expect(await failingSince()).toBe(since);
-  // However long it was.
+  // However long it was failing.
   await sql`update svc.webhooks set failing_since = now() - interval '6 days'`;
   await recordAttempts(sql, [answered(await claimAgain(), 200)]);
   expect(await sql`select failing_since, disabled_at from svc.webhooks`).toEqual([
@@ -160,11 +160,11 @@ test.each([
       ? `No attempt has succeeded since ${String(row!["since"])}; the last one: HTTP 503.`
       : null,
   });
-  // What waits goes on when it is enabled.
+  // Pending deliveries continue when it is enabled.
   expect(await deliveriesOf(sql, claimed.webhookId)).toMatchObject([{ status: "pending", attempts: 1 }]);
 });
 
-test("recording an attempt twice, in one call, in a row or at once, changes nothing more", async () => {
+test("recording an attempt twice, in one call, in sequence or concurrently, changes nothing more", async () => {
   const claimed = await oneClaimed();
   const result = answered(claimed, 500);
   const counts = await Promise.all([1, 2, 3, 4].map(() => recordAttempts(sql, [result, result])));
@@ -187,7 +187,7 @@ test.each([
   [410, "failed"],
   [500, "pending"],
 ])(
-  "an attempt from before the webhook was enabled or moved, answered %d, counts for its delivery alone",
+  "an attempt from before the webhook was enabled or its address changed, answered %d, counts for its delivery only",
   async (code, status) => {
     const claimed = await oneClaimed();
     const before = answered(claimed, code);
@@ -198,7 +198,7 @@ test.each([
   },
 );
 
-test("of the attempts before and after a webhook was moved, those after decide", async () => {
+test("of the attempts before and after a webhook's address changed, those after decide", async () => {
   const { environment, webhookId } = await newEndpoint(sql);
   await emit(sql, environment, 2);
   const [old, recent] = await claim(sql, "worker", 10);
@@ -208,7 +208,7 @@ test("of the attempts before and after a webhook was moved, those after decide",
   expect(await stateOf(webhookId)).toEqual({ disabled: false, failing: true });
 });
 
-test("what came of the attempts of several environments in one call is each one's own", async () => {
+test("attempts of several environments in one call are recorded separately", async () => {
   const codes = [204, 500, 410, 204, 503, 204];
   const endpoints = await Promise.all(codes.map(() => newEndpoint(sql)));
   for (const { environment } of endpoints) await emit(sql, environment, 1);
@@ -234,17 +234,17 @@ test("what came of the attempts of several environments in one call is each one'
 });
 
 describe("the recorder of a worker", () => {
-  /** What half of a surrogate pair makes of a text: the database refuses it. */
+  /** A text with a lone surrogate, which the database refuses. */
   const REFUSED = "a\uD83D";
 
-  /** Attempts under way at one webhook, answered 500. */
+  /** Claimed attempts at one webhook, answered 500. */
   async function attempts(count: number): Promise<[string, AttemptResult[]]> {
     const { environment, webhookId } = await newEndpoint(sql);
     await emit(sql, environment, count);
     return [webhookId, (await claim(sql, "worker", 100)).map((one) => answered(one, 500))];
   }
 
-  test("an attempt whose answer the database refuses is recorded without it, so that the schedule goes on", async () => {
+  test("an attempt whose answer the database refuses is recorded without it, so that the schedule continues", async () => {
     const [webhookId, [refused, ...others]] = await attempts(5);
     const recorder = new AttemptRecorder(sql, capturedLog().log);
     const results = [others[0]!, others[1]!, { ...refused!, response: REFUSED }, others[2]!, others[3]!];
@@ -259,7 +259,7 @@ describe("the recorder of a worker", () => {
     ]);
   });
 
-  test("an attempt that is refused without its answer, too, is given up and logged once", async () => {
+  test("an attempt that is also refused without its answer is given up and logged once", async () => {
     const [webhookId, [refused, other]] = await attempts(2);
     const { log, lines } = capturedLog();
     const recorder = new AttemptRecorder(sql, log);
@@ -274,7 +274,7 @@ describe("the recorder of a worker", () => {
 describe("the sweep", () => {
   beforeEach(() => sql`delete from svc.delivery_attempts`.then(() => undefined));
 
-  /** A webhook with so many deliveries, each attempted so many days ago. */
+  /** A webhook with `count` deliveries, each attempted `days` ago. */
   async function delivered(count: number, days: number): Promise<string> {
     const { environment, webhookId } = await newEndpoint(sql);
     await emit(sql, environment, count);
@@ -290,7 +290,7 @@ describe("the sweep", () => {
     return (await sql`select from svc.delivery_attempts where webhook_id = ${webhookId}`).length;
   }
 
-  test("attempts are removed when their days are over, a bounded number at once, and deliveries stay", async () => {
+  test("expired attempts are removed, a bounded number at once, and deliveries stay", async () => {
     const old = await delivered(7, 30.001);
     const young = await delivered(2, 29.999);
     expect(await call(sql, "sweep_webhooks", 30, 5)).toBe(5);
@@ -301,12 +301,12 @@ describe("the sweep", () => {
     expect(await deliveriesOf(sql, old)).toHaveLength(7);
   });
 
-  test("of a webhook deleted an hour ago nothing is left in the end, however much there was, and nothing of others is touched", async () => {
+  test("a webhook deleted an hour ago is removed completely, however large, and others are not touched", async () => {
     const deleted = await delivered(7, 1);
     const other = await delivered(2, 1);
     const deletedFor = (minutes: number) =>
       sql`update svc.webhooks set deleted_at = now() - make_interval(mins => ${minutes}) where webhook_id = ${deleted}`;
-    // Emissions and attempts under way may still ask for it.
+    // Emissions and attempts in progress can still need it.
     await deletedFor(59);
     expect(await call(sql, "sweep_webhooks", 30, 5)).toBe(0);
     await deletedFor(61);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { newSecret, openSecret, SealedSecretError, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { describeError, retryAfterSeconds, sign } from "../../src/webhooks/send.js";
 
-// That receivers verify what is signed is in deliver.test.ts.
+// deliver.test.ts checks that receivers' libraries verify signatures.
 
 test("the signature is the one of Standard Webhooks' own example", () => {
   const example = { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1614265330, body: '{"test": 2432232314}' };
@@ -35,8 +35,8 @@ test.each([
   ["a lone surrogate", "a\uDE00b", "a\uFFFDb"],
   ["U+0000", "a\u0000b", "a\uFFFDb"],
   ["whole pairs", "a\u{1F600}b", "a\u{1F600}b"],
-])("why a request failed is told as the database takes it: %s", (_what, message, told) => {
-  expect(describeError(new Error(message))).toBe(told);
+])("the error of a failed request is made storable: %s", (_what, message, stored) => {
+  expect(describeError(new Error(message))).toBe(stored);
 });
 
 const KEY = sealingKey("the service's secret");
@@ -50,7 +50,7 @@ test("a new secret is whsec_ and the base64 of 24 to 64 bytes, and no two are al
   }
 });
 
-test("a sealed secret opens with the SVC_SECRET it was sealed with and no other, and shows nothing of it", () => {
+test("a sealed secret opens only with the SVC_SECRET it was sealed with, and does not contain it", () => {
   const secret = newSecret();
   const [first, second] = [sealSecret(secret, KEY), sealSecret(secret, KEY)];
   for (const sealed of [first, second]) expect(openSecret(sealed, sealingKey("the service's secret"))).toBe(secret);
@@ -60,7 +60,7 @@ test("a sealed secret opens with the SVC_SECRET it was sealed with and no other,
   expect(() => openSecret(first, sealingKey("another"))).toThrow(/SVC_SECRET/);
 });
 
-test("a sealed secret that was changed or cut anywhere does not open", () => {
+test("a sealed secret that was changed or truncated does not open", () => {
   const sealed = sealSecret(newSecret(), KEY);
   for (let position = 0; position < sealed.length; position += 1) {
     const changed = Buffer.from(sealed);

@@ -7,7 +7,7 @@ import { createWebhook } from "./support/fixtures.js";
 
 const { sql } = await useDatabase();
 
-it("the time of a test is the database's, in whatever style the session writes instants", async () => {
+it("the time of a webhook test is the database's, whatever date style the session uses", async () => {
   const environment = await TestEnvironment.create(sql);
   const { webhookId } = await createWebhook(sql, environment.environmentId, "https://hooks.example.com/");
   const { at } = await rolledBack(sql, async (tx) => {

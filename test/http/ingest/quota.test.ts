@@ -13,7 +13,7 @@ const identify = { type: "identify", customerId: "c", traits: { plan: "pro" } };
 
 const allow = (events: number | null) => sql`update iam.plans set monthly_events = ${events}`;
 
-/** Leaves `left` of a quota of 1,000 events, by marking the others as used. */
+/** Leaves `events` of a quota of 1,000, by marking the others as used. */
 const leave = async (events: number) => {
   await allow(1_000);
   await sql`

@@ -17,18 +17,18 @@ export interface Sample {
   value: number;
 }
 
-/** A service with the project "app", as its processes compose it, with a worker. */
+/** A service with the project "app", composed as in its processes, with a worker. */
 export interface Observed {
   fixture: IngestFixture;
   http: OpenHttp;
   /** The text of a scrape with the token. */
   text: () => Promise<string>;
   scrape: () => Promise<Sample[]>;
-  /** The value of the one sample with these labels; undefined where there is none. */
+  /** The value of the one sample with these labels; undefined if there is none. */
   value: (name: string, labels?: Record<string, string>) => Promise<number | undefined>;
-  /** What the process that is observed logged since, of warnings and worse. */
+  /** The warnings and errors that the observed process has logged. */
   logged: Record<string, unknown>[];
-  /** Sends a batch to the process that is observed, and waits until it is evaluated. */
+  /** Sends a batch to the observed process, and waits until it is evaluated. */
   send: (events: readonly object[]) => Promise<void>;
   stop: () => Promise<void>;
 }
@@ -90,7 +90,7 @@ export async function startObserved(model: Partial<Snapshot> = {}): Promise<Obse
   };
 }
 
-/** Reads Prometheus' text format, as far as it is written here. */
+/** Parses Prometheus' text format, as far as the service uses it. */
 export function readSamples(text: string): Sample[] {
   return text
     .split("\n")

@@ -8,7 +8,7 @@ const parsed = (body: string): unknown => {
   }
 };
 
-/** As an incoming webhook of Slack: 200 `ok`, or 400 with what is wrong. */
+/** Answers like an incoming webhook of Slack: 200 `ok`, or 400 with the problem. */
 export const asSlack: Answer = (response, { body }) => {
   const payload = parsed(body) as { text?: unknown } | null | undefined;
   if (typeof payload !== "object" || payload === null) response.writeHead(400).end("invalid_payload");
@@ -17,7 +17,7 @@ export const asSlack: Answer = (response, { body }) => {
   else response.writeHead(200).end("ok");
 };
 
-/** As the workflow of Microsoft Teams that waits for a webhook: 202 for a message of adaptive cards of at most 28 KB, else 400. */
+/** Answers like a webhook workflow of Microsoft Teams: 202 for a message of adaptive cards of at most 28 KB, else 400. */
 export const asTeams: Answer = (response, { body }) => {
   const message = parsed(body) as { type?: string; attachments?: Record<string, unknown>[] } | undefined;
   const cards = message?.type === "message" && Array.isArray(message.attachments) ? message.attachments : [];
@@ -38,7 +38,7 @@ function isAdaptiveCard({ type, version, body, actions }: Node): boolean {
   return type === "AdaptiveCard" && isVersion && (body as Node[]).every(isText) && (actions as Node[]).every(isLink);
 }
 
-/** What a reader of Slack sees of a text: its references are marked as «…», and what is escaped stands as it is. */
+/** A text as shown in Slack: its references are marked as «…», and escapes are resolved. */
 export function readInSlack(text: string): string {
   return text
     .replace(

@@ -1,4 +1,4 @@
-// A worker of its own that delivers until it is killed. Arguments: the database's URL.
+// A worker process that delivers until it is killed. Argument: the database's URL.
 import { pino } from "pino";
 import { connect } from "../../../src/db/connect.js";
 import { Deliverer } from "../../../src/tasks/deliver/deliver.js";

@@ -8,7 +8,7 @@ import { useDatabase } from "../../support/database.js";
 /** SVC_SECRET of these tests. */
 export const SERVICE_SECRET = "a secret of the tests";
 
-/** A new project with its environment `test`; answers the environment's id. */
+/** Creates a project with an environment `test`; returns the environment's id. */
 export async function createEnvironment(sql: Sql): Promise<number> {
   const slug = `o${randomBytes(6).toString("hex")}`;
   const [row] = await sql<{ environment_id: number }[]>`
@@ -39,7 +39,7 @@ export interface WebhookSettings {
   format?: "json" | "slack" | "teams";
 }
 
-/** A webhook in an environment of its own. */
+/** Creates a webhook in a new environment. */
 export async function newEndpoint(sql: Sql): Promise<TestWebhook & { environment: number }> {
   const environment = await createEnvironment(sql);
   return { environment, ...(await createWebhook(sql, environment, "https://example.com/hooks")) };
@@ -68,24 +68,24 @@ export async function createWebhook(
 
 export interface TestEmission {
   type?: string;
-  /** lifecycle unless given. */
+  /** Default: lifecycle. */
   source?: string;
   customerId?: string;
   /** JSON text. */
   metadata?: string;
   causeId?: string | null;
   configVersion?: number | null;
-  /** How long before it is written it happened, as an interval; on 2026-03-02 unless given. */
+  /** Its age when written, as an interval; by default it is of 2026-03-02. */
   age?: string;
 }
 
-/** Writes emissions, or so many, as one evaluation does, outbox row last; answers their sequence numbers. */
+/** Writes these emissions, or this many, like one evaluation, with the batch row last; returns their sequence numbers. */
 export async function emit(sql: Sql, environmentId: number, emissions: TestEmission[] | number): Promise<string[]> {
   const all = typeof emissions === "number" ? Array<TestEmission>(emissions).fill({}) : emissions;
   return sql.begin((tx) => emitWithin(tx, environmentId, all));
 }
 
-/** As `emit`, in a transaction that goes on. */
+/** Like `emit`, within a transaction. */
 export async function emitWithin(
   tx: TransactionSql,
   environmentId: number,
@@ -127,7 +127,7 @@ export interface DeliveryRow {
   emission_seq: string;
   status: "pending" | "delivered" | "failed";
   attempts: number;
-  /** Seconds from now, negative where it has passed. */
+  /** Seconds from now, negative if past. */
   due_in: number;
 }
 
@@ -156,7 +156,7 @@ export async function attemptsOf(sql: Sql, webhookId: string): Promise<AttemptRo
     order by emission_seq, attempt`;
 }
 
-/** A worker's claim of up to `total`, of which it holds some already; a webhook may give it `each`. */
+/** A worker's claim of up to `total` in all, at most `each` per webhook, while it holds `held`. */
 export function claim(
   sql: Sql,
   workerId: string,
@@ -170,12 +170,12 @@ export function claim(
   return claimDeliveries(sql, workerId, { held, rooms: [], firstLimit: each, total, failingTotal });
 }
 
-/** Time passes: what is pending is due now. */
+/** Makes all pending deliveries due now. */
 export async function makeDue(sql: Sql): Promise<void> {
   await sql`update svc.deliveries set next_attempt_at = now() where status = 'pending'`;
 }
 
-/** Gives a webhook another secret, and answers it; the one it had signs too until then. */
+/** Gives a webhook another secret, and returns it; the previous one also signs until its expiry. */
 export async function rotateSecret(sql: Sql, webhookId: string, previousExpiresIn = "24 hours"): Promise<string> {
   const secret = newSecret();
   await sql`
@@ -188,12 +188,12 @@ export async function rotateSecret(sql: Sql, webhookId: string, previousExpiresI
   return secret;
 }
 
-/** Time passes: whoever holds a webhook and has not asked for more since is taken for dead. */
+/** Expires all leases, as if their workers had died. */
 export async function expireLeases(sql: Sql): Promise<void> {
   await sql`update svc.webhooks set leased_until = now() - interval '1 second' where leased_by is not null`;
 }
 
-/** The tests' own database, in which nothing of one test is left to deliver in the next. */
+/** A database for the file's tests, whose webhooks are deleted after each test. */
 export async function useWebhooks(): Promise<Sql> {
   const { sql } = await useDatabase();
   afterEach(() => clearWebhooks(sql));

@@ -11,15 +11,15 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 export const webhooksGuide = readFileSync(path.join(ROOT, "docs/webhooks.md"), "utf8");
 
-/** A receiver as the guide shows it. */
+/** A receiver from the guide. */
 export interface GuideReceiver {
-  /** The heading above it. */
+  /** The heading above its code. */
   title: string;
   file: string;
   source: string;
 }
 
-/** The receivers of the guide that a test runs, in their order. */
+/** The receivers of the guide that a test runs, in order. */
 export function receiversOf(test: string): readonly GuideReceiver[] {
   const mark = `<!-- ${test} runs this receiver -->`;
   return webhooksGuide
@@ -42,11 +42,11 @@ export function missing({ file }: GuideReceiver): string | null {
 
 export interface RunningReceiver {
   url: string;
-  /** Ends it; answers what it said it has handled, a line for each event. */
+  /** Stops it; returns its output, a line for each handled event. */
   stop(): Promise<string[]>;
 }
 
-/** Runs a receiver in a folder of its own, as it stands in the guide. */
+/** Runs a receiver unchanged, in a new folder. */
 export async function runReceiver(
   { file, source }: GuideReceiver,
   secret: string,
@@ -59,21 +59,21 @@ export async function runReceiver(
   const child = spawn(program, [file], {
     cwd: directory,
     env: { ...process.env, ...env, WEBHOOK_SECRET: secret, PORT: "0" },
-    // On stderr, it tells of what it refused.
+    // It reports refusals on stderr.
     stdio: ["ignore", "pipe", "ignore"],
   });
-  const said: string[] = [];
+  const output: string[] = [];
   const lines = createInterface(child.stdout);
-  lines.on("line", (line) => said.push(line));
+  lines.on("line", (line) => output.push(line));
   const ended = Promise.all([once(child, "close"), once(lines, "close")]);
   const stop = async () => {
     child.kill();
     await ended;
     await rm(directory, { recursive: true, force: true });
-    return said.slice(1);
+    return output.slice(1);
   };
   await Promise.race([once(lines, "line"), ended]);
-  const [line = "nothing"] = said;
+  const [line = "nothing"] = output;
   const url = /^listening on (http:\S+)$/.exec(line)?.[1];
   if (url === undefined) {
     await stop();

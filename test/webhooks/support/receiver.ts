@@ -8,18 +8,18 @@ export interface ReceivedRequest {
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** Of the connection it came by. */
+  /** The client's port of the connection. */
   remotePort: number;
 }
 
-/** How a receiver answers the nth request (from 0). It may leave it unanswered. */
+/** Answers the nth request (from 0), or leaves it unanswered. */
 export type Answer = (response: ServerResponse, request: ReceivedRequest, index: number) => void;
 
-/** A webhook endpoint that keeps what it receives. */
+/** A webhook endpoint that stores the requests it receives. */
 export interface Receiver {
   url: string;
   requests: ReceivedRequest[];
-  /** Resolves once `count` requests have come. */
+  /** Resolves once `count` requests have arrived. */
   received(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export async function startReceiver(answer: Answer = status(204)): Promise<Recei
   };
 }
 
-/** Whom it was told of in what is signed with the secret; what is signed with another one is of another webhook. */
+/** The customers of the requests that are signed with this secret, and so belong to its webhook. */
 export function customersTold({ requests }: Receiver, secret: string): string[] {
   const webhook = new Webhook(secret);
   return requests.flatMap(({ headers, body }) => {
