@@ -13,9 +13,9 @@ const address = (url: string) => driverOptions(url).address;
 it.each<[parameters: string, ssl: unknown]>([
   ["", false],
   ["?sslmode=disable", false],
-  // As libpq has it: encrypted, without a look at the certificate.
+  // Like libpq: encrypted, without verification of the certificate.
   ["?sslmode=require", { rejectUnauthorized: false }],
-  // Or not at all, where the server cannot.
+  // Or unencrypted, if the server does not support it.
   ["?sslmode=prefer", "prefer"],
   ["?sslmode=verify-full", {}],
   ["?sslmode=verify-full&sslrootcert=system", {}],
@@ -25,11 +25,11 @@ it.each<[parameters: string, ssl: unknown]>([
     "?sslmode=require&sslrootcert=AUTHORITY",
     { ca: "-----BEGIN CERTIFICATE-----\n", checkServerIdentity: expect.any(Function) as unknown },
   ],
-])("both drivers encrypt as libpq does where the address ends in %j", (parameters, ssl) => {
+])("both drivers encrypt like libpq if the address ends in %j", (parameters, ssl) => {
   expect(address(`postgres://svc@db/svc${parameters.replace("AUTHORITY", authority)}`)).toMatchObject({ ssl });
 });
 
-it("a host is a name, an address of IPv6 or the directory of a socket, and parameters of libpq are not asked of the server", () => {
+it("a host is a name, an IPv6 address or the directory of a socket, and libpq's parameters are not sent to the server", () => {
   expect(
     driverOptions("postgres://svc:w%40rd@db:6000/svc?channel_binding=require&keepalives=1&gssencmode=disable"),
   ).toEqual({
@@ -40,7 +40,7 @@ it("a host is a name, an address of IPv6 or the directory of a socket, and param
   expect(address("postgres:///svc?host=/run/postgresql")).toMatchObject({ path: "/run/postgresql/.s.PGSQL.5432" });
 });
 
-it("what an address leaves out is that of the environment, as psql has it", () => {
+it("omitted parts of an address come from the environment, as in psql", () => {
   vi.stubEnv("PGHOST", "db");
   vi.stubEnv("PGPORT", "6000");
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -51,7 +51,7 @@ it("what an address leaves out is that of the environment, as psql has it", () =
   });
 });
 
-it("our session comes after what the address sets", () => {
+it("the service's session settings come after those of the address", () => {
   const { searchParams } = new URL(
     withSession("postgres://db/svc?options=-c%20datestyle%3DGerman", { role: "svc_http" }),
   );

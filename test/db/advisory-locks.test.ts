@@ -6,7 +6,7 @@ import { hashCredential } from "../../src/http/request/credentials.js";
 import { useIngest } from "../http/ingest/fixture.js";
 import { environmentId, numberFromOne } from "../support/service.js";
 
-// Every login of a database can take every advisory lock of it, so none of them may stop ingestion or those who follow it.
+// Every login of a database can take every advisory lock in it, so none must be able to block ingestion or its followers.
 
 const event = { customerId: "globex", event: "login" };
 const fixture = await useIngest();
@@ -14,7 +14,7 @@ const { sql } = fixture.service.db;
 const environment = await environmentId(sql, "app", "test");
 await numberFromOne(sql, environment);
 await fixture.single(event);
-/** Somebody who may read the views, and holds locks. */
+/** A reader of the views who holds locks. */
 const user = `${fixture.service.db.name}_holder`;
 await sql.unsafe(`create role ${user} login password 'reader' in role svc_reader`);
 const url = Object.assign(new URL(fixture.service.db.url), { username: user, password: "reader" });
@@ -29,7 +29,7 @@ const lastBatch = async () => {
 };
 
 describe("while a reader of the views holds", () => {
-  it("the locks that tell of calls under way, events are accepted, and followers see them", async () => {
+  it("the locks that mark calls in progress, events are accepted, and followers see them", async () => {
     const last = await lastBatch();
     await reader`select pg_advisory_lock(-${environment}::integer, n) from generate_series(${last}::integer, ${last + 500}::integer) as n`;
     for (let n = 0; n < 5; n++) expect((await fixture.single(event)).status).toBe(202);
@@ -40,7 +40,7 @@ describe("while a reader of the views holds", () => {
     expect(later).toHaveLength(0);
   });
 
-  it("one that tells of a call, it counts only for a login that may ingest, if by a role that it takes on", async () => {
+  it("a lock that marks a call, it counts only for a login that can ingest, even if only by SET ROLE", async () => {
     const settled = async () => {
       const [row] = await sql<[{ through: number }]>`select svc.accepted_through(${environment})::integer as through`;
       return row.through;
@@ -63,7 +63,7 @@ describe("while a reader of the views holds", () => {
     expect((await fixture.stored()).violations).toBe(1);
   });
 
-  it("the lock of a call, its first try is accepted, and its repetition answered as the first", async () => {
+  it("the lock of a call, its first try is accepted, and its repetition answered like the first", async () => {
     const batchId = randomUUID();
     await reader`select pg_advisory_lock(uuid_hash_extended(${batchId}::uuid, 0))`;
     const ingest = async (repeated: boolean) => {
@@ -83,7 +83,7 @@ describe("while a reader of the views holds", () => {
   });
 });
 
-it("while a reader of the views holds what can be foreseen, recomputes and previews run, of a queue one at a time", async () => {
+it("while a reader of the views holds all predictable locks, recomputes and previews run, one at a time per queue", async () => {
   const { owner, service } = fixture;
   await fixture.deploy({ events: { login: { properties: { visits: { type: "number" } } } } });
   const body = { by: owner, body: { customerId: "globex" } };
@@ -98,7 +98,7 @@ it("while a reader of the views holds what can be foreseen, recomputes and previ
     const [lock] = await sql<[{ key: number }]>`select holder_key as key from svc.recomputes where status = 'running'`;
     expect(await call(second!, "claim_job", 10)).toBeNull();
     await first!.end();
-    // Once it is known, somebody else may hold it.
+    // Another session can hold the key once it is known.
     await reader`select pg_advisory_lock(7501, ${lock.key}::integer)`;
     expect(await call(second!, "claim_job", 10)).toMatchObject({ recomputeId: job!.recomputeId, attempt: 2 });
   } finally {

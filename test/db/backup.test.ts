@@ -18,11 +18,11 @@ import { dumpOf, RELEASES, type Known } from "./upgrade/fixture.js";
 import { makeThisVersion } from "./upgrade/next-version.js";
 import { allShown } from "./upgrade/surface.js";
 
-// docs/operations/backup.md, word by word: with Debian's PostgreSQL 15 from one server to another, and with the embedded one.
+// docs/operations/backup.md, run literally: with Debian's PostgreSQL 15 from one server to another, and with the embedded one.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The guide's blocks of commands, in its order. */
+/** The guide's blocks of commands, in order. */
 const blocks = [
   ...(await readFile(path.join(ROOT, "docs/operations/backup.md"), "utf8")).matchAll(
     /<!-- test\/db\/backup\.test\.ts [^\n]*\n\n```bash\n([\s\S]*?)```/g,
@@ -89,7 +89,7 @@ describe("a dump of Debian's PostgreSQL 15", () => {
     if (skipped !== null) context.skip(skipped);
   });
 
-  it("comes back on another server with all that it held, and the service goes on with it", async () => {
+  it("is restored on another server with all of its content, and the service continues with it", async () => {
     const before = await allShown(original);
     await bash(dump, env);
     await bash(roles, env);
@@ -119,7 +119,7 @@ describe("a dump of Debian's PostgreSQL 15", () => {
         select svc.event_id((pg_sequence_last_value(svc.batch_seq(environment_id)) + 99999999) * 1024) as id
         from svc.environments where name = 'test'`;
       expect(eventId > (last!["id"] as string), "an id that nobody was given before").toBe(true);
-      // Signed as its receiver has known it, by the secret that was sealed in the dump.
+      // Signed for its receiver by the secret that was sealed in the dump.
       const told = () => customersTold(receiver, known.webhook.secret);
       await expect.poll(told, { timeout: 40_000 }).toContain("restored");
     } finally {
@@ -128,7 +128,7 @@ describe("a dump of Debian's PostgreSQL 15", () => {
     }
   });
 
-  it("is quiet as a copy", async () => {
+  it("sends nothing when restored as a copy", async () => {
     const restored = pool(env.RESTORED_URL);
     await bash(quiet, env);
     expect(await restored`select from svc.webhooks where disabled_at is null`).toHaveLength(0);
@@ -165,7 +165,7 @@ describe("the directory of an embedded database", () => {
     await exited;
   }
 
-  it("is a backup when it is copied while the service is stopped", async () => {
+  it("is a backup if copied while the service is stopped", async () => {
     await chmod(directory, 0o711);
     await stop(await start(".svc-data"));
     await bash(copy, {});
@@ -175,6 +175,6 @@ describe("the directory of an embedded database", () => {
   });
 });
 
-it("the guide's commands are those that were tried", () => {
+it("the guide has exactly the tested commands", () => {
   expect(blocks).toHaveLength(6);
 });

@@ -6,7 +6,7 @@ import { findBinaries, installedPackage } from "../../src/db/embedded/binaries.j
 import { runCommand } from "../../src/db/embedded/command.js";
 import { useDirectory } from "../support/directory.js";
 
-/** The platform's package as npm unpacks it where install scripts may not run: without symlinks. */
+/** The platform's package as npm unpacks it without install scripts: without symlinks. */
 const directory = await useDirectory();
 const installed = await installedPackage();
 const bare = { directory: path.join(directory, "package"), version: `${installed.version}-test-${process.pid}` };

@@ -8,20 +8,20 @@ import { createDatabase, setUnusualDefaults } from "../support/database.js";
 const database = await createDatabase();
 afterAll(() => database.drop());
 
-/** One connection, until the end of the test. */
+/** A client with one connection, until the end of the test. */
 function named(options: Partial<ConnectOptions>): Sql {
   const sql = connect(database.url, { max: 1, applicationName: "named", ...options });
   onTestFinished(() => sql.end());
   return sql;
 }
 
-test("a connection bears the application's name and a limit on each statement", async () => {
+test("a connection has the application's name and a statement timeout", async () => {
   const [row] = await named({ statementTimeoutMs: 1234 })`
     select current_setting('application_name') as name, current_setting('statement_timeout') as timeout`;
   expect(row).toEqual({ name: "named", timeout: "1234ms" });
 });
 
-test("a session reads and writes values in PostgreSQL's own forms, whatever the database has as a default", async () => {
+test("a session reads and writes values in PostgreSQL's own formats, whatever the database's defaults", async () => {
   const other = await createDatabase();
   onTestFinished(() => other.drop());
   await setUnusualDefaults(other);
@@ -48,7 +48,7 @@ test("a session reads and writes values in PostgreSQL's own forms, whatever the 
   }
 });
 
-test("a connection lives for five to ten minutes, unless its session is to last", () => {
+test("a connection lives for five to ten minutes, unless its session must last", () => {
   const lifetimeOf = (options: Partial<ConnectOptions>) => {
     const { max_lifetime: lifetime } = named(options).options as { max_lifetime: unknown };
     return typeof lifetime === "function" ? (lifetime() as number) : lifetime;
@@ -59,17 +59,17 @@ test("a connection lives for five to ten minutes, unless its session is to last"
   expect(lifetimeOf({ lasting: true })).toBeNull();
 });
 
-test("a connection with a role acts as it", async () => {
+test("a connection with a role uses that role", async () => {
   expect(await named({ role: "svc_http" })`select current_user::text as name`).toEqual([{ name: "svc_http" }]);
 });
 
-test("a notice of the server is handed over and not printed", async () => {
+test("a notice of the server is passed on and not printed", async () => {
   const notices: unknown[] = [];
   await named({ onNotice: (notice) => notices.push(notice) })`drop table if exists does_not_exist`;
   expect(notices).toMatchObject([{ code: "00000", message: 'table "does_not_exist" does not exist, skipping' }]);
 });
 
-test("arrays go to the database and come back", async () => {
+test("arrays are sent to the database and read back", async () => {
   const texts = ["a", 'with "quotes" and \\', "{},", "NULL", "", "two\nlines", "é😀", null];
   const [row] = await database.sql`
     select ${texts}::text[] as texts, ${[]}::text[] as empty, ${[1, -2, null]}::integer[] as integers,

@@ -15,7 +15,7 @@ import { endServer, temporaryDirectory } from "../support/server.js";
 const OPTIONS = { sync: false, settings: { shared_buffers: "16MB" } };
 const AS_ROOT = process.geteuid?.() === 0;
 
-/** A cluster that was never started, for copies: to make one takes as long as all that a test asks of it. */
+/** A cluster that was never started, to be copied: creating one takes as long as a whole test. */
 const made = await temporaryDirectory();
 await openCluster(made, OPTIONS);
 afterAll(() => rm(made, { recursive: true, force: true }));
@@ -35,7 +35,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Another process that uses the server in our directory; resolves once it does. */
+/** Starts another process that uses the server in the directory; resolves once it does. */
 async function startUser(): Promise<{ child: ChildProcess; url: string; leave: () => Promise<void> }> {
   const script = fileURLToPath(new URL("embedded-user.ts", import.meta.url));
   const child = spawn(process.execPath, ["--import", "tsx", script, directory], { stdio: ["pipe", "pipe", "inherit"] });
@@ -89,16 +89,16 @@ test("processes that start at once share one server, which lives until the last 
   expect(await postmaster()).toBeNull();
 });
 
-test("what a killed initdb left is removed and takes no part", async () => {
+test("leftovers of a killed initdb are removed and not used", async () => {
   const impossiblePid = 2 ** 22 + 1;
   await mkdir(path.join(directory, `postgres.new-${impossiblePid}-abc`, "data"), { recursive: true });
   await withServer(async () => expect(await readdir(directory)).toEqual(["postgres"]));
 });
 
-describe("a cluster that is there", () => {
+describe("an existing cluster", () => {
   beforeEach(() => promisify(execFile)("cp", ["-a", path.join(made, "postgres"), directory]));
 
-  test("other local users get in neither without the password nor by reading it", async () => {
+  test("other local users can neither connect without the password nor read it", async () => {
     await withServer(async (server) => {
       const wrong = new URL(server.url);
       wrong.password = "guess";
@@ -134,7 +134,7 @@ describe("a cluster that is there", () => {
     expect(await postmaster()).toBeNull();
   });
 
-  test("a start while the last user stops the server ends with a server that runs", async () => {
+  test("a start while the last user stops the server ends with a running server", async () => {
     const first = await startEmbedded(directory, OPTIONS);
     const [, second] = await Promise.all([first.stop(), startEmbedded(directory, OPTIONS)]);
     expect(await query(second.url, "select 1 as one")).toEqual([{ one: 1 }]);
@@ -152,11 +152,11 @@ describe("a cluster that is there", () => {
     });
   });
 
-  test("a server that dies under its user is started again, once a statement that is at work has ended", async () => {
+  test("a server that dies while in use is started again, once a running statement has ended", async () => {
     const lost = vi.fn();
     const server = await startEmbedded(directory, { ...OPTIONS, onLost: lost });
     const before = await postmaster();
-    // It computes and waits for nothing, so its process does not notice that it is alone.
+    // It computes without waiting, so its process does not notice that the server is gone.
     const working = query(server.url, "select sum(i) from (select generate_series(1, 20000000) as i) as numbers").then(
       () => "ended",
       () => "ended",
@@ -193,7 +193,7 @@ describe("a cluster that is there", () => {
   });
 });
 
-test.runIf(AS_ROOT)("a data directory below one that is closed to it is refused with the variable to set", async () => {
+test.runIf(AS_ROOT)("a data directory below an inaccessible one is refused with the variable to set", async () => {
   const closed = path.join(directory, "closed");
   await mkdir(closed, { mode: 0o700 });
   await expect(startEmbedded(path.join(closed, "data"))).rejects.toThrow(

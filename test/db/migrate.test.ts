@@ -32,7 +32,7 @@ describe("the project's own database", () => {
     expect(reports.filter(({ code }) => code === "applied")).toHaveLength(1);
   });
 
-  test("built from sql/schema it equals one brought along by the migrations, those that are not released yet included, whatever is set on the database", async () => {
+  test("built from sql/schema, it equals one built by all migrations, unreleased ones included, whatever the database's settings", async () => {
     const other = await createEmptyDatabase();
     try {
       await setUnusualDefaults(other);
@@ -41,7 +41,7 @@ describe("the project's own database", () => {
       const catalog = await describeCatalog(database.sql);
       expect(await describeCatalog(other.sql)).toEqual(catalog);
       expect(await migrate(other.url)).toMatchObject({ migrations: [], code: "unchanged" });
-      // What is not released is executed again and again while it is worked on.
+      // Unreleased migrations are executed repeatedly during development.
       await migrateUnreleased(database.url);
       expect(await describeCatalog(database.sql)).toEqual(catalog);
       await other.sql`comment on schema svc is 'Another one.'`;
@@ -69,10 +69,10 @@ describe("a project of one table and one function", () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  /** The migration after the first. */
+  /** Writes the migration after the first. */
   const commitNext = (sql: string) => commit("000002.sql", FIRST, "sha1:b", sql);
 
-  /** Writes a committed migration; the header lets its hash be anything. */
+  /** Writes a committed migration with any hash in its header. */
   async function commit(filename: string, previous: string, hash: string, sql: string): Promise<void> {
     const text = `--! Previous: ${previous}\n--! Hash: ${hash}\n--! AllowInvalidHash\n\n${sql}\n`;
     await writeFile(path.join(root, "migrations/committed", filename), text);
@@ -96,21 +96,21 @@ describe("a project of one table and one function", () => {
     expect(await database.sql`select answer()`).toEqual([{ answer: 42 }]);
   });
 
-  test("a migration that fails leaves the database where it was", async () => {
+  test("a failing migration leaves the database unchanged", async () => {
     await migrate(database.url, { root });
     await commitNext("drop table things; drop table no_such;");
     await expect(migrate(database.url, { root })).rejects.toThrow('table "no_such" does not exist (42P01)');
     expect(await database.sql`select id from things`).toEqual([]);
   });
 
-  test("a migration takes longer than the server's timeout of a statement", async () => {
+  test("a migration can take longer than the server's statement timeout", async () => {
     const name = new URL(database.url).pathname.slice(1);
     await database.sql`alter database ${database.sql(name)} set statement_timeout = '200ms'`;
     await commit("000001.sql", "-", FIRST, "select pg_sleep(0.5);");
     expect(await migrate(database.url, { root })).toMatchObject({ migrations: ["000001.sql"] });
   });
 
-  /** Holds what a statement at work on `things` holds, until told to end. */
+  /** Holds the lock of a statement on `things` until the returned function is called. */
   async function holdThings(): Promise<() => Promise<void>> {
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
@@ -120,7 +120,7 @@ describe("a project of one table and one function", () => {
 
   const altered = () => commitNext("alter table things add column name text;");
 
-  test("a migration that waits for a long transaction lets the others through, and is done once that ends", async () => {
+  test("a migration that waits for a long transaction lets others pass, and completes once that ends", async () => {
     await migrate(database.url, { root });
     await altered();
     const release = await holdThings();
@@ -154,7 +154,7 @@ describe("a project of one table and one function", () => {
     await expect(migrate(database.url, { root })).rejects.toThrow("the database was made by a different build");
   });
 
-  test("a user who may not create roles gets a database that works, and is told", async () => {
+  test("a user who cannot create roles gets a working database, and a notice", async () => {
     const { user, url } = await limitedUser();
     try {
       const report = await migrate(url, { root });

@@ -12,7 +12,7 @@ import { temporaryDirectory } from "../support/server.js";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SCRIPT = path.join(ROOT, "scripts/release-migration.js");
 
-/** A copy of what `migrate` reads, with nothing that is not released. */
+/** A copy of the files that `migrate` reads, without unreleased migrations. */
 let root: string;
 const file = (name: string) => path.join(root, "migrations", name);
 beforeEach(async () => {
@@ -42,7 +42,7 @@ test("the first migration is as it was released", async () => {
   });
 });
 
-test("what is current becomes the next file of the chain, which databases then follow", async () => {
+test("current.sql becomes the next file of the chain, which databases then apply", async () => {
   await writeFile(file("current.sql"), "-- Of the release.\ncreate table if not exists public.one (id int);\n");
   expect(await release()).toEqual({
     code: 0,
@@ -66,7 +66,7 @@ test("what is current becomes the next file of the chain, which databases then f
   }
 });
 
-test("nothing is released where there is no statement, also after a release", async () => {
+test("nothing is released without a statement, also after a release", async () => {
   const nothing = refused("migrations/current.sql has no statements; there is nothing to release");
   expect(await release()).toEqual(nothing);
   await writeFile(file("current.sql"), "-- create table one ();\n\n/* nor\nhere */\n");

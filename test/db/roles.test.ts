@@ -8,17 +8,17 @@ import { printTable } from "../support/table.js";
 const ROLES = ["svc_http", "svc_worker", "svc_reader"] as const;
 type Role = (typeof ROLES)[number];
 
-/** Doors of the database, as whom they were tried, and what came of it. */
+/** Database objects, the role that tried them, and the outcome. */
 const doors: string[][] = [];
 
 const database = await useDatabase();
-// A copy of a database has the privileges on the database itself from the beginning.
+// A copy of a database has the privileges on the database itself from the start.
 await migrateUnreleased(database.url);
 afterAll(() =>
   printTable("The database, tried by logins that are members of a role", [["door", "as whom", "outcome"], ...doors]),
 );
 
-/** The SQLSTATE that a statement fails with; null where it succeeds. */
+/** The SQLSTATE with which a statement fails; null if it succeeds. */
 async function failureOf(sql: Sql, statement: string): Promise<string | null> {
   try {
     await sql.unsafe(statement);
@@ -37,7 +37,7 @@ async function relations(schemas: string[], kind: string): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-it("functions of svc_api are each granted to the processes that need them, and the operator's to none", async () => {
+it("each function of svc_api is granted to the processes that need it, and the operator's to none", async () => {
   const rows = await database.sql<{ name: string; roles: string[] }[]>`
     select
       p.proname::text as name,
@@ -71,7 +71,7 @@ it("functions of svc_api are each granted to the processes that need them, and t
   );
 });
 
-describe.each(ROLES)("somebody who logs in as a member of %s", (role) => {
+describe.each(ROLES)("a login that is a member of %s", (role) => {
   let sql: Sql;
   let user: string;
   beforeAll(async () => {
@@ -85,7 +85,7 @@ describe.each(ROLES)("somebody who logs in as a member of %s", (role) => {
     await database.sql.unsafe(`drop role ${user}`);
   });
 
-  /** The SQLSTATE of a statement that leaves nothing behind; null where it succeeds. */
+  /** The SQLSTATE of a statement that is rolled back; null if it succeeds. */
   async function tried(statement: string): Promise<string | null> {
     await sql.unsafe("begin");
     const failure = await failureOf(sql, statement);
@@ -93,7 +93,7 @@ describe.each(ROLES)("somebody who logs in as a member of %s", (role) => {
     return failure;
   }
 
-  it("is that role's member and no more", async () => {
+  it("is a member of that role only", async () => {
     const [row] = await sql`
       select session_user::text as "user", array(
         select r.rolname::text from pg_roles as r where pg_has_role(r.oid, 'member') and r.rolname <> session_user
@@ -102,7 +102,7 @@ describe.each(ROLES)("somebody who logs in as a member of %s", (role) => {
     expect(row).toEqual({ user, roles: [role], mighty: false });
   });
 
-  it("can run the functions that are granted to the role, and is refused every other", async () => {
+  it("can run exactly the functions that are granted to the role", async () => {
     const functions = await database.sql<{ name: string; statement: string; granted: boolean }[]>`
       select
         format('%s.%s(%s)', p.pronamespace::regnamespace, p.proname, pg_get_function_identity_arguments(p.oid)) as name,
@@ -132,12 +132,17 @@ describe.each(ROLES)("somebody who logs in as a member of %s", (role) => {
     expect([...new Set(granted)].sort()).toEqual(schemas[role]);
   });
 
-  it.runIf(role === "svc_http")("reads no cursor of its own as one of an export, with the owner's rights", async () => {
-    const read = "select svc_api.fetch_export('events', 1)";
-    expect(await tried(`declare "export_events" cursor for select current_user::text as item; ${read}`)).toBe("34000");
-  });
+  it.runIf(role === "svc_http")(
+    "cannot have its own cursor read as one of an export, with the owner's rights",
+    async () => {
+      const read = "select svc_api.fetch_export('events', 1)";
+      expect(await tried(`declare "export_events" cursor for select current_user::text as item; ${read}`)).toBe(
+        "34000",
+      );
+    },
+  );
 
-  it("can neither read nor change a table, but for the worker's queue", async () => {
+  it("can neither read nor change a table, except the worker's queue", async () => {
     const columns = await database.sql<{ table: string; schema: string; column: string }[]>`
       select distinct on (c.oid) format('%I.%I', c.relnamespace::regnamespace, c.relname) as "table",
         c.relnamespace::regnamespace::text as schema, quote_ident(a.attname) as "column"
@@ -166,7 +171,7 @@ describe.each(ROLES)("somebody who logs in as a member of %s", (role) => {
     doors.push(["tables", role, queue === 0 ? outcome : `${outcome}, ${queue} of the queue used`]);
   });
 
-  it("can use no sequence, make nothing, and fill the disk with neither temporary tables nor large objects", async () => {
+  it("can use no sequence, create nothing, and fill the disk neither with temporary tables nor large objects", async () => {
     const sequences = await relations(["iam", "svc"], "S");
     for (const statement of [
       ...sequences.map((sequence) => `select nextval('${sequence}')`),

@@ -23,9 +23,9 @@ const LARGE = new Set(
 interface Question {
   title: string;
   statement: string;
-  /** As the guide shows it. */
+  /** The output shown in the guide. */
   printed: string;
-  /** Whether the guide says that it reads all of something. */
+  /** Whether the guide says that it reads a whole table. */
   readsAll: boolean;
 }
 
@@ -43,7 +43,7 @@ const db = await createDatabase();
 await fill(db);
 const user = `${db.name}_ann`;
 await db.sql.unsafe(`create role ${user} login password 'ann' in role svc_reader`);
-// The server's own texts, as psql prints them.
+// Keep the server's own text formats, as psql prints them.
 const reader = new pg.Client({
   connectionString: Object.assign(new URL(db.url), { username: user, password: "ann" }).href,
   application_name: "psql",
@@ -60,7 +60,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** A service in which some things go well and some do not. */
+/** Fills a service in which some things go well and some do not. */
 async function fill({ sql }: TestDatabase): Promise<void> {
   const token = newCredential("token");
   const bootstrapped = await call(sql, "bootstrap", "acme", "ann@acme.example", token.hash);
@@ -73,7 +73,7 @@ async function fill({ sql }: TestDatabase): Promise<void> {
   await sql`
     update svc.key_usage as u set month_events = 48211, refilled_at = now()
     from svc.api_keys as k where k.key_hash = u.key_hash and k.hint like 'svc_live%'`;
-  // All runs began at once.
+  // All runs started at once.
   const [{ steps }] = await sql<[{ steps: string }]>`
     select json_build_object(
       'look', json_build_object('completedAt', svc.iso(started_at + interval '2 days'), 'triggeredBy', 'timer'),
@@ -119,14 +119,14 @@ interface PlanNode {
 }
 
 it.each(questions)(
-  "$title: a reader gets rows, of the columns that the guide shows, and reads all of a large table only where it says so",
+  "$title: a reader gets rows with the columns in the guide, and scans a whole large table only where the guide says so",
   async ({ statement, printed, readsAll }) => {
     const result = await reader.query({ text: statement, rowMode: "array" });
     expect(result.rowCount).toBeGreaterThan(0);
     const [header = ""] = printed.split("\n");
     expect(header.split("|").map((name) => name.trim())).toEqual(result.fields.map(({ name }) => name));
 
-    // A cluster shows the plans of its nodes otherwise.
+    // A cluster shows the plans of its nodes in another form.
     if (isCluster) return;
     const { rows } = await reader.query<[string]>({ text: `explain (format json) ${statement}`, rowMode: "array" });
     const [{ Plan: plan }] = JSON.parse(rows[0]![0]) as [{ Plan: PlanNode }];
@@ -138,7 +138,7 @@ it.each(questions)(
   },
 );
 
-it("every view that a reader has, and every column, has a comment", async () => {
+it("every view of readers, and every column, has a comment", async () => {
   const { rows } = await reader.query<string[]>({
     text: `
       select c.relname, a.attname
@@ -151,7 +151,7 @@ it("every view that a reader has, and every column, has a comment", async () => 
   expect(rows).toEqual([]);
 });
 
-it("every view but those of the whole installation names the organization", async () => {
+it("every view except those of the whole installation has the organization", async () => {
   const { rows } = await reader.query<string[]>({
     text: `
       select c.relname from pg_class as c
@@ -164,8 +164,8 @@ it("every view but those of the whole installation names the organization", asyn
   expect(rows.flat()).toEqual(["tables", "workers"]);
 });
 
-// For whoever changes a question: SQL_GUIDE=write npx vitest run test/db/sql-guide.test.ts
-it.runIf(process.env["SQL_GUIDE"] === "write")("the guide is given what is printed", async () => {
+// After a change of a question: SQL_GUIDE=write npx vitest run test/db/sql-guide.test.ts
+it.runIf(process.env["SQL_GUIDE"] === "write")("the guide is updated with the printed output", async () => {
   let written = guide;
   for (const { statement, printed } of questions) {
     const result = await reader.query<(string | null)[]>({ text: statement, rowMode: "array" });
@@ -181,7 +181,7 @@ it.runIf(process.env["SQL_GUIDE"] === "write")("the guide is given what is print
   await writeFile(GUIDE, written);
 });
 
-/** A table as psql prints it, instants by the second. */
+/** A table as printed by psql, with instants to the second. */
 function printedTable(names: string[], rows: (string | null)[][]): string {
   const cells = rows.map((row) => row.map((value) => (value ?? "").replace(/(:\d\d)\.\d+/, "$1")));
   const widths = names.map((name, column) => Math.max(name.length, ...cells.map((row) => row[column]!.length)));

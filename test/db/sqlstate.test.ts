@@ -3,13 +3,13 @@ import { codeOf, isAway, isDataFault, isOfCircumstances, isTransient, isUnavaila
 
 const raised = (code: string, message: string) => Object.assign(new Error(message), { code });
 
-// As a Citus coordinator said them while nodes were killed and cut off.
+// Messages of a Citus coordinator while nodes were killed and cut off.
 it.each([
   "could not commit transaction for shard 102144 on at least one active node",
   "postmaster was shut down, exiting",
   "server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally",
   "connection not open",
-])("a node that is lost within a statement is a lost connection: %s", (message) => {
+])("a node lost during a statement is a lost connection: %s", (message) => {
   const error = raised("XX000", message);
   expect([codeOf(error), isAway(error), isTransient(error), isUnavailable(error), isDataFault(error)]).toEqual([
     "08006",
@@ -23,7 +23,7 @@ it.each([
 it.each([
   ["a node without room", 'could not extend file "base/16384/17010": No space left on device'],
   ["a server without room for who connects", "could not write init file"],
-])("%s is a disk that is full, and not a fault of the data", (_, message) => {
+])("%s is a full disk, not a fault of the data", (_, message) => {
   const error = raised("XX000", message);
   expect([codeOf(error), isUnavailable(error), isOfCircumstances(error), isDataFault(error)]).toEqual([
     "53100",
@@ -37,9 +37,12 @@ it.each([
   ["28P01", 'password authentication failed for user "svc"'],
   ["28000", 'role "svc" is not permitted to log in'],
   ["3D000", 'database "svc" does not exist'],
-])("a server that does not let the service in is unavailable, not a defect of the service: %s", (code, message) => {
-  expect(isUnavailable(raised(code, message))).toBe(true);
-});
+])(
+  "a server that refuses the service's connection is unavailable, not a defect of the service: %s",
+  (code, message) => {
+    expect(isUnavailable(raised(code, message))).toBe(true);
+  },
+);
 
 it("any other internal error stays one", () => {
   const error = raised("XX000", "cache lookup failed for type 16385");

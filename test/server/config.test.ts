@@ -27,7 +27,7 @@ test("without any variable the service runs on the embedded database, on loopbac
   });
 });
 
-/** What is made of each variable; of some two or three at once. */
+/** The settings from each variable, of some from two or three together. */
 const READ: [variable: string, value: string, config?: object][] = [
   ["DATABASE_URL", "postgres://user:word@db/svc", { databaseUrl: "postgres://user:word@db/svc" }],
   ["SVC_POOLER_URL", "postgres://web:word@pooler:6432/svc", { poolerUrl: "postgres://web:word@pooler:6432/svc" }],
@@ -119,14 +119,14 @@ describe("a bad value stops the start", () => {
     expect(() => readConfig({ SVC_PORT: "a", LOG_LEVEL: "b" })).toThrow(/^SVC_PORT .*\nLOG_LEVEL .*$/);
   });
 
-  test("without the value where it may hold a secret", () => {
+  test("without the value if it can contain a secret", () => {
     expect(() =>
       readConfig({ DATABASE_URL: "http://user:hunter2@db", SVC_SECRET: "hunter2", SVC_SMTP_URL: "http://u:hunter2@h" }),
     ).toThrow(expect.not.objectContaining({ message: expect.stringContaining("hunter2") }) as Error);
   });
 });
 
-test("an unknown name is warned about with the nearest known one, a client's is not", () => {
+test("an unknown name is warned about with the nearest known one, except a client's", () => {
   const client = { SVC_API_URL: "http://127.0.0.1:4400", HOME: "/" };
   const env = { SVC_PROT: "1", SVC_DATADIR: "x", SVC_UTTERLY_ELSE: "x", ...client };
   expect(readConfig(env).warnings).toEqual([

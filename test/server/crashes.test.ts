@@ -13,7 +13,7 @@ it.each([
   ["thrown", "throw error"],
   ["rejected", "Promise.reject(error)"],
   ["thrown and no error", "throw error.detail"],
-])("an error that is %s and nobody handles is one line of the log, without what it quotes", async (_, fail) => {
+])("an unhandled error that is %s is logged in one line, without the value it quotes", async (_, fail) => {
   const error = `Object.assign(new Error("a row was refused"), { code: "23505", detail: "Key (note)=(${QUOTED})" })`;
   const program = `process.on("SIGUSR2", () => { const error = ${error}; ${fail}; });`;
   const service = await startServiceProcess(db.url, {
@@ -25,7 +25,7 @@ it.each([
   const log = await readFile(path.join(inject("logs"), `service-${service.pid}-${process.pid}.log`), "utf8");
   expect(log).not.toContain(QUOTED);
   const message = fail.includes("detail") ? "what was thrown is not an Error but a string" : "a row was refused";
-  // Another thread may write a line of its own before the process is gone.
+  // Another thread can write a line before the process has ended.
   const lines = log.trimEnd().split("\n");
   const fatal = lines
     .map((line) => JSON.parse(line) as object)
@@ -34,7 +34,7 @@ it.each([
   expect(fatal).toMatchObject([{ msg: "an unhandled error ends the process", err }]);
 });
 
-it("what a command prints of an unforeseen error has no value that the database quotes", () => {
+it("a command prints an unforeseen error without the value that the database quotes", () => {
   const cause = Object.assign(new Error(`invalid input syntax for type uuid: "${QUOTED}"`), { code: "22P02" });
   const printed = stacksOf(new Error("the command failed", { cause }));
   expect(printed).toMatch(/^Error: the command failed\n {4}at .*\nCaused by: Error: .*"\[redacted\]"\n {4}at /s);

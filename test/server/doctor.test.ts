@@ -11,7 +11,7 @@ import { temporaryDirectory } from "../support/server.js";
 import { useIngest } from "../http/ingest/fixture.js";
 import { refused, runServer, type Run } from "./support/run-server.js";
 
-// `svc-server doctor` beside a service on the same database.
+// `svc-server doctor` while a service runs on the same database.
 
 const fixture = await useIngest();
 await fixture.batch([{ customerId: "c", event: "e", idempotencyKey: "k1" }]);
@@ -34,7 +34,7 @@ const WELL: Examination = {
 };
 
 describe("svc-server doctor", () => {
-  it("says that all is well, and how things stand", async () => {
+  it("reports that all is well, with the current state", async () => {
     const [{ checks }] = await fixture.service.db.sql<[{ checks: string }]>`
       select count(*) as checks from svc.known_invariants()`;
     const { code, stdout, stderr } = await doctor();
@@ -51,7 +51,7 @@ describe("svc-server doctor", () => {
     ]);
   });
 
-  it("says of frozen environments only that they are there", async () => {
+  it("only lists frozen environments", async () => {
     const { sql } = fixture.service.db;
     await sql`
       insert into svc.customers (environment_id, customer_id, created_at, set_aside_at, set_aside_error)
@@ -65,7 +65,7 @@ describe("svc-server doctor", () => {
     await sql`delete from svc.customers where customer_id = 'set aside'`;
   });
 
-  it("is called and asked as docs/operations/doctor.md says", async () => {
+  it("is called as in docs/operations/doctor.md", async () => {
     const page = docBlocks(readFileSync(new URL("../../docs/operations/doctor.md", import.meta.url), "utf8"));
     const [call, answer, ...more] = page.filter(({ heldBy }) => heldBy.length > 0).map(({ code }) => code);
     expect([call, more]).toEqual(["svc-server doctor\n", ["select * from svc_inspect.invariants();\n"]]);
@@ -78,7 +78,7 @@ describe("svc-server doctor", () => {
     expect([...rows]).toEqual([]);
   });
 
-  it("tells what is wrong, where, and what to do, as text and as JSON, and changes nothing", async () => {
+  it("reports what is wrong, where, and what to do, as text and as JSON, and changes nothing", async () => {
     const { sql } = fixture.service.db;
     await sql`delete from svc.idempotency_keys`;
     const { code, stdout } = await doctor();
@@ -105,7 +105,7 @@ describe("svc-server doctor", () => {
 });
 
 describe("svc-server doctor, pointed at the wrong thing,", () => {
-  it("makes no database in a data directory that has none", async () => {
+  it("creates no database in a data directory without one", async () => {
     const directory = await temporaryDirectory();
     onTestFinished(() => rm(directory, { recursive: true, force: true }));
     const dataDir = path.join(directory, "elsewhere");
@@ -114,7 +114,7 @@ describe("svc-server doctor, pointed at the wrong thing,", () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it("advises nobody to hand the database to a user who may only read", async () => {
+  it("does not advise giving the database to a read-only user", async () => {
     const { sql, url } = fixture.service.db;
     const user = `svc_test_reader_${randomBytes(4).toString("hex")}`;
     await sql.unsafe(`create role ${user} login password 'x' in role svc_reader`);
@@ -125,7 +125,7 @@ describe("svc-server doctor, pointed at the wrong thing,", () => {
   });
 });
 
-it("a report shows a few examples and says how many more there are", () => {
+it("a report shows a few examples and the number of further ones", () => {
   const violation = {
     invariant: "organizations_have_an_owner",
     holds: "Every organization has an owner.",

@@ -56,7 +56,7 @@ test("an error is written with its type, message, code and stack, and those of i
   });
 });
 
-test("what other fields an error has is not written", () => {
+test("other fields of an error are not written", () => {
   const fields = { code: "23514", detail: "Failing row contains (1, hunter2).", token: "hunter2" };
   expect(JSON.stringify(loggedError(Object.assign(new Error("failed"), fields)))).not.toContain("hunter2");
 });

@@ -10,7 +10,7 @@ const SECRET = "a secret of the tests, long enough";
 const service = await useService();
 const owner = await service.owner("acme");
 
-/** Invites somebody through a process's own composition of the service. */
+/** Sends an invitation through a service composed as in its process. */
 async function invite(env: Record<string, string>) {
   const { log, lines } = capturedLog();
   const http = await openHttp(readConfig({ SVC_PORT: "0", ...env }).config, log);
@@ -25,7 +25,7 @@ async function invite(env: Record<string, string>) {
   return { link, mailed, lines, address: http.address };
 }
 
-it("without a mail server, the link leads to where the process listens", async () => {
+it("without a mail server, the link leads to the listening address", async () => {
   const { link, mailed, address } = await invite({});
   expect(mailed).toBe(false);
   expect(link).toMatch(new RegExp(`^${address}/invitation\\?token=svc_link_[0-9a-f]{48}$`));
@@ -43,7 +43,7 @@ it("with one, the link is mailed and leads to the public address", async () => {
   expect(link).toMatch(/^https:\/\/svc\.example\.com\/invitation\?token=/);
   const secret = /svc_link_[0-9a-f]{48}/;
   expect(server.mails.map(({ text }) => text)).toEqual([expect.stringContaining(link.replace(secret, ""))]);
-  // Whoever asked for it does not see the one that is mailed.
+  // The inviting owner does not see the mailed link.
   expect(server.mails[0]!.text).not.toContain(secret.exec(link)![0]);
 });
 

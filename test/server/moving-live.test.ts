@@ -13,7 +13,7 @@ import { declared } from "../tasks/support/environment.js";
 import { MODEL } from "../tasks/support/population.js";
 import { createOrganization, importedId, importFrom } from "./support/moving.js";
 
-// An environment moves between two services while its senders send and its deliveries go out.
+// An environment moves between two services during ingestion and deliveries.
 
 const from = await useDatabase();
 const to = await useDatabase();
@@ -22,7 +22,7 @@ const directory = await useDirectory();
 const SECRET = "a secret of the tests, long enough";
 const ENV = { SVC_SECRET: SECRET, SVC_WEBHOOK_ALLOW_PRIVATE: "1" };
 
-it("loses and doubles nothing of what senders send and receivers get", async () => {
+it("loses and duplicates nothing that senders send and receivers get", async () => {
   const received: string[] = [];
   const receiver = createServer((request, response) => {
     received.push(String(request.headers["svc-event-id"]));

@@ -36,7 +36,7 @@ import { refused, runServer } from "./support/run-server.js";
 
 const from = await useDatabase();
 const to = await useDatabase();
-// Their servers need not write values alike.
+// Their servers can format values differently.
 await setUnusualDefaults(from);
 const directory = await useDirectory();
 const organization = await createOrganization(to.sql);
@@ -46,7 +46,7 @@ const filled = await fillEnvironment(from);
 await exportTo(from, filled, fileOf("filled"));
 const exported = await rowsOf(from.sql, filled.environmentId);
 
-/** How many projects, environments, events, keys and versions a database has. */
+/** The number of projects, environments, events, keys and versions in a database. */
 async function heldBy(sql: typeof to.sql): Promise<object> {
   const [row] = await sql<[object]>`
     select (select count(*)::int from svc.projects) as projects, (select count(*)::int from svc.homes) as homes,
@@ -64,7 +64,7 @@ async function smallEnvironment(): Promise<TestEnvironment> {
 }
 
 describe("an environment that was moved", () => {
-  it("has each row of each table, with all columns that the catalog has", async () => {
+  it("has each row of each table, with all columns of the catalog", async () => {
     const before = await rowsOf(from.sql, filled.environmentId);
     expect(
       [...before].filter(([, rows]) => rows.length === 0).map(([name]) => name),
@@ -78,7 +78,7 @@ describe("an environment that was moved", () => {
     expect(await violations(to.sql)).toEqual([]);
   });
 
-  it("has large rows byte for byte, more of them than fit into any buffer", async () => {
+  it("has large rows byte for byte, more than fit into any buffer", async () => {
     const environment = await smallEnvironment();
     await from.sql`
       insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
@@ -93,17 +93,17 @@ describe("an environment that was moved", () => {
     await exportTo(from, environment, fileOf("large"));
     await importFrom(to, fileOf("large"), "large");
     expect([...(await digestOf(to.sql, await importedId(to.sql, "large")))]).toEqual([...before]);
-    // No call has brought them.
+    // They belong to no call, which would violate an invariant.
     for (const { sql } of [from, to]) await sql`delete from svc.events where customer_id = 'large'`;
   });
 
-  it("is there already where the file is imported again, and nothing changes", async () => {
+  it("is recognized when its file is imported again, which changes nothing", async () => {
     const before = await heldBy(to.sql);
     expect(await importFrom(to, fileOf("filled"), "filled")).toMatchObject({ wasThere: true });
     expect(await heldBy(to.sql)).toEqual(before);
   });
 
-  it("takes numbers above all that were imported", async () => {
+  it("assigns numbers above all imported ones", async () => {
     const numbers = await to.sql<{ name: string; ahead: boolean }[]>`
       select s.sequence as name, pg_sequence_last_value(s.sequence::regclass) > s.used as ahead
       from (
@@ -125,7 +125,7 @@ describe("an environment that was moved", () => {
     expect(await last(to.sql, await importedId(to.sql, "filled"))).toEqual(await last(from.sql, filled.environmentId));
   });
 
-  it("goes on as one that was never moved", async () => {
+  it("continues like one that was never moved", async () => {
     const [stays, moves] = [
       await TestEnvironment.create(from.sql, MODEL),
       await TestEnvironment.create(from.sql, MODEL),
@@ -138,7 +138,7 @@ describe("an environment that was moved", () => {
       await createWebhook(from.sql, environment.environmentId, "https://hooks.example.com/");
       await environment.ingest(histories.slice(0, half));
       await environment.evaluate(options);
-      // What waits moves, too.
+      // Pending operations move, too.
       await environment.ingest(histories.slice(half, half + 10));
     }
     await exportTo(from, moves, fileOf("both"));
@@ -167,7 +167,7 @@ describe("an environment that was moved", () => {
     expect(await violations(to.sql)).toEqual([]);
   });
 
-  it("knows operations that are sent again", async () => {
+  it("recognizes operations that are sent again", async () => {
     const environment = await smallEnvironment();
     const events = [1, 2, 3].map((n) => ({
       customer: "c",
@@ -189,7 +189,7 @@ describe("an environment that was moved", () => {
     expect(await stored()).toBe(before + 1);
   });
 
-  it("evaluates and delivers by itself what waited, under the ids that were told before, and only there", async () => {
+  it("evaluates and delivers pending rows by itself, under their previous ids, and only in its new database", async () => {
     const environment = await smallEnvironment();
     await createWebhook(from.sql, environment.environmentId, "http://127.0.0.1:9/");
     await environment.evaluate({ settleSeconds: 0 });
@@ -212,7 +212,7 @@ describe("an environment that was moved", () => {
     const due = await claim(to.sql, "new", 1_000);
     const told = due.filter((delivery) => delivery.environmentId === id).map((d) => `${d.webhookId} ${d.eventId}`);
     expect(told).toEqual(expect.arrayContaining(before.map((row) => row.id)));
-    // The worker there looks as often, and finds nothing that it may do.
+    // The old database's worker still polls, and finds nothing to do.
     await tick(from.sql, "looks", 0);
     const jobs = await from.sql`
       select from graphile_worker._private_jobs where (payload ->> 'environmentId')::int = ${environment.environmentId}`;
@@ -225,7 +225,7 @@ describe("an environment that was moved", () => {
 });
 
 describe("a file", () => {
-  it("is for its owner alone, and nothing is left beside it", async () => {
+  it("is readable only by its owner, without leftovers next to it", async () => {
     const { mode } = await stat(fileOf("filled"));
     expect(mode & 0o777).toBe(0o600);
     expect((await readdir(directory)).filter((name) => name.endsWith(".partial"))).toEqual([]);
@@ -256,14 +256,14 @@ describe("a file", () => {
     ["is something else", none, (file: string) => writeFile(file, Buffer.from([0x1f, 0x8b, 8, 0, 10, 255, 254]))],
     ["is other JSON", none, (file: string) => writeFile(file, '{"format": "other"}\n{}\n')],
     ["is null", none, (file: string) => writeFile(file, "null\n{}\n")],
-  ])("that %s is refused, and nothing was done", async (name, said, change) => {
+  ])("that %s is refused without effect", async (name, said, change) => {
     const file = await other(name, change);
     const before = await heldBy(to.sql);
     await expect(importFrom(to, file, "refused")).rejects.toThrow(`${file} ${said}`);
     expect(await heldBy(to.sql)).toEqual(before);
   });
 
-  /** With the checksum of what was changed. */
+  /** Changes a file and its checksum. */
   const sealed = (edit: (text: string) => string) => async (file: string) => {
     const text = await readFile(file, "latin1");
     const end = text.lastIndexOf("\n", text.length - 2) + 1;
@@ -285,7 +285,7 @@ describe("a file", () => {
       'invalid byte sequence for encoding "UTF8": 0x00',
     ],
     [
-      "what is no UTF-8",
+      "invalid UTF-8",
       (text: string) => text.replace("\tpaid\t", "\tpa\xff\t"),
       'invalid byte sequence for encoding "UTF8": 0xff',
     ],
@@ -335,7 +335,7 @@ describe("a file", () => {
     }
   });
 
-  it("that is there already is not written over, and one that cannot be written leaves the environment as it was", async () => {
+  it("that exists is not overwritten, and one that cannot be written leaves the environment unchanged", async () => {
     const environment = await smallEnvironment();
     await expect(exportTo(from, environment, fileOf("filled"))).rejects.toThrow(
       "already exists; name another file with --output",
@@ -348,7 +348,7 @@ describe("a file", () => {
 });
 
 describe("an import is refused", () => {
-  it("where the environment is not empty", async () => {
+  it("if the environment is not empty", async () => {
     const environment = await smallEnvironment();
     await exportTo(from, environment, fileOf("second"));
     await expect(importFrom(to, fileOf("second"), "filled")).rejects.toThrow(
@@ -356,7 +356,7 @@ describe("an import is refused", () => {
     );
   });
 
-  it("where a version of the project is another", async () => {
+  it("if a version of the project differs", async () => {
     const place = { name: "Versions", slug: "versions" };
     const key = () => ({ hash: Buffer.from(`${Math.random()}`), hint: "svc_" });
     const by = { ...organization, requestId: "test" };
@@ -371,7 +371,7 @@ describe("an import is refused", () => {
     );
   });
 
-  it("where one of its keys leads to another environment", async () => {
+  it("if one of its keys belongs to another environment", async () => {
     const environment = await smallEnvironment();
     await exportTo(from, environment, fileOf("keys"));
     await importFrom(to, fileOf("keys"), "keys");
@@ -384,7 +384,7 @@ describe("an import is refused", () => {
     expect(await heldBy(to.sql)).toEqual(before);
   });
 
-  it("where signing secrets were encrypted with another secret", async () => {
+  it("if signing secrets were encrypted with another secret", async () => {
     const environment = await smallEnvironment();
     const { webhookId } = await createWebhook(from.sql, environment.environmentId, "https://hooks.example.com/");
     await exportTo(from, environment, fileOf("secret"));
@@ -393,13 +393,13 @@ describe("an import is refused", () => {
     );
   });
 
-  it("where the project cannot be called so", async () => {
+  it("if the project's slug is invalid", async () => {
     await expect(importFrom(to, fileOf("filled"), "Not a slug")).rejects.toThrow(
       '"Not a slug" is not a valid project slug. Use',
     );
   });
 
-  it("where there is no such organization", async () => {
+  it("if the organization does not exist", async () => {
     const run = await runServer(
       to.url,
       ["environments", "import", fileOf("filled"), "--organization", "nobody", "--project", "p"],
@@ -426,7 +426,7 @@ describe("an import", () => {
         stdio: "ignore",
       });
     await to.sql.begin(async (tx) => {
-      // It comes as far as this table, with most of the others behind it.
+      // It gets as far as this table, after most of the others.
       await tx`lock table svc.trait_updates in exclusive mode`;
       const child = run();
       await expect.poll(() => waitingForLock(to.sql, "copy svc.%"), { timeout: 30_000 }).toBe(1);
@@ -442,7 +442,7 @@ describe("an import", () => {
     );
   }, 60_000);
 
-  it("of which there are two at once is done once", async () => {
+  it("is done once when started twice at the same time", async () => {
     const environment = await smallEnvironment();
     await exportTo(from, environment, fileOf("twice"));
     const both = await Promise.all([1, 2].map(() => importFrom(to, fileOf("twice"), "twice")));
@@ -450,7 +450,7 @@ describe("an import", () => {
     expect(await violations(to.sql)).toEqual([]);
   });
 
-  it("into an environment that is in use makes its senders wait, and loses nothing that they send", async () => {
+  it("into an environment in use makes its senders wait, and loses nothing that they send", async () => {
     const target = await TestEnvironment.create(to.sql);
     const [row] = await to.sql<[{ slug: string; organization: string }]>`
       select p.slug, o.slug as organization from svc.projects as p
@@ -483,13 +483,13 @@ describe("an import", () => {
 });
 
 describe("an export", () => {
-  it("has what calls store that have seen no freeze, and refuses the next one", async () => {
+  it("includes what calls from before the freeze store, and refuses the next call", async () => {
     const environment = await smallEnvironment();
     const frozen = () => from.sql`
       select from svc.environments where environment_id = ${environment.environmentId} and frozen_at is not null`;
     let exported: ReturnType<typeof exportTo> | undefined;
     await from.sql.begin(async (tx) => {
-      // It has read its key; nobody sees what it stores yet.
+      // It has read its key, but what it stores is not visible yet.
       const body = '{"events": [{"customerId": "c", "event": "paid", "idempotencyKey": "in flight"}]}';
       await tx`select svc_api.ingest(${environment.keyHash}, gen_random_uuid(), ${body}, false)`;
       exported = exportTo(from, environment, fileOf("flight"));
@@ -507,7 +507,7 @@ describe("an export", () => {
     expect(await readFile(fileOf("flight"), "latin1")).toContain("in flight");
   });
 
-  it("waits for the outcomes of deliveries that are under way", async () => {
+  it("waits for the outcomes of deliveries in progress", async () => {
     const environment = await smallEnvironment();
     const { webhookId } = await createWebhook(from.sql, environment.environmentId, "https://hooks.example.com/");
     await environment.evaluate({ settleSeconds: 0 });
@@ -530,7 +530,7 @@ describe("an export", () => {
     expect((await exported).trailer.rows["delivery_attempts"]).toBe(due.length);
   });
 
-  it("is refused while a recompute is under way, and the environment goes on", async () => {
+  it("is refused while a recompute is unfinished, and the environment stays in use", async () => {
     const environment = await smallEnvironment();
     const id = await queue(from.sql, environment);
     await expect(exportTo(from, environment, fileOf("recompute"))).rejects.toThrow(
@@ -550,7 +550,7 @@ describe("an export", () => {
       await tx`select from svc.environments`;
       failing = expect(exportTo(from, environment, fileOf("fails"))).rejects.toThrow("is not finished");
       await expect.poll(frozen, { timeout: 20_000 }).toHaveLength(1);
-      // By somebody who was early by a moment.
+      // A request from just before the freeze.
       id = await queue(from.sql, environment);
     });
     await failing;
@@ -575,7 +575,7 @@ describe("an environment that is deleted", () => {
       ).stdout,
     ) as { rows: Record<string, number> };
 
-  it("leaves no row of any table, and nothing of others is touched; it can be imported again", async () => {
+  it("leaves no row in any table and others untouched; it can be imported again", async () => {
     const [before, other] = [await rowsOf(from.sql, filled.environmentId), await smallEnvironment()];
     const others = await rowsOf(from.sql, other.environmentId);
     const { rows } = await deleteIn(from, filled);
@@ -590,7 +590,7 @@ describe("an environment that is deleted", () => {
 
     const { project } = filled.place;
     await importEnvironment(from.url, fileOf("filled"), { organization: project, project }, SERVICE_SECRET);
-    // Not what it held before it was deleted: a worker may have counted what was still to be counted in the file.
+    // Not compared with the state before the deletion: a worker can have counted what was not counted yet in the file.
     expect(await rowsOf(from.sql, filled.environmentId)).toEqual(exported);
     expect(await violations(from.sql)).toEqual([]);
   });
@@ -621,7 +621,7 @@ describe("an environment that is deleted", () => {
     expect(await rowsOf(from.sql, environment.environmentId)).toEqual(before);
   });
 
-  it("is not deleted while somebody may store something in it who has not seen it frozen", async () => {
+  it("is not deleted while a call from before the freeze can still store something in it", async () => {
     const environment = await smallEnvironment();
     const { project } = environment.place;
     await from.sql.begin(async (tx) => {
@@ -641,7 +641,7 @@ describe("svc-server environments", () => {
   const commands = docBlocks(page).map(({ code }) => code.trim());
   const secret = "a secret that is long enough for the server";
 
-  it("exports, imports and gives a move up as docs/operations/moving.md says, in words and as JSON", async () => {
+  it("exports, imports and abandons a move as in docs/operations/moving.md, in words and as JSON", async () => {
     const environment = await smallEnvironment();
     const { project } = environment.place;
     await from.sql`
@@ -649,7 +649,7 @@ describe("svc-server environments", () => {
       values (${environment.environmentId}, 'whk_1', 'https://hooks.example.com/', '{*}',
         ${sealSecret(newSecret(), sealingKey(secret))}, ${sealSecret(newSecret(), sealingKey("one of before"))}, now() + '1 day')`;
     const file = fileOf("commands");
-    /** With the names that there are. */
+    /** Replaces the page's names with the test's. */
     const argsOf = (command: string, names: Record<string, string>) =>
       command
         .split(" ")
@@ -688,7 +688,7 @@ svc-server environments unfreeze --organization ${project} --project ${project} 
     );
   });
 
-  it("are called as docs/scale.md says", () => {
+  it("are called as in docs/scale.md", () => {
     const scale = readFileSync(new URL("../../docs/scale.md", import.meta.url), "utf8");
     expect(docBlocks(scale).at(-1)!.code.trim().split("\n")).toEqual(commands.slice(0, 2));
   });

@@ -7,7 +7,7 @@ import { useService } from "../support/service.js";
 import { startMailServer } from "../support/smtp.js";
 import { refused, runServer } from "./support/run-server.js";
 
-// Somebody makes a user of another's address in an organization of its own, before the operator makes that other's organization.
+// An attacker creates a user with another person's address in its own organization, before the operator creates that person's organization.
 
 const mail = await startMailServer();
 const mailer = openMailer({ url: mail.url, from: "svc@example.com", onFailure: () => undefined });
@@ -18,7 +18,7 @@ afterAll(() => mail.stop());
 beforeEach(() => void mail.mails.splice(0));
 
 let companies = 0;
-/** An address that is nobody's yet, and the organization that is to be its. */
+/** A new address, and the organization that it will own. */
 const somebody = () => {
   const slug = `newcorp${++companies}`;
   return { slug, email: `boss@${slug}.example` };
@@ -30,7 +30,7 @@ const tokenIn = (text: string) => /svc_link_[0-9a-f]{48}/.exec(text)![0];
 const operatorsLink = async (email: string) => tokenIn((await run("users", "link", "--email", email, "--json")).stdout);
 const NEW = { password: PASSWORD, repeated: PASSWORD };
 
-/** A link that the owner of evil asks for: the secret that is answered, and the one that is mailed. */
+/** A link that the owner of evil requests: the secret in the answer, and the one in the mail. */
 async function linkBy(path: string, body: object): Promise<{ shown: string; mailed: string }> {
   const reply = await service.request("POST", path, { by: mallory, body });
   expect(reply.status).toBe(201);
@@ -55,7 +55,7 @@ async function organizationsOf(email: string): Promise<string[]> {
   return rows.map(({ slug }) => slug);
 }
 
-it("is no address that invitations would refuse", async () => {
+it("bootstrap refuses an address that invitations refuse", async () => {
   expect(await bootstrap("oddcorp", "ada<ada@acme.example>")).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("--email must be an address, not `ada<ada@acme.example>`") as string,
@@ -70,8 +70,8 @@ const isThere = (email: string) =>
       `\`svc-server users link --email ${email}\` makes a link to set a new one.`,
   );
 
-describe("whoever invited an address and opened the link itself", () => {
-  it("owns nothing that is bootstrapped for it: that is refused, and nothing is made", async () => {
+describe("an attacker who invites an address and opens the link itself", () => {
+  it("gets no bootstrapped organization: bootstrap is refused, and nothing is created", async () => {
     const { slug, email } = somebody();
     await choosePassword("invitation", (await invite(email)).shown);
     expect(await bootstrap(slug, email)).toEqual(isThere(email));
@@ -79,7 +79,7 @@ describe("whoever invited an address and opened the link itself", () => {
     expect(await sql`select from iam.organizations where slug = ${slug}`).toEqual([]);
   });
 
-  it("is signed out and knows no password any more with --reset-user", async () => {
+  it("is signed out and loses its password with --reset-user", async () => {
     const { slug, email } = somebody();
     const browser = await choosePassword("invitation", (await invite(email)).shown);
     expect(await whoIs(browser)).toBe(email);
@@ -89,13 +89,13 @@ describe("whoever invited an address and opened the link itself", () => {
     expect(Object.keys(JSON.parse(made.stdout) as object)).toEqual(["organizationId", "accessToken"]);
     expect(await whoIs(browser)).toBeNull();
     await expect(signedIn(service, email)).rejects.toThrow("the sign-in was answered");
-    // And no owner of evil makes it a password: it is newcorp's, too.
+    // The owner of evil cannot reset the password: the user belongs to newcorp, too.
     expect((await service.request("POST", await resetPath(email), { by: mallory, body: {} })).status).toBe(403);
     expect(await organizationsOf(email)).toEqual(["evil", slug]);
     expect(await bootstrap(slug, email)).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("cannot go on where it left evil", async () => {
+  it("gains nothing if the user leaves evil", async () => {
     const { slug, email } = somebody();
     await choosePassword("invitation", (await invite(email)).shown);
     await service.request("DELETE", `/organization/members/${await userIdOf(service, email)}`, { by: mallory });
@@ -105,18 +105,18 @@ describe("whoever invited an address and opened the link itself", () => {
 });
 
 describe("an address is verified", () => {
-  it("by the link that was mailed there, which is another than the one that was answered", async () => {
+  it("by the mailed link, which differs from the answered one", async () => {
     const { slug, email } = somebody();
     const { shown, mailed } = await invite(email);
     expect(mailed).not.toBe(shown);
     await choosePassword("invitation", mailed);
     const made = await bootstrap(slug, email);
     expect([made.code, made.stderr]).toEqual([0, expect.stringContaining("was a user already")]);
-    // Used up, both of them.
+    // Both are used up.
     expect((await new Browser(service.url).get(`/invitation?token=${shown}`)).status).toBe(410);
   });
 
-  it("no more once a password was set by a link that an owner was answered, and again by one that was mailed", async () => {
+  it("no longer once a password is set by an answered link, and again by a mailed one", async () => {
     const { slug, email } = somebody();
     await choosePassword("invitation", (await invite(email)).mailed);
     await choosePassword("password", (await resetLink(email)).shown);
@@ -125,7 +125,7 @@ describe("an address is verified", () => {
     expect(await bootstrap(slug, email)).toMatchObject({ code: 0 });
   });
 
-  it("by a link of the operator's", async () => {
+  it("by an operator's link", async () => {
     const { slug, email } = somebody();
     await choosePassword("invitation", (await invite(email)).shown);
     await choosePassword("password", await operatorsLink(email));
@@ -135,7 +135,7 @@ describe("an address is verified", () => {
     );
   });
 
-  it("not by an open link of another organization's owner, which stops when the user becomes an owner", async () => {
+  it("not by an open link of another organization's owner, which becomes invalid when the user becomes an owner", async () => {
     const { slug, email } = somebody();
     await bootstrap(slug, email);
     await sql`
@@ -149,7 +149,7 @@ describe("an address is verified", () => {
   });
 });
 
-it("the operator's link signs a browser in as any user, once, also before it has a password", async () => {
+it("the operator's link signs a browser in as any user, once, even before the user has a password", async () => {
   const { slug, email } = somebody();
   await bootstrap(slug, email);
   const { link } = JSON.parse((await run("users", "sign-in", "--email", email, "--json")).stdout) as { link: string };
@@ -168,7 +168,7 @@ it("the operator's link signs a browser in as any user, once, also before it has
 });
 
 describe("bootstrap", () => {
-  it("goes on as before where the user is the organization's own, whatever is known of its address", async () => {
+  it("succeeds as before for the organization's own user, verified or not", async () => {
     const { slug, email } = somebody();
     const first = await bootstrap(slug, email);
     await choosePassword("password", await operatorsLink(email));
@@ -179,7 +179,7 @@ describe("bootstrap", () => {
     expect(now!.organizationId).toBe(before!.organizationId);
   });
 
-  it("tells people beside its output a link by which the owner opens the console", async () => {
+  it("prints for people, outside its output, a link by which the owner opens the console", async () => {
     const { slug, email } = somebody();
     const args = ["bootstrap", "--organization", slug, "--email", email];
     const { stdout, stderr } = await runServer(service.db.url, args, { SVC_PUBLIC_URL: service.url });
@@ -195,7 +195,7 @@ describe("bootstrap", () => {
     expect(await whoIs(browser)).toBe(email);
   });
 
-  it("leaves nothing to an invitation of the address that was open", async () => {
+  it("invalidates an open invitation of the address", async () => {
     const { slug, email } = somebody();
     const { shown } = await invite(email);
     const browser = new Browser(service.url);

@@ -5,7 +5,7 @@ import { auditOf, join, timestamp, userIdOf } from "../http/admin/organization/s
 import { useService, type Actor } from "../support/service.js";
 import { refused, runServer } from "./support/run-server.js";
 
-// `svc-server users` and `svc-server tokens`, beside a service on the same database.
+// `svc-server users` and `svc-server tokens`, while a service runs on the same database.
 
 const service = await useService();
 const { sql } = service.db;
@@ -15,7 +15,7 @@ const run = (args: string[], env?: Record<string, string>) => runServer(service.
 const whoami = (by: Actor) => service.request("GET", "/whoami", { by });
 
 describe("svc-server users list", () => {
-  it("prints a line for each user, or all of it as JSON", async () => {
+  it("prints a line for each user, or all as JSON", async () => {
     await service.owner("beta");
     await join(service, "owner@beta.example", acme.organizationId, "viewer");
     const id = await userIdOf(service, "owner@acme.example");
@@ -46,7 +46,7 @@ describe("svc-server users list", () => {
 describe("svc-server users link", () => {
   const LINK = /^(https?:\/\/\S+)\/password\?token=(svc_link_[0-9a-f]{48})$/;
 
-  /** Where a link leads, and what is kept of it. */
+  /** The address of a link, and its stored row. */
   async function linkOf(text: string): Promise<{ base: string; kept: unknown }> {
     const [, base, secret] = LINK.exec(text)!;
     const [kept] = await sql`
@@ -57,7 +57,7 @@ describe("svc-server users link", () => {
     return { base: base!, kept: kept && { ...kept } };
   }
 
-  it("prints a link for any user, which the audit logs of all its organizations tell of", async () => {
+  it("prints a link for any user, and records it in the audit logs of all its organizations", async () => {
     await service.owner("linked");
     await join(service, "owner@linked.example", acme.organizationId, "viewer");
     const { code, stdout, stderr } = await run(["users", "link", "--email", " Owner@linked.example "]);
@@ -82,7 +82,7 @@ describe("svc-server users link", () => {
     expect(row).toEqual({ entries: 2 });
   });
 
-  it("stops the link before, and prints JSON", async () => {
+  it("invalidates the previous link, and prints JSON", async () => {
     const args = ["users", "link", "--email", "owner@acme.example", "--json"];
     const link = async () => JSON.parse((await run(args)).stdout) as { link: string };
     const [first, second] = [await link(), await link()];
@@ -100,14 +100,14 @@ describe("svc-server users link", () => {
     expect((await linkOf((JSON.parse(stdout) as { link: string }).link)).base).toBe(base);
   });
 
-  it("leads to where the service runs, whatever is set for this command", async () => {
+  it("leads to the running service, whatever the command's own settings", async () => {
     await call(sql, "note_public_url", "http://127.0.0.1:4412");
     onTestFinished(() => sql`delete from svc.public_url`.then(() => undefined));
     const { stdout } = await run(["users", "link", "--email", "owner@acme.example", "--json"], { SVC_PORT: "0" });
     expect((await linkOf((JSON.parse(stdout) as { link: string }).link)).base).toBe("http://127.0.0.1:4412");
   });
 
-  it("says in one line what is wrong", async () => {
+  it("reports in one line what is wrong", async () => {
     expect(await run(["users", "link", "--email", "nobody@example.com"])).toEqual(
       refused(
         'There is no user "nobody@example.com". `svc-server users list` shows the users; `svc-server bootstrap` makes one.',
@@ -122,7 +122,7 @@ describe("svc-server users link", () => {
 describe("svc-server tokens", () => {
   const create = (...more: string[]) => run(["tokens", "create", "--organization", "acme", "--label", "CI", ...more]);
 
-  it("create makes a token of the oldest owner, for a shell to evaluate", async () => {
+  it("create makes a token of the oldest owner, as output for a shell to evaluate", async () => {
     const { code, stdout } = await create();
     expect(code).toBe(0);
     const [, organizationId, token] = /^# .*\nexport SVC_ORGANIZATION=(\S+)\nexport SVC_ACCESS_TOKEN=(\S+)\n$/.exec(
@@ -134,7 +134,7 @@ describe("svc-server tokens", () => {
     expect((await auditOf(service, acme.organizationId)).at(-1)).toMatchObject(entry);
   });
 
-  it("create makes one of another member, with less, for fewer days, and prints JSON", async () => {
+  it("create makes one of another member, with a lower role and fewer days, and prints JSON", async () => {
     await service.owner("member");
     await join(service, "owner@member.example", acme.organizationId, "administrator");
     const { stdout } = await create(
@@ -158,7 +158,7 @@ describe("svc-server tokens", () => {
     expect(reply.body).toMatchObject({ organization: { role: "viewer" } });
   });
 
-  it("list shows them newest first without the tokens, revoke stops one", async () => {
+  it("list shows tokens newest first without their secrets, revoke invalidates one", async () => {
     const by = await service.owner("listed");
     const args = ["--organization", "listed", "--label", "night build", "--role", "developer", "--json"];
     const made = JSON.parse((await run(["tokens", "create", ...args])).stdout) as { id: string; accessToken: string };
@@ -219,13 +219,13 @@ describe("svc-server tokens", () => {
       ["tokens", "create", "--organization", "acme", "--label", "x", "--role", "root"],
       'Invalid values:\n  Argument: role, Given: "root", Choices: "owner", "administrator", "developer", "viewer"',
     ],
-  ])("%j is a mistake of usage", async (args, message) => {
+  ])("%j is a usage error", async (args, message) => {
     const stderr = `${message}\nRun svc-server --help for the commands.\n`;
     expect(await run(args)).toEqual({ code: 2, stdout: "", stderr });
   });
 });
 
-it("what the operator may do, no process of the service may", async () => {
+it("no process of the service has the operator's permissions", async () => {
   const asService = sql.begin(async (tx) => {
     await tx`set local role svc_http`;
     await tx`select svc_api.operator_list_users()`;

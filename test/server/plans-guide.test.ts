@@ -14,7 +14,7 @@ const blocks = [...guide.matchAll(/^```(bash|sql)\n(.*?)^```\n(?:\n```\n(.*?)^``
   ([, language, command, answer]) => ({ language: language!, command: command!, answer }),
 );
 
-/** Runs a block as it stands there, on the service's database. */
+/** Runs a block unchanged on the service's database. */
 const run = (command: string) =>
   runBash(`svc-server() { '${process.execPath}' '${PROGRAM}' "$@"; }\n${command}`, {
     PATH: process.env["PATH"],
@@ -22,7 +22,7 @@ const run = (command: string) =>
     LOG_LEVEL: "error",
   });
 
-it("docs/operations/plans.md has commands that print what stands below them, and SQL that runs", async () => {
+it("docs/operations/plans.md has commands that print the output shown below them, and SQL that runs", async () => {
   expect(blocks.map(({ language }) => language)).toEqual(["bash", "bash", "bash", "bash", "sql", "sql"]);
   for (const { language, command, answer } of blocks) {
     if (language === "bash") expect(await run(command), command).toBe(answer);

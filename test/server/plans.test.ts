@@ -7,7 +7,7 @@ import { auditOf } from "../http/admin/organization/support.js";
 import { useIngest } from "../http/ingest/fixture.js";
 import { refused, runServer } from "./support/run-server.js";
 
-// `svc-server plans` beside a service on the same database. That a plan is effective from the next request on is in test/spec/limits.test.ts.
+// `svc-server plans` while a service runs on the same database. test/spec/limits.test.ts checks that a plan applies from the next request on.
 
 const PROGRAM = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url));
 
@@ -38,13 +38,13 @@ const STANDARD = {
   organizationCount: 1,
 };
 
-/** The counts that a plan begins with. */
+/** The default counts of a plan. */
 const COUNTS =
   "states of 1 MiB, at most 100 projects of 10000 versions in 256 MiB, 1000 members and 200 tokens, " +
   "in an environment 100 keys and 50 webhooks, 20 recomputes and 5 previews at once, 1200 changes a minute";
 
 describe("a plan", () => {
-  it("is made, shown, given to an organization, taken away again, and removed", async () => {
+  it("is created, shown, given to an organization, withdrawn, and removed", async () => {
     const rest = COUNTS.replaceAll(", ", "\t");
     const small = `100 operations/s, burst 1000\tany number of events\tkept for 90 days\treplaced histories kept for 90 days\tcloud execution\tno AI\t${rest}`;
     const made = ["set", "small", "--rate-per-second", "100", "--rate-burst", "1000", "--retention-days", "90"];
@@ -74,7 +74,7 @@ describe("a plan", () => {
     expect(JSON.parse(shown.stdout)).toEqual({ ...STANDARD, organizations: ["acme"] });
   });
 
-  it("tells of each change in the audit log of every organization that it concerns", async () => {
+  it("records each change in the audit log of every affected organization", async () => {
     const other = await fixture.service.owner("other");
     const limits = ["--rate-per-second", "10", "--rate-burst", "2000", "--webhooks", "0", "--previews", "1"];
     const made = await plans("set", "large", ...limits, "--json");
@@ -96,7 +96,7 @@ describe("a plan", () => {
     expect(JSON.stringify(await auditOf(fixture.service, fixture.owner.organizationId))).not.toContain('"large"');
   });
 
-  it("takes what it has or has not with a value or without", async () => {
+  it("accepts switches with and without a value", async () => {
     const limits = async (...args: string[]) => (await plans("set", "flags", ...args)).stdout.split("; ")[0];
     const rates = ["--rate-per-second", "10", "--rate-burst", "2000"];
     const rate =
@@ -109,7 +109,7 @@ describe("a plan", () => {
     expect(await limits("--ai=true", "--cloud-execution", "true")).toBe(has);
   });
 
-  it("says that a shorter retention removes what is older", async () => {
+  it("warns that a shorter retention removes older events", async () => {
     await plans("set", "short", "--rate-per-second", "10", "--rate-burst", "2000");
     expect((await plans("set", "short", "--retention-days", "30")).stdout).not.toContain("removed");
     await fixture.service.owner("brief");
@@ -168,7 +168,7 @@ describe("svc-server plans says what is wrong:", () => {
     expect(await plans(...args)).toEqual(refused(line));
   });
 
-  it("a plan that organizations have", async () => {
+  it("a plan in use by organizations", async () => {
     await plans("set", "taken", "--rate-per-second", "10", "--rate-burst", "2000");
     await fixture.service.owner("taker");
     await plans("assign", "taker", "taken");
@@ -179,7 +179,7 @@ describe("svc-server plans says what is wrong:", () => {
     );
   });
 
-  it("a database that is not of this version, which looking leaves as it is", async () => {
+  it("a database of another version, which reading does not change", async () => {
     const empty = await createEmptyDatabase();
     onTestFinished(() => empty.drop());
     const line = "the database is not migrated to this version yet; run `svc-server migrate` first";

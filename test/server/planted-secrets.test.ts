@@ -9,7 +9,7 @@ import { startServiceProcess } from "../support/service-process.js";
 import { snapshot } from "../support/service.js";
 import { createTenant } from "../support/tenant.js";
 
-/** A receiver of webhooks that answers with what no log may hold. */
+/** A webhook receiver whose answer must not be logged. */
 const receiver = createServer((_, response) => {
   called += 1;
   response.writeHead(500).end(`the secret is ${PLANTED}`);
@@ -48,7 +48,7 @@ async function log(): Promise<string> {
   return readFile(path.join(inject("logs"), `service-${service.pid}-${process.pid}.log`), "utf8");
 }
 
-it("the log of a service holds no secret, property, trait, query or address of a person, whatever happens to them", async () => {
+it("the log of a service never contains secrets, properties, traits, queries or e-mail addresses", async () => {
   const model = snapshot({ strictSchema: false, rules: [] });
   const make = async (what: string, body: object) =>
     expect((await admin("POST", `/projects/app/${what}?env=test`, { body })).status).toBe(201);
@@ -75,7 +75,7 @@ it("the log of a service holds no secret, property, trait, query or address of a
   await fetch(`${service.url}/oauth/token`, { method: "POST", body: new URLSearchParams({ device_code: PLANTED }) });
   await fetch(`${service.url}/password?token=${PLANTED}`);
 
-  // What the database refuses with the row in its words, in a request and in evaluation.
+  // Refusals of the database that quote the row, in a request and in evaluation.
   await sql`alter table svc.trait_updates add constraint refuse check (traits ->> 'note' is null) not valid`;
   await sql`alter table svc.customers add constraint refuse check (customer_id not like '%-3') not valid`;
   expect(await send({ events: [traits] })).toBe(500);

@@ -18,7 +18,7 @@ import { startServiceProcess, type ServiceProcess } from "../support/service-pro
 import { createTenant, type Tenant } from "../support/tenant.js";
 import { runServer } from "./support/run-server.js";
 
-// HTTP processes behind Debian's PgBouncer in transaction mode, with fewer sessions than they have connections, and a worker beside it.
+// HTTP processes behind Debian's PgBouncer in transaction mode, with fewer sessions than connections, and a worker without it.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const guide = readFileSync(path.join(ROOT, "docs/deploy.md"), "utf8");
@@ -28,7 +28,7 @@ const CUSTOMERS = 40;
 const EVENTS_EACH = 5;
 const METRICS_TOKEN = "the-token-of-the-tests";
 
-/** Roles belong to the whole server. */
+/** A unique user, as roles belong to the whole server. */
 const user = `svc_test_web_${randomBytes(4).toString("hex")}`;
 let skipped: string | null;
 let db: TestDatabase;
@@ -71,7 +71,7 @@ const readyz = async () => (await fetch(`${first().url}/readyz`)).status;
 const first = () => processes[0]!;
 const second = () => processes[1]!;
 
-/** The guide's statements that make the pooler's user, for a user of this run's. */
+/** The guide's statements that create the pooler's user, for this run's user. */
 function loginRole(): string {
   const [, statements] = /^```sql\n(create role svc_web .*?)^```$/ms.exec(guide)!;
   return statements!.replaceAll("svc_web", user).replace("'…'", "'pooled'");
@@ -87,7 +87,7 @@ async function customers(): Promise<string[]> {
   return ((await answer.json()) as { data: { customerId: string }[] }).data.map((one) => one.customerId).toSorted();
 }
 
-it("events that come at once to several processes are all there once, and evaluated, in a few sessions of the server", async () => {
+it("concurrent events at several processes are stored and evaluated once each, in a few sessions of the server", async () => {
   const wanted = Array.from({ length: CUSTOMERS }, (_, i) => `customer-${i}`);
   const answers = await Promise.all(
     wanted.flatMap((customerId, i) => {
@@ -114,7 +114,7 @@ it("events that come at once to several processes are all there once, and evalua
   expect(sessions[0]!["sessions"]).toBeLessThanOrEqual(SESSIONS);
 });
 
-it("the figures, the pages to sign in, exports and erasures are there", async () => {
+it("metrics, sign-in pages, exports and erasures work", async () => {
   const scrape = await fetch(`${first().url}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } });
   expect(await scrape.text()).toMatch(/^svc_database_up 1$/m);
 
@@ -129,13 +129,13 @@ it("the figures, the pages to sign in, exports and erasures are there", async ()
   expect((await get(`${of}?env=test`, second())).status).toBe(404);
 });
 
-it("requests are served again once sessions of the pooler were ended", async () => {
+it("requests are served again after sessions of the pooler were terminated", async () => {
   await db.sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${user}`;
   await expect.poll(readyz, PATIENCE).toBe(200);
   await expect.poll(() => accepted(first()), PATIENCE).toBe(202);
 });
 
-it("requests are refused for a moment where the pooler has no session left, and served again then", async () => {
+it("requests are refused while the pooler has no free session, and served again afterwards", async () => {
   const small = await startPgBouncer(db.url, { [user]: "pooled" }, { default_pool_size: 1, query_wait_timeout: 1 });
   const served = await startServiceProcess(db.url, { SVC_POOLER_URL: small.urlOf(user) }, { role: "http" });
   const lock = await db.sql.reserve();
@@ -156,22 +156,22 @@ it("requests are refused for a moment where the pooler has no session left, and 
   }
 });
 
-it("a start says in one line what is wrong with the pooler", async () => {
+it("a start reports in one line what is wrong with the pooler", async () => {
   const env = { SVC_POOLER_URL: pooler!.urlOf(new URL(db.url).username), SVC_PORT: "0", LOG_LEVEL: "error" };
   const child = execFile(process.execPath, [path.join(ROOT, "bin/svc-server.js"), "start", "--role", "http"], {
     env: { ...env, PATH: process.env["PATH"], DATABASE_URL: db.url, SVC_SECRET: "a secret of the tests, long enough" },
   });
-  onTestFinished(() => void child.kill("SIGKILL")); // where it starts, against what is expected
+  onTestFinished(() => void child.kill("SIGKILL")); // in case it starts unexpectedly
   const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, "close")]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^svc-server: the user \S+ of SVC_POOLER_URL may do more than requests need; .*\n$/);
 });
 
-/** Looks at the pooler as a start does. */
+/** Checks the pooler like a start. */
 const check = (parts: Partial<Pick<URL, "port" | "pathname" | "password">> = {}) =>
   checkPooler(Object.assign(new URL(pooler!.urlOf(user)), parts).href, { url: db.url, useRoles: true }, runLog());
 
-it("a pooler that is not there, or refuses what it is asked, is told with what to do", async () => {
+it("a pooler that cannot be reached, or refuses the connection, is reported with a fix", async () => {
   await expect(check({ port: "1" })).rejects.toThrow(
     new StartError("nothing listens at 127.0.0.1:1 (ECONNREFUSED); start the pooler, or correct SVC_POOLER_URL"),
   );
@@ -180,7 +180,7 @@ it("a pooler that is not there, or refuses what it is asked, is told with what t
   }
 });
 
-it("a pooler whose user may not serve requests, and one in the place of the database, are told", async () => {
+it("a pooler whose user cannot serve requests, and one in place of the database, are reported", async () => {
   await db.sql.unsafe(`revoke svc_http from ${user}`);
   await expect(check()).rejects.toThrow(
     new StartError(
@@ -193,7 +193,7 @@ it("a pooler whose user may not serve requests, and one in the place of the data
   );
 });
 
-it("one in the place of the database that drops what sessions are to begin with is told as well", async () => {
+it("one in place of the database that drops the sessions' startup settings is reported, too", async () => {
   const { username, password } = new URL(db.url);
   const dropping = await startPgBouncer(
     db.url,
@@ -206,7 +206,7 @@ it("one in the place of the database that drops what sessions are to begin with 
   );
 });
 
-it("defaults of the database by which a pooler's sessions read values wrongly are told, with what to set", async () => {
+it("database defaults with which a pooler's sessions would misread values are reported, with the settings to change", async () => {
   const lines: string[] = [];
   const logger = pino({}, { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) });
   const url = pooler!.urlOf(user);
@@ -223,20 +223,20 @@ it("defaults of the database by which a pooler's sessions read values wrongly ar
   expect(told).toBe(
     "the database has defaults by which the user of SVC_POOLER_URL reads and writes some values wrongly",
   );
-  // Some of the others PgBouncer sets as they were when it began.
+  // PgBouncer resets some of the others to their values at its start.
   expect(advice!.split("; ")).toContain(`alter role "${user}" set bytea_output = 'hex'`);
   await db.sql.unsafe(advice!);
   expect(await look()).toEqual([]);
 });
 
-it("a file of certificates of the pooler's that is not there is told with what to do", async () => {
+it("a missing certificate file of the pooler is reported with a fix", async () => {
   const url = `${pooler!.urlOf(user)}?sslmode=verify-full&sslrootcert=/nowhere/authority.pem`;
   await expect(checkPooler(url, { url: db.url, useRoles: true }, runLog())).rejects.toThrow(
     /^cannot read the file \/nowhere\/authority\.pem that SVC_POOLER_URL names \(ENOENT\); correct sslrootcert/,
   );
 });
 
-it("a pooler that leads to another database, which has the same tables, is refused", async () => {
+it("a pooler that leads to another database with the same tables is refused", async () => {
   const other = await createDatabase();
   onTestFinished(() => other.drop());
   const elsewhere = Object.assign(new URL(other.url), { username: user, password: "pooled" });

@@ -7,7 +7,7 @@ import { runLog } from "../support/run-log.js";
 import { changeTriggers } from "../support/triggers.js";
 import { createTenant } from "../support/tenant.js";
 
-/** As many as a process takes at once, and some that wait. */
+/** As many as a process handles at once, and some that wait. */
 const READS = 28;
 
 const db = await useDatabase();
@@ -19,10 +19,10 @@ const { admin, send } = await createTenant(sql, http.address);
 await sql`insert into svc.workers (worker_id, seen_at) values ('a worker', now() + interval '1 hour')`;
 afterAll(() => http.stop());
 
-/** Calls of the process that wait for a lock. */
+/** The number of the process's calls that wait for a lock. */
 const blocked = () => waitingForLock(sql, "svc http%");
 
-it("administration that hangs takes no place of ingestion and of the probes, and what waits for one is refused", async () => {
+it("hanging administrative requests use no places of ingestion and probes, and those waiting are refused", async () => {
   const lock = await sql.reserve();
   await lock`begin`;
   await lock`lock table svc.webhooks in access exclusive mode`;
@@ -32,9 +32,9 @@ it("administration that hangs takes no place of ingestion and of the probes, and
     await expect.poll(blocked, { timeout: 20_000 }).toBeGreaterThanOrEqual(6);
     expect((await send("/v1/events", { customerId: "c", event: "login" })).status).toBe(202);
     expect(await readyz()).toEqual([200, { status: "ok" }]);
-    // While those that have a place still hang.
+    // While those with a place still hang.
     expect(await Promise.race(reads)).toBe(503);
-    // Two are left for others than this token.
+    // Two are reserved for other tokens.
     expect(await blocked()).toBe(6);
   } finally {
     await lock`rollback`;
@@ -51,9 +51,9 @@ const readyz = async () => {
   return [reply.status, await reply.json()];
 };
 
-it("is not ready where the database's disk is full, until something could be written", async () => {
+it("is not ready while the database's disk is full, until a write succeeds", async () => {
   expect(await readyz()).toMatchObject([200, { status: "ok" }]);
-  // As the server raises it where a table cannot grow.
+  // As the server raises it when a table cannot grow.
   await changeTriggers(
     sql,
     `create function public.no_room() returns trigger language plpgsql as $$

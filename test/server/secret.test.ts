@@ -8,13 +8,13 @@ let directory: string;
 beforeEach(async () => void (directory = await temporaryDirectory()));
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-test("the secret that is set counts, and none is kept", async () => {
+test("a configured secret is used, and none is stored", async () => {
   const secret = "x".repeat(32);
   expect(await resolveSecret({ secret, dataDir: directory })).toBe(secret);
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("a secret is made once, readable by its owner alone, also where processes start at once", async () => {
+test("a secret is created once, readable only by its owner, even if processes start at once", async () => {
   const dataDir = path.join(directory, "data");
   const config = { secret: null, dataDir };
   const secrets = await Promise.all(Array.from({ length: 5 }, () => resolveSecret(config)));
@@ -24,13 +24,13 @@ test("a secret is made once, readable by its owner alone, also where processes s
   expect((await stat(path.join(dataDir, "secret"))).mode & 0o777).toBe(0o600);
 });
 
-test("a damaged file is refused and left alone", async () => {
+test("a damaged file is refused and left unchanged", async () => {
   await writeFile(path.join(directory, "secret"), "\n");
   await expect(resolveSecret({ secret: null, dataDir: directory })).rejects.toThrow("holds no secret of at least 32");
   expect(await readFile(path.join(directory, "secret"), "utf8")).toBe("\n");
 });
 
-test("where it cannot be kept the variable to set is named", async () => {
+test("if it cannot be stored, the variable to set is named", async () => {
   await writeFile(path.join(directory, "file"), "");
   const dataDir = path.join(directory, "file", "below");
   await expect(resolveSecret({ secret: null, dataDir })).rejects.toThrow(

@@ -16,7 +16,7 @@ const PROGRAM = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url
 const db = await useDatabase();
 const url = new URL(db.url);
 
-/** A process of `svc-server start`, of HTTP alone unless told otherwise, which ends by itself. */
+/** Runs `svc-server start`, by default of HTTP only, until it ends by itself. */
 async function start(env: Record<string, string>, role = "http"): Promise<Run> {
   const given = { PATH: process.env["PATH"], SVC_PORT: "0", SVC_SECRET: "x".repeat(32), LOG_LEVEL: "error", ...env };
   const child = execFile(process.execPath, [PROGRAM, "start", "--role", role], { env: given });
@@ -24,15 +24,15 @@ async function start(env: Record<string, string>, role = "http"): Promise<Run> {
   return { code: code as number, stdout, stderr };
 }
 
-/** What comes to its database as a start does, in this process. */
+/** Accesses the database like a start, in this process. */
 const migrate = ({ DATABASE_URL, ...env }: Record<string, string>) => runServer(DATABASE_URL, ["migrate"], env);
 
-/** The database's URL with other parts. */
+/** The database's URL with some parts replaced. */
 function changed(parts: Partial<Pick<URL, "hostname" | "port" | "username" | "password" | "pathname">>): string {
   return Object.assign(new URL(db.url), parts).href;
 }
 
-it("a port that is taken is one line with what to do, and its stack where the log is told to say more", async () => {
+it("a port in use is reported in one line with a fix, and with its stack at log level debug", async () => {
   const other = createServer();
   const { port } = new URL(await listen(other));
   onTestFinished(() => void other.close());
@@ -43,7 +43,7 @@ it("a port that is taken is one line with what to do, and its stack where the lo
   expect(stderr).toContain(`svc-server: ${line}\nStartError: ${line}\n    at `);
   expect(stderr).toContain("Caused by: Error: listen EADDRINUSE");
 
-  // Before a database of its own is made, which takes long and would be left behind.
+  // Before an embedded database is created, which takes long and would be left behind.
   const SVC_DATA_DIR = await temporaryDirectory();
   onTestFinished(() => rm(SVC_DATA_DIR, { recursive: true }));
   expect(await start({ SVC_PORT: port, SVC_DATA_DIR })).toEqual(refused(line));
@@ -51,12 +51,12 @@ it("a port that is taken is one line with what to do, and its stack where the lo
 });
 
 type Failure = [what: string, env: Record<string, string>, line: string | RegExp];
-const told = (line: string | RegExp): Run =>
+const failedWith = (line: string | RegExp): Run =>
   typeof line === "string" ? refused(line) : { code: 1, stdout: "", stderr: expect.stringMatching(line) as string };
 
 it.each<Failure>([
   [
-    "an address that the machine has not",
+    "an address that the machine does not have",
     { DATABASE_URL: db.url, SVC_HOST: "203.0.113.7" },
     "cannot listen: 203.0.113.7 is not an address of this machine; correct SVC_HOST",
   ],
@@ -70,8 +70,8 @@ it.each<Failure>([
     { SVC_DATA_DIR: "/dev/null/data" },
     /^svc-server: cannot create the data directory \/dev\/null\/data \(ENOTDIR.*\); set SVC_DATA_DIR to one that this user can write to\n$/,
   ],
-])("%s is one line", async (_, env, line) => {
-  expect(await start(env)).toEqual(told(line));
+])("%s is reported in one line", async (_, env, line) => {
+  expect(await start(env)).toEqual(failedWith(line));
 });
 
 it.each<Failure>([
@@ -95,19 +95,19 @@ it.each<Failure>([
     { SVC_DATA_DIR: "/sys" },
     /^svc-server: cannot write to the data directory \/sys \(E[A-Z]+\); set SVC_DATA_DIR to one that this user can write to\n$/,
   ],
-])("%s is one line, whatever comes to the database", async (_, env, line) => {
-  expect(await migrate(env)).toEqual(told(line));
+])("%s is reported in one line by every command that uses the database", async (_, env, line) => {
+  expect(await migrate(env)).toEqual(failedWith(line));
 });
 
-// The nodes of a cluster let each other in without a password, and so us.
-it.skipIf(isCluster)("a wrong password is one line, in which it is not shown", async () => {
+// The nodes of a cluster trust each other without a password, and so also this process.
+it.skipIf(isCluster)("a wrong password is reported in one line that does not contain it", async () => {
   const line =
     `the database server at ${url.host} refuses the password of the user ${url.username}; ` +
     "correct DATABASE_URL, or set the password: alter role … password '…'";
   expect(await migrate({ DATABASE_URL: changed({ password: "hunter2" }) })).toEqual(refused(line));
 });
 
-it("a user that may not migrate is one line", async () => {
+it("a user without permission to migrate is reported in one line", async () => {
   const empty = await createEmptyDatabase();
   onTestFinished(() => empty.drop());
   const user = `${empty.name}_guest`;
@@ -122,7 +122,7 @@ it("a user that may not migrate is one line", async () => {
   expect(stderr).toContain(`alter database "${empty.name}" owner to "${user}"`);
 });
 
-it("a database that is newer than the program is one line", async () => {
+it("a database newer than the program is reported in one line", async () => {
   const newer = await createDatabase();
   onTestFinished(() => newer.drop());
   await newer.sql`
@@ -130,16 +130,16 @@ it("a database that is newer than the program is one line", async () => {
     select 'sha1:0', hash, '999999.sql' from graphile_migrate.migrations order by filename desc limit 1`;
   const line =
     /^svc-server: the database is newer than this program: it has migration 999999\.sql, .*; install the version that made it, or a later one\n$/;
-  expect(await migrate({ DATABASE_URL: newer.url })).toEqual(told(line));
+  expect(await migrate({ DATABASE_URL: newer.url })).toEqual(failedWith(line));
 
-  // Signals end the process again, once a start has failed in it.
+  // After a failed start, signals end the process again.
   const listeners = () => process.listenerCount("SIGTERM") + process.listenerCount("SIGINT");
   const before = listeners();
-  expect(await runServer(newer.url, ["start", "--role", "http"], { SVC_PORT: "0" })).toEqual(told(line));
+  expect(await runServer(newer.url, ["start", "--role", "http"], { SVC_PORT: "0" })).toEqual(failedWith(line));
   expect(listeners()).toBe(before);
 });
 
-it("a database that is read-only is one line, also where nothing is to migrate", async () => {
+it("a read-only database is reported in one line, even if nothing is to be migrated", async () => {
   const readonly = await createDatabase();
   onTestFinished(() => readonly.drop());
   await readonly.sql.unsafe(`alter database ${readonly.name} set default_transaction_read_only = on`);

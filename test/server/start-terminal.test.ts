@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const bootstrap = (email: string) => call(db.sql, "bootstrap", "acme", email, newCredential("token").hash);
 
-/** Starts the service as `npm start` does, and answers what the terminal shows then. */
+/** Starts the service like `npm start`, and returns what the terminal shows. */
 async function started(shown: RegExp): Promise<string> {
   await terminal.type("node bin/svc-server.js start");
   await terminal.press("Enter");
@@ -48,7 +48,7 @@ it("on a terminal the service prints a link that signs its one user in", async (
   expect((await browser.submit(await browser.get(link.pathname + link.search))).location).toBe("/console");
 });
 
-it("where there are others, it makes a link for none of them", async () => {
+it("with several users, it creates no link", async () => {
   await bootstrap("ada@example.com");
   await bootstrap("eve@example.com");
   const screen = await started(/the console is at/);
@@ -56,6 +56,6 @@ it("where there are others, it makes a link for none of them", async () => {
   expect(screen).not.toContain("token=");
 });
 
-it("where there is nobody, it says how the first user is made", async () => {
+it("without users, it says how to create the first one", async () => {
   expect(await started(/nobody can sign in yet/)).toContain("svc-server bootstrap --organization acme --email");
 });

@@ -20,7 +20,7 @@ import { openConnection } from "../http/ingest/raw-connection.js";
 
 const REQUEST = "GET /x HTTP/1.1\r\nHost: svc\r\n\r\n";
 
-/** A server, and a client that is connected to it. */
+/** A server, and a client connected to it. */
 async function connected() {
   const server = createHttpServer((_, response) => Promise.resolve(void response.end()), undefined);
   const url = await listen(server);
@@ -30,16 +30,16 @@ async function connected() {
   return { server, client };
 }
 
-/** Longer than a test may take. */
+/** Longer than the test's timeout. */
 const LONG = 60_000;
 
-it("a server that stops does not wait for a connection on which nothing was ever sent", async () => {
+it("a stopping server does not wait for a connection on which nothing was ever sent", async () => {
   const { server, client } = await connected();
   await drain(server, LONG);
   expect(await client.closed).toEqual([]);
 });
 
-it("a server that stops answers what was sent just before on a connection that was silent until then", async () => {
+it("a stopping server answers a request that was just sent on a connection that was silent until then", async () => {
   const { server, client } = await connected();
   const stopped = drain(server, LONG);
   client.write(REQUEST);
@@ -47,7 +47,7 @@ it("a server that stops answers what was sent just before on a connection that w
   expect(await client.closed).toMatchObject([{ status: 200 }]);
 });
 
-it("a service that stops still answers what is no HTTP, with the address of its documentation", async () => {
+it("a stopping service still answers invalid HTTP, with the address of its documentation", async () => {
   const { config } = readConfig({ SVC_PORT: "0" });
   const http = await openHttp(config, pino({ level: "silent" }));
   const client = openConnection(http.address);
@@ -78,7 +78,7 @@ describe("a process that is told to stop", async () => {
   const checks = [{ name: "stopping", message: "The service is stopping." }];
   const STOPPING = { status: 503, body: { error: { checks } } };
 
-  it("ends with exit code 0 by Ctrl+C, without waiting for clients that have sent nothing, or nothing more", async () => {
+  it("ends with exit code 0 on Ctrl+C, without waiting for clients that have sent nothing, or nothing more", async () => {
     const service = await start();
     const silent = openConnection(service.url);
     const idle = openConnection(service.url);
@@ -90,7 +90,7 @@ describe("a process that is told to stop", async () => {
     expect(await service.ended).toBe(0);
   });
 
-  it("says first that it is not ready, and still serves for SVC_STOP_DELAY_SECONDS", async () => {
+  it("first reports that it is not ready, and continues to serve for SVC_STOP_DELAY_SECONDS", async () => {
     const service = await start({ SVC_STOP_DELAY_SECONDS: "3" });
     await expect.poll(() => ready(service), { timeout: 20_000 }).toEqual(OK);
     service.signal("SIGTERM");
@@ -100,7 +100,7 @@ describe("a process that is told to stop", async () => {
     await expect(fetch(service.url)).rejects.toThrow();
   });
 
-  it("ends at once where it is told again, by whichever signal, and stops the embedded database, too", async () => {
+  it("ends at once on a second signal, whichever it is, and stops the embedded database, too", async () => {
     const directory = await temporaryDirectory();
     const service = await startServiceProcess("", { SVC_DATA_DIR: directory, SVC_STOP_DELAY_SECONDS: "300" });
     onTestFinished(async () => {
@@ -120,32 +120,32 @@ describe("a process that is told to stop", async () => {
 describe("a process that is told to stop while it starts", () => {
   const PROGRAM = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url));
 
-  /** Starts a process that will not get as far as to listen. */
+  /** Starts a process that never gets as far as listening. */
   function start(databaseUrl: string) {
     const env = { PATH: process.env["PATH"], SVC_PORT: "0", SVC_SECRET: "x".repeat(32), DATABASE_URL: databaseUrl };
     const child = execFile(process.execPath, [PROGRAM, "start"], { env });
     onTestFinished(() => void child.kill("SIGKILL"));
     keepLog(child.stderr!, `start-${child.pid}`);
     const lines = createInterface({ input: child.stderr! });
-    const said = (words: string) =>
+    const printed = (words: string) =>
       new Promise<void>((resolve) => lines.on("line", (line) => line.includes(words) && resolve()));
     const ended = once(child, "close").then(() => child.exitCode ?? child.signalCode);
-    return { child, said, ended };
+    return { child, printed, ended };
   }
 
-  it("says that it waits for another process's migration, and ends at once", async () => {
+  it("reports that it waits for another process's migration, and ends at once", async () => {
     const db = await createDatabase();
     onTestFinished(() => db.drop());
     const other = connect(db.url, { max: 1, applicationName: "svc test migrate" });
     onTestFinished(() => other.end());
     await other`select pg_advisory_lock(7205759403793)`;
-    const { child, said, ended } = start(db.url);
-    await said("another process migrates the database");
+    const { child, printed, ended } = start(db.url);
+    await printed("another process migrates the database");
     child.kill("SIGTERM");
     expect(await ended).toBe(0);
   });
 
-  it("ends at once where the database server says nothing", async () => {
+  it("ends at once while the database server does not answer", async () => {
     const silent = createServer();
     const url = await listen(silent);
     onTestFinished(() => void silent.close());

@@ -13,11 +13,11 @@ describe("the heap of the worker", () => {
     [3 * GIB, 1_536],
     [GIB / 2, 256],
     [GIB / 16, 128],
-  ])("of %d bytes may take %d MiB", (memory, mebibytes) => {
+  ])("of %d bytes of memory is limited to %d MiB", (memory, mebibytes) => {
     expect(workerLimits(memory)).toEqual({ maxOldGenerationSizeMb: mebibytes });
   });
 
-  it("ends the thread alone where it grows beyond its limit", async () => {
+  it("ends only the thread when it exceeds its limit", async () => {
     const grows = "const kept = []; for (;;) kept.push(new Array(10_000).fill(Math.random()));";
     const worker = new Worker(grows, { eval: true, resourceLimits: workerLimits(GIB / 4) });
     const [error] = (await once(worker, "error")) as [NodeJS.ErrnoException];

@@ -12,7 +12,7 @@ import { createClusterDatabase, onEachNode, withDatabase } from "../../support/c
 import { violations } from "../../support/invariants.js";
 import { migrateUnreleased } from "../../support/migrate.js";
 
-// The pack `citus` on a cluster: run with TEST_DATABASE_URL naming the coordinator of one. What needs none: pack.test.ts.
+// The pack `citus` on a cluster: run with TEST_DATABASE_URL naming its coordinator. Tests without a cluster: pack.test.ts.
 
 const { url: server, nodes, prefix } = inject("database");
 
@@ -46,7 +46,7 @@ async function filled(sql: Sql): Promise<TestEnvironment> {
   return environment;
 }
 
-/** How many tables lie on the nodes. */
+/** The number of distributed tables. */
 async function distributed(sql: Sql): Promise<number> {
   const [row] = await sql<[{ tables: number }]>`
     select count(*)::integer as tables from pg_catalog.pg_dist_partition where partmethod = 'h'`;
@@ -54,7 +54,7 @@ async function distributed(sql: Sql): Promise<number> {
 }
 
 describe.skipIf(nodes.length === 1)("on a cluster, which a server without nodes is not", () => {
-  it("goes up over rows that are there, and down again, and loses and changes nothing", async () => {
+  it("goes up over existing rows, and down again, and neither loses nor changes anything", async () => {
     const { url, sql } = await useClusterDatabase();
     const catalog = await describeCatalog(sql);
     const before = await filled(sql);
@@ -63,7 +63,7 @@ describe.skipIf(nodes.length === 1)("on a cluster, which a server without nodes 
     await installPack(url, "citus");
     expect(await distributed(sql)).toBeGreaterThan(25);
     expect(await derived(before)).toEqual(kept);
-    // A new one lies where it belongs by itself, and comes to the same.
+    // A new environment is placed automatically, with the same results.
     const during = await filled(sql);
     expect(await derived(during)).toEqual(kept);
     await before.send(history);
@@ -80,7 +80,7 @@ describe.skipIf(nodes.length === 1)("on a cluster, which a server without nodes 
     expect(await violations(sql)).toEqual([]);
   });
 
-  it("keeps its functions fit for the nodes where they are applied anew", async () => {
+  it("keeps its functions usable on the nodes when they are applied again", async () => {
     const { url, sql } = await useClusterDatabase();
     await installPack(url, "citus");
     await sql`delete from svc_migrate.applied_code`;
@@ -90,7 +90,7 @@ describe.skipIf(nodes.length === 1)("on a cluster, which a server without nodes 
     expect((await derived(environment))["documents"]).toHaveLength(CUSTOMERS.length);
   });
 
-  it("lets a reader see what the views show: at the nodes those columns, on the coordinator the views alone", async () => {
+  it("lets a reader see the views' content: only their columns on the nodes, only the views on the coordinator", async () => {
     const { url, sql, name } = await useClusterDatabase();
     await installPack(url, "citus");
     await filled(sql);
@@ -122,7 +122,7 @@ describe.skipIf(nodes.length === 1)("on a cluster, which a server without nodes 
     }
   });
 
-  it("asks one node for what concerns one environment", async () => {
+  it("queries a single node for a single environment", async () => {
     const { url, sql, name } = await useClusterDatabase();
     await installPack(url, "citus");
     await filled(sql);
@@ -142,7 +142,7 @@ describe.skipIf(nodes.length === 1)("on a cluster, which a server without nodes 
     }
   });
 
-  it("moves an environment to another node while events come in, and none is lost or doubled", async () => {
+  it("moves an environment to another node during ingestion, without losing or duplicating events", async () => {
     const { url, sql } = await useClusterDatabase();
     await installPack(url, "citus");
     const environment = await TestEnvironment.create(sql, MODEL);
@@ -165,7 +165,7 @@ describe.skipIf(nodes.length === 1)("on a cluster, which a server without nodes 
         await delay(5);
       }
     })();
-    // Readers and writers go on but for the moment of the switch; what `block_writes` refuses nobody would have to repeat.
+    // Readers and writers continue except during the switch; writes that `block_writes` blocks need not be repeated.
     await sql`
       select citus_move_shard_placement(
         ${place.shard}::bigint, ${place.host}::text, ${place.port}::integer, ${target.host}::text, ${target.port}::integer, 'block_writes'

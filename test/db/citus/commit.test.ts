@@ -13,12 +13,12 @@ import { isCluster } from "../../support/is-cluster.js";
 import { migrateUnreleased } from "../../support/migrate.js";
 import { TestEnvironment } from "../../tasks/support/environment.js";
 
-// What is left where the coordinator and a node lose each other just between their two commits. Run with TEST_DATABASE_URL naming the
+// A connection loss between coordinator and node just between their two commits. Run with TEST_DATABASE_URL naming the
 // coordinator of a Citus cluster.
 
 const { url: server, nodes, prefix } = inject("database");
 
-/** The way to a node. Once armed, it carries the next COMMIT there, and no answer of that connection back. */
+/** A proxy to a node. Once armed, it forwards the next COMMIT, and drops the answers of that connection. */
 class Way {
   armed = false;
   readonly #held = new Set<Socket>();
@@ -33,7 +33,7 @@ class Way {
     return way;
   }
 
-  /** The node's URL by way of it. */
+  /** The node's URL through the proxy. */
   get url(): string {
     const port = String((this.#server.address() as AddressInfo).port);
     return Object.assign(new URL(this.node), { hostname: "127.0.0.1", port }).href;
@@ -57,7 +57,7 @@ class Way {
       one.on("close", () => other.destroy());
     }
     client.on("data", (bytes: Buffer) => {
-      // A whole statement, and not the level of isolation that a transaction begins with.
+      // A whole statement, not the isolation level at the start of a transaction.
       if (this.armed && bytes.includes("COMMIT\0")) {
         this.armed = false;
         this.#held.add(client);
@@ -71,7 +71,7 @@ class Way {
 }
 
 it.skipIf(!isCluster)(
-  "a call that a node has committed and the coordinator has not is answered when it is repeated, and counted by the next look",
+  "a call that a node has committed and the coordinator has not is answered when repeated, and counted by the next scan",
   async () => {
     const name = `${prefix}${randomBytes(6).toString("hex")}`;
     const ways = await Promise.all(nodes.slice(1).map((node) => Way.open(node)));

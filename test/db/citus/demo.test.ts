@@ -19,10 +19,10 @@ const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
 const inputs = Array.from({ length: ENVIRONMENTS }, (_, n) =>
   simulatedInput({ seed: n + 1, customers: 12, days: 90, base }),
 );
-/** What a report says of speed is of the machine. */
+/** Fixed rates for reports, as real ones depend on the machine. */
 const NO_RATES = { events: 0, ingestSeconds: 1, evaluateSeconds: 1, deliverySeconds: 1, retries: 0, restarts: 0 };
 
-/** The whole service on the cluster, or on a PostgreSQL of its own. */
+/** Starts the whole service on the cluster, or on a separate PostgreSQL. */
 async function start(directory: string, databaseUrl?: string): Promise<Service> {
   const name = databaseUrl === undefined ? "plain" : "cluster";
   const service = await Service.start({
@@ -37,7 +37,7 @@ async function start(directory: string, databaseUrl?: string): Promise<Service> 
   return service;
 }
 
-/** The reports of all environments once they have nothing left to do, as text. */
+/** The reports of all environments as text, once they are idle. */
 async function reportsOf(service: Service): Promise<string[]> {
   const model = await compileDemoModel(EXAMPLE_MODEL);
   const signal = service.lost;
@@ -78,7 +78,7 @@ async function reportsOf(service: Service): Promise<string[]> {
 
 describe.skipIf(!isCluster)("on a cluster, which a server without nodes is not", async () => {
   const directory = await useDirectory();
-  it(`${ENVIRONMENTS} environments at once come to the reports that they come to on one PostgreSQL`, async () => {
+  it(`${ENVIRONMENTS} concurrent environments produce the same reports as on one PostgreSQL`, async () => {
     const database = await createDatabase();
     onTestFinished(() => database.drop());
     const [plain, cluster] = await Promise.all([

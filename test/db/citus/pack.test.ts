@@ -13,8 +13,8 @@ import { readStatements, statementsOf, type Statement } from "./statements.js";
 import { useDirectory } from "../../support/directory.js";
 import { isCluster } from "../../support/is-cluster.js";
 
-// The pack `citus` without Citus, which the tests' servers do not have: what Citus requires of the tables is looked up in the catalog, and
-// the pack's own changes are made and undone beside functions that stand in for Citus's. test/db/migrate/packs.test.ts has the refusals.
+// The pack `citus` without Citus, which the tests' servers lack: Citus's requirements of the tables are checked in the catalog, and
+// the pack's own changes are made and undone with stand-ins for Citus's functions. test/db/migrate/packs.test.ts has the refusals.
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -37,7 +37,7 @@ async function placed(placement: "distributed" | "local"): Promise<string[]> {
   return rows.map(({ relation }) => relation);
 }
 
-// What the program says of the first: test/db/migrate/packs.test.ts.
+// The program's output for the first: test/db/migrate/packs.test.ts.
 it.each<[string, boolean, boolean, string | null, number, number, number, RegExp | null]>([
   [
     "no Citus on the server",
@@ -79,13 +79,13 @@ it.each<[string, boolean, boolean, string | null, number, number, number, RegExp
 });
 
 describe("the tables that it distributes", () => {
-  it("are decided about, and nothing of them is in the way", async () => {
+  it("are all classified, without obstacles", async () => {
     expect((await placed("distributed")).length).toBeGreaterThan(10);
     expect((await placed("local")).length).toBeGreaterThan(3);
     expect([...(await obstacles(db.sql))]).toEqual([]);
   });
 
-  // Each breaks one rule, and only that, of the schema as it is. Citus refuses most of them where the tables are distributed.
+  // Each breaks exactly one rule of the schema. Citus refuses most of them when the tables are distributed.
   it.skipIf(isCluster).each(
     casesOf(`
 a table that nobody decided about
@@ -133,7 +133,7 @@ a serial column that is no bigint
   alter table svc.superseded_logs add column n serial
   - superseded_logs: its column n is numbered and not a bigint
 `),
-  )("would be told of %s", async (_, breaks, expected) => {
+  )("would be reported for %s", async (_, breaks, expected) => {
     const found = await rolledBack(db.sql, async (tx) => {
       await tx.unsafe(breaks);
       return [...(await obstacles(tx))];
@@ -142,9 +142,9 @@ a serial column that is no bigint
   });
 });
 
-// On a cluster there are Citus's own functions, and cluster.test.ts beside this one.
-describe.skipIf(isCluster)("what it changes itself", () => {
-  /** Functions with the names and the parameters of Citus's, which only note that they were called. */
+// A cluster has Citus's own functions, which cluster.test.ts tests.
+describe.skipIf(isCluster)("the pack's own changes", () => {
+  /** Creates functions with the names and parameters of Citus's that only record their calls. */
   async function standIn(tx: TransactionSql): Promise<void> {
     await tx.unsafe(`
       create temporary table calls (n integer generated always as identity, call text);
@@ -168,7 +168,7 @@ describe.skipIf(isCluster)("what it changes itself", () => {
     return rows.map(({ call }) => call);
   };
 
-  it("distributes one table after the other beside the homes, and takes all of them back", async () => {
+  it("distributes one table after another, colocated with the homes, and undistributes all of them", async () => {
     const all = await placed("distributed");
     const others = all.filter((name) => name !== "homes" && name !== "webhooks");
     await rolledBack(db.sql, async (tx) => {
@@ -187,7 +187,7 @@ describe.skipIf(isCluster)("what it changes itself", () => {
     });
   });
 
-  it("copies to the nodes what statements call there, and lets no function keep a plan for whatever environment", async () => {
+  it("copies to the nodes the functions that statements call there, and lets no function keep a generic plan", async () => {
     await rolledBack(db.sql, async (tx) => {
       await standIn(tx);
       await tx`select svc_citus.distribute()`;
@@ -201,7 +201,7 @@ describe.skipIf(isCluster)("what it changes itself", () => {
     });
   });
 
-  it("numbers rows by sequences meanwhile, which Citus can take back, and goes on counting both ways", async () => {
+  it("numbers rows by sequences meanwhile, which Citus can undistribute, and continues the numbers both ways", async () => {
     const environmentId = await createEnvironment(db.sql);
     await populate(db.sql, environmentId, { customers: 20, events: 40 });
     const numbered = async (tx: TransactionSql) => {
@@ -227,7 +227,7 @@ describe.skipIf(isCluster)("what it changes itself", () => {
     });
   });
 
-  it("refuses where something is in the way, by name", async () => {
+  it("refuses if there are obstacles, by name", async () => {
     const distributed = rolledBack(db.sql, async (tx) => {
       await standIn(tx);
       await tx`create unique index events_everywhere on svc.events (event_seq)`;
@@ -246,7 +246,7 @@ const statements = await readStatements(ROOT);
 const guide = await readFile(path.join(ROOT, "docs/scale.md"), "utf8");
 const distributed = new Set((await placed("distributed")).map((name) => `svc.${name}`));
 
-/** Those that look after all environments at once: who is due, what is old, and what must hold. */
+/** Functions and views over all environments: due work, expired rows, and invariants. */
 const OVER_ALL =
   /^svc\.(broken_\w+|open_webhooks|logged_changes|all_trend_counts)$|^svc_api\.(claim_deliveries|claim_job|environments_to_\w+|metrics|release_webhooks|sweep_recomputes|sweep_webhooks|request_due_evaluations)$|^svc_inspect\./;
 
@@ -290,25 +290,25 @@ describe("the statements of the service's functions", () => {
       "unrestricted",
       ["svc.inbox"],
     ],
-  ] as const)("are looked at as they should: %s", (statement, of, expected) => {
+  ] as const)("are analyzed correctly: %s", (statement, of, expected) => {
     const file = `create or replace function svc.f()\nreturns void\nlanguage plpgsql\nas $$\ndeclare\n  _n integer;\n  _id integer;\nbegin\n  ${statement};\nend;\n$$;\n`;
     expect(statementsOf(file).flatMap((found) => found[of])).toEqual(expected);
   });
 
-  it("change rows of an environment that they name, but for the leases of a worker that stops", () => {
+  it("change rows of a named environment only, except the leases of a stopping worker", () => {
     expect(namesOf(spread.filter(({ unscoped }) => touches(unscoped)))).toEqual(["svc_api.release_webhooks"]);
   });
 
-  it("insert rows out of arrays beside a table of the environment, with all queries within what is inserted", () => {
+  it("insert rows from arrays joined with a table of the environment, with all queries inside the insert", () => {
     expect(namesOf(spread.filter(({ unanchored }) => touches(unanchored)))).toEqual([]);
     expect(namesOf(spread.filter(({ withBeforeInsert }) => withBeforeInsert))).toEqual([]);
   });
 
-  it("read of each table the rows of an environment that they were given, but for those that look after all", () => {
+  it("read from each table the rows of a given environment only, except those over all environments", () => {
     expect(namesOf(spread.filter(({ of, unrestricted }) => !OVER_ALL.test(of) && touches(unrestricted)))).toEqual([]);
   });
 
-  it("read tables of the coordinator by themselves, but for the views and the invariants", () => {
+  it("read tables of the coordinator separately, except the views and the invariants", () => {
     const mixed = spread.filter(({ of, tables }) => {
       const known = [...tables].filter((name) => /^(svc|iam|graphile_worker)\./.test(name) && !OVER_ALL.test(name));
       return !/^svc_inspect\.|^svc\.broken_/.test(of) && !known.every((name) => distributed.has(name));
@@ -316,20 +316,20 @@ describe("the statements of the service's functions", () => {
     expect(namesOf(mixed)).toEqual([]);
   });
 
-  it("are texts, so that a function holds on to no table", () => {
+  it("are texts, so that no function depends on a table", () => {
     expect(namesOf(spread.filter(({ atomic }) => atomic))).toEqual([]);
   });
 });
 
 describe("docs/scale.md", () => {
-  /** The names in the list that follows a mark. */
+  /** The names in the list after a mark. */
   const listed = (mark: string) => {
     const [, list] =
       new RegExp(`<!-- test/db/citus/pack\\.test\\.ts: ${mark} -->\\n\\n([^]*?)\\n\\n`).exec(guide) ?? [];
     return [...(list ?? "").matchAll(/`([\w.]+)`/g)].map(([, name]) => name!);
   };
 
-  it("moves an environment by the functions that a test on a cluster calls", async () => {
+  it("moves an environment with the functions that a test on a cluster calls", async () => {
     const [, block] =
       /<!-- test\/db\/citus\/pack\.test\.ts compares this block .*\n\n```sql\n([^]*?)```/.exec(guide) ?? [];
     const called = [...(block ?? "").matchAll(/select (\w+)\(/g)].map(([, name]) => name!);

@@ -2,28 +2,28 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { loadModule, parsePlPgSQLSync, parseSync } from "libpg-query";
 
-/** A piece of a parse tree. */
+/** A node of a parse tree. */
 type Tree = Record<string, unknown>;
 
-/** A statement of the service's functions, triggers or views, with the tables that stand in it. */
+/** A statement of the service's functions, triggers or views, with its tables. */
 export interface Statement {
-  /** Schema and name of what it is part of. */
+  /** Schema and name of the object that contains it. */
   of: string;
-  /** `svc.events` and such. */
+  /** Such as `svc.events`. */
   tables: Set<string>;
-  /** Tables that it updates or deletes from without a condition of its own that the row's environment_id is a certain one. */
+  /** Tables that it updates or deletes from without a condition on the row's environment_id. */
   unscoped: string[];
-  /** Tables that it reads without comparing their environment_id with what the statement was given. */
+  /** Tables that it reads without comparing their environment_id with a given value. */
   unrestricted: string[];
-  /** Tables that it inserts rows into out of a query that reads no table. */
+  /** Tables into which it inserts rows from a query that reads no table. */
   unanchored: string[];
-  /** Whether queries come before an insert, `with … insert`, and not within what is inserted. */
+  /** Whether queries precede an insert, `with … insert`, instead of being inside it. */
   withBeforeInsert: boolean;
-  /** Whether it is parsed when the function is made, `begin atomic` or `return …`, and so holds on to the tables. */
+  /** Whether it is parsed at the function's creation, `begin atomic` or `return …`, and so depends on the tables. */
   atomic: boolean;
 }
 
-/** The statements of all functions, triggers and views below `sql`, as PostgreSQL's parser sees them. */
+/** The statements of all functions, triggers and views below `sql`, parsed by PostgreSQL's parser. */
 export async function readStatements(root: string): Promise<Statement[]> {
   await loadModule();
   const folders = ["functions", "triggers", "views"].map((name) => path.join(root, "sql", name));
@@ -35,7 +35,7 @@ export async function readStatements(root: string): Promise<Statement[]> {
   return files.flatMap(statementsOf);
 }
 
-/** The statements of a file. The parser must have been loaded, as `readStatements` does. */
+/** The statements of a file. The parser must be loaded, which `readStatements` does. */
 export function statementsOf(text: string): Statement[] {
   const { stmts = [] } = parseSync(text) as { stmts?: { stmt: Tree; stmt_location?: number; stmt_len?: number }[] };
   return stmts.flatMap(({ stmt, stmt_location: from = 0, stmt_len: length }) => {
@@ -51,7 +51,7 @@ export function statementsOf(text: string): Statement[] {
   });
 }
 
-/** The trees of what a function with a body between dollar quotes executes. */
+/** The trees of the statements in a function with a dollar-quoted body. */
 function queriesOf(definition: string): unknown[] {
   if (!/^language plpgsql$/m.test(definition)) {
     const body = /\$(\w*)\$([\s\S]*)\$\1\$/.exec(definition)?.[2];
@@ -60,7 +60,7 @@ function queriesOf(definition: string): unknown[] {
   }
   return [...nodes(parsePlPgSQLSync(definition), "PLpgSQL_expr")].map(({ query }) => {
     const text = query as string;
-    // Whole statements, and expressions, of assignments with what is assigned to.
+    // Whole statements, expressions, and assignments with their target.
     for (const form of [text, `select ${text}`, `select ${text.slice(text.indexOf(":=") + 2)}`]) {
       try {
         return parseSync(form);
@@ -105,7 +105,7 @@ const isQuery = (select: unknown) =>
   (select as { SelectStmt?: { valuesLists?: unknown } } | undefined)?.SelectStmt !== undefined &&
   (select as { SelectStmt: { valuesLists?: unknown } }).SelectStmt.valuesLists === undefined;
 
-/** The alias whose environment_id is compared with a parameter of the function, or with one of its variables; none or one. */
+/** The alias, if any, whose environment_id is compared with a parameter or variable of the function. */
 function restrictedBy({ name, lexpr, rexpr }: Tree, routine: string): string[] {
   if (JSON.stringify(name) !== '[{"String":{"sval":"="}}]') return [];
   const fieldsOf = (side: unknown) =>
@@ -119,7 +119,7 @@ function restrictedBy({ name, lexpr, rexpr }: Tree, routine: string): string[] {
 
 const nameOf = ({ schemaname, relname }: Tree) => `${schemaname as string}.${relname as string}`;
 
-/** What has to hold, all of it. */
+/** The conditions that all have to hold. */
 function conditionsOf(where: unknown): unknown[] {
   const { BoolExpr: list } = (where ?? {}) as { BoolExpr?: { boolop: string; args: unknown[] } };
   return list?.boolop === "AND_EXPR" ? list.args : [where];

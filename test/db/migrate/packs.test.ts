@@ -10,7 +10,7 @@ import { useDatabase } from "../../support/database.js";
 import { useDirectory } from "../../support/directory.js";
 import { isCluster } from "../../support/is-cluster.js";
 
-// `svc-server packs`, and what is common to all packs.
+// `svc-server packs`, and the rules for all packs.
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -18,7 +18,7 @@ const db = await useDatabase();
 const before = await describeCatalog(db.sql);
 const root = await useDirectory();
 
-/** The guide's blocks, in its order. */
+/** The guide's blocks, in order. */
 const [commands, beforeCitus, upCitus] = [
   ...readFileSync(path.join(ROOT, "docs/operations/packs.md"), "utf8").matchAll(
     /<!-- test\/db\/migrate\/packs\.test\.ts [^\n]*\n\n```(?:bash|sql)\n([\s\S]*?)```/g,
@@ -37,7 +37,7 @@ it.skipIf(isCluster)("is listed, and has a guide of its commands", async () => {
   expect(await packs("list")).toEqual(printed(`citus\tnot installed\t${CITUS}\n`));
 });
 
-it("goes up and down, and leaves nothing behind but what somebody built on it", async () => {
+it("goes up and down, and leaves nothing behind except dependent objects of others", async () => {
   const folder = path.join(root, "migrations/packs/notes");
   await mkdir(folder, { recursive: true });
   const migration = `-- Notes.
@@ -63,7 +63,7 @@ drop schema notes;
   expect(await removePack(db.url, "notes", root)).toEqual(["000001_notes"]);
   expect(await describeCatalog(db.sql)).toEqual(before);
   expect(await removePack(db.url, "notes", root), "a second time").toEqual([]);
-  // Where there is no other pack.
+  // If there is no other pack.
   const [ledger] = await db.sql`select to_regnamespace('svc_packs') as schema`;
   expect(ledger).toEqual({ schema: isCluster ? "svc_packs" : null });
 });
@@ -76,8 +76,8 @@ it("refuses a pack that there is not, and commands that there are not", async ()
   });
 });
 
-// What it does where there is Citus: test/db/citus/pack.test.ts.
-it.skipIf(isCluster)("has a guide that prepares for the pack citus by what the program asks for", async () => {
+// Its effects with Citus: test/db/citus/pack.test.ts.
+it.skipIf(isCluster)("has a guide for the pack citus with the preparations that the program requires", async () => {
   expect(upCitus).toBe("node bin/svc-server.js packs up citus\n");
   const { stderr } = await packs("up", "citus");
   const [extension, node] = beforeCitus!.trim().split("\n");
@@ -92,7 +92,7 @@ it.skipIf(isCluster)("has a guide that prepares for the pack citus by what the p
 });
 
 it.skipIf(isCluster)(
-  "refuses the pack citus on a server without Citus, and leaves the database as it was",
+  "refuses the pack citus on a server without Citus, and leaves the database unchanged",
   async () => {
     const catalog = await describeCatalog(db.sql);
     expect(await packs("up", "citus")).toEqual(

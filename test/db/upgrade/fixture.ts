@@ -8,7 +8,7 @@ import { createEmptyDatabase, type TestDatabase } from "../../support/database.j
 
 const FIXTURES = path.join(import.meta.dirname, "fixtures");
 
-/** What the users of a fixture's database know, and it does not; scripts/upgrade-fixture.ts writes it. */
+/** Secrets of a fixture's users that its database does not contain; scripts/upgrade-fixture.ts writes them. */
 export interface Known {
   /** SVC_SECRET. */
   secret: string;
@@ -22,13 +22,13 @@ export interface Known {
   setAside: string;
 }
 
-/** The releases that there are databases of, by their last migration, oldest first. */
+/** The releases with fixture databases, by their last migration, oldest first. */
 export const RELEASES = readdirSync(FIXTURES)
   .filter((name) => name.endsWith(".sql.gz"))
   .map((name) => name.replace(".sql.gz", ""))
   .sort();
 
-/** The dump of a release, for psql, and what belongs to it. */
+/** The dump of a release, for psql, and its secrets. */
 export async function dumpOf(release: string): Promise<{ sql: string; known: Known }> {
   const packed = await readFile(path.join(FIXTURES, `${release}.sql.gz`));
   return {
@@ -38,25 +38,25 @@ export async function dumpOf(release: string): Promise<{ sql: string; known: Kno
 }
 
 /**
- * A database as it was at a release, filled by the service of that time. Of the present are only its access tokens, which are good for a day,
- * and its deliveries, of which all that wait are due.
+ * Creates a database as of a release, filled by the service of that release. Only its access tokens, which are valid for a day, and its
+ * deliveries, of which all pending ones are due, are of the present.
  */
 export async function loadRelease(release: string): Promise<{ database: TestDatabase; known: Known }> {
   const { sql, known } = await dumpOf(release);
   const database = await createEmptyDatabase();
   try {
-    // On a connection of its own, for the settings that a dump makes.
+    // On a separate connection, as a dump changes settings.
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     try {
-      // psql's own commands, which keep what the dump holds from being taken for such, are none of the server's.
+      // Commands of psql, which protect the dump's content, are not for the server.
       await client.query(sql.replace(/^\\(un)?restrict .*$/gm, ""));
     } finally {
       await client.end();
     }
     await database.sql`update iam.access_tokens set expires_at = now() + interval '1 day'`;
     await database.sql`update svc.deliveries set next_attempt_at = now() where status = 'pending'`;
-    // A later program has other functions, and applies them all. (What a dump brings back is the same in meaning, not in its text.)
+    // A later program has other functions, and applies them all. (A restored dump has the same meaning, but not the same text.)
     await database.sql`delete from svc_migrate.applied_code`;
     await database.sql`analyze`;
     return { database, known };

@@ -4,7 +4,7 @@ const SINGLES = 4;
 const BATCH_OPERATIONS = 50;
 const CUSTOMERS = 40;
 
-/** What was acknowledged in all. */
+/** The acknowledged operations in total. */
 export interface Sent {
   events: number;
   keys: string[];
@@ -12,13 +12,13 @@ export interface Sent {
 }
 
 /**
- * Backends that send single events and batches without a pause, each event with a key of its own, to whichever service answers. A request
+ * Backends that send single events and batches without pause, each event with a unique key, to the available services. A request
  * whose connection was lost is repeated with the same keys, as docs/ingestion.md says.
  */
 export class Load {
   /** Answers other than 202. */
   readonly failures: string[] = [];
-  /** How many requests got no answer and were repeated. */
+  /** The number of requests that got no answer and were repeated. */
   repeated = 0;
   readonly #agent = new Agent();
   readonly #keys: string[] = [];
@@ -32,14 +32,14 @@ export class Load {
 
   constructor(private readonly apiKey: string) {}
 
-  /** From now on requests go to these services in turn; what is under way goes on. */
+  /** Sends further requests to these services in turn; those in progress continue. */
   sendTo(...urls: string[]): void {
     this.#urls = urls;
     if (this.#senders.length > 0) return;
     this.#senders = [...Array(SINGLES).fill(1), BATCH_OPERATIONS].map((operations: number) => this.#send(operations));
   }
 
-  /** Resolves once so many more events were acknowledged. */
+  /** Resolves once this many more events have been acknowledged. */
   acknowledged(more: number): Promise<void> {
     const count = this.#keys.length + more;
     return new Promise((resolve) => this.#waiting.push({ count, resolve }));
@@ -80,7 +80,7 @@ export class Load {
     };
   }
 
-  /** Null where it was accepted. */
+  /** The unexpected answer; null if accepted. */
   async #post(path: string, body: object): Promise<string | null> {
     for (;;) {
       const url = this.#urls[this.#turn++ % this.#urls.length]! + path;

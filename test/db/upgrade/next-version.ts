@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { PROJECT_ROOT } from "../../../src/db/migrate/files.js";
 import { temporaryDirectory } from "../../support/server.js";
 
-/** What the next version has more: columns of tables that all work with, and a changed function on the way of every event. */
+/** Additions of the next version: columns of heavily used tables, and a changed function that every event passes through. */
 const MIGRATION = `
 alter table svc.customers add column if not exists next_version text;
 comment on column svc.customers.next_version is 'Of the next version.';
@@ -14,7 +14,7 @@ comment on column svc.ingest_batches.next_version is 'Of the next version.';
 `;
 const INGEST = "sql/functions/ingestion/ingest.sql";
 
-/** The built package in a directory of its own, as the version that will follow this one. */
+/** Copies the built package to a new directory, as the version after this one. */
 export async function makeNextVersion(): Promise<string> {
   const root = await copyPackage();
   await appendFile(path.join(root, "migrations/current.sql"), MIGRATION);
@@ -25,7 +25,7 @@ export async function makeNextVersion(): Promise<string> {
   return root;
 }
 
-/** The built package as it would be released now: with what is not released yet in the chain. */
+/** Copies the built package as it would be released now, with unreleased migrations in the chain. */
 export async function makeThisVersion(): Promise<string> {
   const root = await copyPackage();
   const current = await readFile(path.join(root, "migrations/current.sql"), "utf8");

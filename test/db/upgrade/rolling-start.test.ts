@@ -9,7 +9,7 @@ import { createTenant } from "../../support/tenant.js";
 import { Load } from "./load.js";
 import { makeNextVersion } from "./next-version.js";
 
-// The next version starts beside the present one, on a database that is at work.
+// The next version starts next to the present one, on a database in use.
 
 /** Acknowledged operations in each phase. */
 const ENOUGH = 1000;
@@ -31,9 +31,9 @@ async function start(root: string): Promise<ServiceProcess> {
   return service;
 }
 
-// On a busy machine the load and two services share what there is.
+// On a busy machine, the load and two services share the resources.
 it(
-  "loses, doubles and refuses nothing while the next version migrates and takes over",
+  "loses, duplicates and refuses nothing while the next version migrates and takes over",
   { timeout: 180_000 },
   async () => {
     const old = await start(PROJECT_ROOT);
@@ -71,7 +71,7 @@ it(
   },
 );
 
-it("a version that is older than the database says so in one line, and ends", async () => {
+it("a version older than the database reports this in one line, and ends", async () => {
   const last = (await readCommitted(next)).at(-1)!.filename;
   const known = (await readCommitted(PROJECT_ROOT)).at(-1)!.filename;
   const line =

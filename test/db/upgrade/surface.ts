@@ -3,14 +3,14 @@ import type { Sql } from "postgres";
 /** A function that processes call. */
 export interface Callable {
   signature: string;
-  /** With names, as a caller may give them. */
+  /** With names, as callers can pass them. */
   arguments: string;
   result: string;
-  /** The roles that may call it, sorted. */
+  /** The roles that can call it, sorted. */
   roles: string[];
 }
 
-/** The functions of svc_api: what a process of the version that made the database relies on. */
+/** The functions of svc_api, on which processes of the database's version rely. */
 export function callablesOf(sql: Sql): Promise<Callable[]> {
   return sql<Callable[]>`
     select
@@ -27,7 +27,7 @@ export function callablesOf(sql: Sql): Promise<Callable[]> {
     order by 1`;
 }
 
-/** The columns of the views of svc_inspect by view, in their order. */
+/** The columns of the views of svc_inspect by view, in order. */
 export async function viewsOf(sql: Sql): Promise<Map<string, string[]>> {
   const rows = await sql<{ view: string; columns: string[] }[]>`
     select c.relname as view, array_agg(a.attname::text order by a.attnum) as columns
@@ -38,10 +38,10 @@ export async function viewsOf(sql: Sql): Promise<Map<string, string[]>> {
   return new Map(rows.map(({ view, columns }) => [view, columns]));
 }
 
-/** What of `tables` is the database's own; the rest is the server's statistics, which change by themselves. */
+/** The stable columns of `tables`; the others are the server's statistics, which change by themselves. */
 const TABLES_THEMSELVES = ["schema", "name"];
 
-/** What these columns of a view show of the database, as sorted lines. */
+/** The rows of a view with these columns, as sorted lines. */
 export async function shownBy(sql: Sql, view: string, columns: readonly string[]): Promise<string[]> {
   const lasting = view === "tables" ? TABLES_THEMSELVES : columns;
   const rows = await sql<{ line: string }[]>`
@@ -49,7 +49,7 @@ export async function shownBy(sql: Sql, view: string, columns: readonly string[]
   return rows.map(({ line }) => line);
 }
 
-/** What all views show, by view. */
+/** The rows of all views, by view. */
 export async function allShown(sql: Sql): Promise<Map<string, string[]>> {
   const shown = new Map<string, string[]>();
   for (const [view, columns] of await viewsOf(sql)) shown.set(view, await shownBy(sql, view, columns));

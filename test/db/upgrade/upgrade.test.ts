@@ -17,7 +17,7 @@ import { makeThisVersion } from "./next-version.js";
 import { loadRelease, RELEASES, type Known } from "./fixture.js";
 import { callablesOf, allShown, shownBy, viewsOf, type Callable } from "./surface.js";
 
-// Databases of every release, filled by the service of that time, under the present one.
+// Databases of every release, filled by the service of that release, under the present one.
 
 const root = await makeThisVersion();
 afterAll(() => rm(root, { recursive: true, force: true }));
@@ -27,7 +27,7 @@ it("there is a database of every release", async () => {
   expect(RELEASES).toEqual(committed.map(({ filename }) => filename.replace(".sql", "")));
 });
 
-/** The catalogs without what graphile-worker made, which looks after that itself. */
+/** The catalog without objects of graphile-worker, which it maintains itself. */
 async function ours(database: TestDatabase): Promise<string[]> {
   return (await describeCatalog(database.sql)).filter((line) => !line.includes("graphile_worker"));
 }
@@ -40,10 +40,10 @@ const guide = (language: "sql" | "bash"): string[] =>
     ),
   ].flatMap(([, found, text]) => (found === language ? [text!.trim()] : []));
 
-/** `test` of the project `saas` that the fixture has. */
+/** The environment `test` of the fixture's project `saas`. */
 const PROJECT = ["--project", "saas", "--env", "test"];
 
-// The oldest goes through every migration. Those between are tried by `npm run test:deep`.
+// The oldest goes through every migration. `npm run test:deep` tests those between.
 const TRIED = IS_DEEP ? RELEASES : [RELEASES[0]!, RELEASES.at(-1)!];
 
 describe.each(TRIED)("a database of release %s", (release) => {
@@ -57,7 +57,7 @@ describe.each(TRIED)("a database of release %s", (release) => {
     ({ database: db, known } = await loadRelease(release));
     before = { callables: await callablesOf(db.sql), views: await viewsOf(db.sql), shown: await allShown(db.sql) };
     receiver = await startReceiver();
-    // Without workers, so that nothing is evaluated before it was compared.
+    // Without workers, so that nothing is evaluated before the comparison.
     service = await start("http");
   });
   afterAll(async () => {
@@ -73,7 +73,7 @@ describe.each(TRIED)("a database of release %s", (release) => {
       { role, root },
     );
 
-  /** Runs a command line as the owner of that time. */
+  /** Runs a command line as the fixture's owner. */
   async function command(...args: string[]): Promise<unknown> {
     const credentials = { SVC_ACCESS_TOKEN: known.accessToken, SVC_ORGANIZATION: known.organizationId };
     const env = { SVC_API_URL: service.url, ...credentials };
@@ -88,33 +88,33 @@ describe.each(TRIED)("a database of release %s", (release) => {
     return { status: response.status, body: await response.json() };
   }
 
-  // Those of a cluster are distributed, which none of a release is.
-  it.skipIf(isCluster)(
-    "has what a database of this version has, and nothing more but functions and numbers of before",
-    async () => {
-      const fresh = await createDatabase();
-      try {
-        const [wanted, found] = await Promise.all([ours(fresh), ours(db)]);
-        expect(wanted.filter((line) => !found.includes(line))).toEqual([]);
-        const more = found.filter((line) => !wanted.includes(line));
-        const shared = /^(relation|sequence) svc\.(batch|evaluation)_seq /;
-        expect(more.filter((line) => !line.startsWith("function ") && !shared.test(line))).toEqual([]);
-      } finally {
-        await fresh.drop();
-      }
-    },
-  );
+  // Databases of a cluster are distributed, unlike those of releases.
+  it.skipIf(isCluster)("equals a database of this version, except for former functions and sequences", async () => {
+    const fresh = await createDatabase();
+    try {
+      const [wanted, found] = await Promise.all([ours(fresh), ours(db)]);
+      expect(wanted.filter((line) => !found.includes(line))).toEqual([]);
+      const more = found.filter((line) => !wanted.includes(line));
+      const shared = /^(relation|sequence) svc\.(batch|evaluation)_seq /;
+      expect(more.filter((line) => !line.startsWith("function ") && !shared.test(line))).toEqual([]);
+    } finally {
+      await fresh.drop();
+    }
+  });
 
-  it.runIf(release <= "000003")("numbers on, in every environment, above what all shared until then", async () => {
-    const rows = await db.sql<{ above: boolean }[]>`
+  it.runIf(release <= "000003")(
+    "continues the numbers of every environment above those of the former shared sequences",
+    async () => {
+      const rows = await db.sql<{ above: boolean }[]>`
       select
         pg_sequence_last_value(svc.batch_seq(environment_id)) > (select max(batch_seq) from svc.ingest_batches) + 100000000
         and pg_sequence_last_value(svc.evaluation_seq(environment_id)) > (select max(emission_seq) from svc.emissions) / 65536 + 100000000 as above
       from svc.environments`;
-    expect(rows.map(({ above }) => above)).toEqual([true, true]);
-  });
+      expect(rows.map(({ above }) => above)).toEqual([true, true]);
+    },
+  );
 
-  it("holds every invariant as that version left it", async () => {
+  it("satisfies every invariant as that version left it", async () => {
     expect(await violations(db.sql)).toEqual([]);
   });
 
@@ -123,7 +123,7 @@ describe.each(TRIED)("a database of release %s", (release) => {
   });
 
   it.runIf(release <= "000013")(
-    "has workers of that version evaluate nobody: they read no state of today",
+    "gives workers of that version nothing to evaluate, as they cannot read the present state",
     async () => {
       const names = await db.sql<{ name: string }[]>`
       select proname as name from pg_proc where proname in ('begin_evaluation', 'begin_trial_evaluation') and pronargs = 5`;
@@ -136,13 +136,13 @@ describe.each(TRIED)("a database of release %s", (release) => {
     },
   );
 
-  it("still has every column of its views, in its place, and shows the same in it", async () => {
+  it("still has every column of its views, in its position and with the same content", async () => {
     const views = await viewsOf(db.sql);
     for (const [view, columns] of before.views) {
       expect(views.get(view)?.slice(0, columns.length), view).toEqual(columns);
       const shown = await shownBy(db.sql, view, columns);
       const former = before.shown.get(view)!;
-      // A migration may add tables; whatever else a view shows is as it was.
+      // A migration can add tables; everything else in the views is unchanged.
       if (view === "tables") expect(shown, view).toEqual(expect.arrayContaining(former));
       else expect(shown, view).toEqual(former);
     }
@@ -163,13 +163,13 @@ describe.each(TRIED)("a database of release %s", (release) => {
     expect((await db.sql.unsafe(transactions)).length).toBeGreaterThan(0);
   });
 
-  it("answers a repeated request with the event of that time, and knows its keys", async () => {
+  it("answers a repeated request with the original event, and recognizes its keys", async () => {
     const repeated = await send(known.keys.test, known.answered.request);
     expect(repeated).toMatchObject({ status: 202, body: { eventId: known.answered.eventId } });
     expect(await send(known.keys.revoked, known.answered.request)).toMatchObject({ status: 401 });
   });
 
-  it("can be looked at with svc", async () => {
+  it("can be inspected with svc", async () => {
     expect(await command("whoami")).toMatchObject({ organization: { slug: "acme" } });
     expect(await command("config", "versions", ...PROJECT)).toMatchObject({ data: [{}, {}] });
     expect(await command("keys", "list", ...PROJECT)).toMatchObject({ data: [{}, {}, {}] });
@@ -201,7 +201,7 @@ describe.each(TRIED)("a database of release %s", (release) => {
     });
     expect(customersTold(receiver, known.webhook.secret)).toContain("after-the-upgrade");
 
-    // The second version of that time has a segment more than the states were computed under.
+    // The fixture's second version has one more segment than the version of the states.
     const first = (await command("recompute", "--all", "--yes", ...PROJECT)) as Recompute;
     expect(first.result.lifecycleChanged).toBe(0);
     const again = (await command("recompute", "--all", "--dry-run", "--yes", ...PROJECT)) as Recompute;
@@ -218,7 +218,7 @@ describe.each(TRIED)("a database of release %s", (release) => {
     }
   });
 
-  /** By environment; a follower of events is past the first. */
+  /** The last numbers by environment; a follower of events is past the first. */
   async function lastNumbers(): Promise<{ environmentId: number; event: string; emission: string }[]> {
     const rows = await db.sql<{ environmentId: number; event: string; emission: string; passed: boolean }[]>`
       select

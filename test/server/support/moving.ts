@@ -12,7 +12,7 @@ import { CHANGED, customersOf, historiesOf, MODEL } from "../../tasks/support/po
 import { JobRunner, queue } from "../../tasks/support/recompute.js";
 import { claim, createWebhook, SERVICE_SECRET } from "../../webhooks/support/fixtures.js";
 
-/** An environment with something in each table. */
+/** Creates an environment with rows in every table. */
 export async function fillEnvironment(db: TestDatabase): Promise<TestEnvironment> {
   const { sql } = db;
   const environment = await TestEnvironment.create(sql, MODEL);
@@ -59,7 +59,7 @@ export async function fillEnvironment(db: TestDatabase): Promise<TestEnvironment
   await countTrends(sql, new AbortController().signal);
   await sql`select svc_api.set_aside_customer(${id}, 'c022', 'RangeError: beyond')`;
   await environment.erase("c003");
-  // What operations of a model like that do not come to.
+  // Rows that operations under this model do not produce.
   await sql`
     insert into svc.blocked_transitions (environment_id, customer_id, from_state, to_state, blocked_at)
     values (${id}, 'c001', 'new', 'active', now())`;
@@ -80,7 +80,7 @@ export async function fillEnvironment(db: TestDatabase): Promise<TestEnvironment
   return environment;
 }
 
-/** The organization "moved" of a database that knows nothing of the environment. */
+/** Creates the organization "moved" in a database without the environment. */
 export async function createOrganization(sql: Sql): Promise<{ organizationId: string; tokenHash: Buffer }> {
   const tokenHash = randomBytes(32);
   const document = await call(sql, "bootstrap", "moved", "owner@moved.example", tokenHash);
@@ -88,7 +88,7 @@ export async function createOrganization(sql: Sql): Promise<{ organizationId: st
   return { ...(JSON.parse(document) as { organizationId: string }), tokenHash };
 }
 
-/** Exports an environment that is driven without the service. */
+/** Exports an environment that runs without the service. */
 export function exportTo(db: TestDatabase, { place }: TestEnvironment, file: string) {
   return exportEnvironment(db.url, { organization: place.project, ...place }, file, () => undefined);
 }
@@ -98,7 +98,7 @@ export function importFrom(db: TestDatabase, file: string, project = "shop", sec
   return importEnvironment(db.url, file, { organization: "moved", project }, secret);
 }
 
-/** The environment `test` of a project of the organization "moved". */
+/** The id of the environment `test` of a project of the organization "moved". */
 export async function importedId(sql: Sql, project = "shop"): Promise<number> {
   const [row] = await sql<[{ id: number }]>`
     select e.environment_id as id
@@ -109,10 +109,10 @@ export async function importedId(sql: Sql, project = "shop"): Promise<number> {
   return row.id;
 }
 
-/** What each database has of its own. */
+/** Tables that are not moved. */
 const NOT_MOVED = ["environments", "homes", "evaluation_slots", "suspect_environments"];
 
-/** The rows of an environment by table, as JSON with all of their columns but the numbers of environment and project: whatever the catalog has. */
+/** The rows of an environment, by every table of the catalog, as JSON with all columns except the ids of environment and project. */
 export function rowsOf(sql: Sql, environmentId: number): Promise<Map<string, string[]>> {
   return sql.begin(async (tx) => {
     await tx`set local time zone 'UTC'`;
@@ -132,7 +132,7 @@ async function readRows(sql: TransactionSql, environmentId: number): Promise<Map
     const found = await sql.unsafe<{ row: string }[]>(
       `select (to_jsonb(t) - 'environment_id' - 'project_id')::text as row from svc."${name}" as t where ${where}`,
     );
-    // The transaction that is waited for is one of that database: elsewhere there is none yet.
+    // The transaction to wait for belongs to one database; in another there is none yet.
     rows.set(name, found.map(({ row }) => row.replace(/("outdated_since": )"\d+"/, '$1"0"')).sort());
   };
   for (const { name } of tables) await read(name, `t.environment_id = ${environmentId}`);
@@ -143,7 +143,7 @@ async function readRows(sql: TransactionSql, environmentId: number): Promise<Map
   return rows;
 }
 
-/** What is read of a customer: its state, its history and what was told of it, as the API and the views show it. */
+/** A customer's state, history and emissions, as the API and the views show them. */
 export async function storyOf(environment: TestEnvironment, customer: string): Promise<object> {
   return {
     document: await environment.documentText(customer),

@@ -1,14 +1,14 @@
 import { vi } from "vitest";
 import { main } from "../../../src/server/main.js";
 
-/** What a command of `svc-server` printed, and its exit code. */
+/** The output of a command of `svc-server`, and its exit code. */
 export interface Run {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** Runs `svc-server …` in this process, on a database; `env` is what else it is told, and undefined what it is not. */
+/** Runs `svc-server …` in this process, on a database, with further variables `env`. */
 export async function runServer(
   databaseUrl: string | undefined,
   args: readonly string[],
@@ -33,5 +33,5 @@ export async function runServer(
   return run;
 }
 
-/** What is printed where an operator can mend what is wrong. */
+/** The result of a failure that the operator can fix. */
 export const refused = (line: string): Run => ({ code: 1, stdout: "", stderr: `svc-server: ${line}\n` });
