@@ -224,7 +224,7 @@ describe("the search", () => {
     ]);
   });
 
-  it("takes at most 200 characters", async () => {
+  it("accepts at most 200 characters", async () => {
     expect((await search("x".repeat(200))).status).toBe(200);
     const { status, text } = await search("x".repeat(201));
     expect([status, text]).toEqual([

@@ -63,7 +63,7 @@ it("a stopping service still answers invalid HTTP, with the address of its docum
   await stopped;
 });
 
-describe("a process that is told to stop", async () => {
+describe("a process that gets a signal to stop", async () => {
   const db = await useDatabase();
   async function start(env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
     const service = await startServiceProcess(db.url, env);
@@ -117,7 +117,7 @@ describe("a process that is told to stop", async () => {
   });
 });
 
-describe("a process that is told to stop while it starts", () => {
+describe("a process that gets a signal to stop while it starts", () => {
   const PROGRAM = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url));
 
   /** Starts a process that never gets as far as listening. */

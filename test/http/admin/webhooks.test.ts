@@ -41,9 +41,9 @@ describe("POST /projects/:project/webhooks", () => {
     expect(await audit("webhook")).toEqual([entry("webhook.created", id, details)]);
     for (const role of ["viewer", "developer"]) {
       const by = await api.service.member(api.owner, role);
-      const untilNotified = { ...made, url: "https://hooks.example.com/…" };
-      expect((await get("/webhooks", by)).body, role).toEqual({ data: [untilNotified], nextCursor: null });
-      expect((await get(`/webhooks/${id}`, by)).body, role).toMatchObject(untilNotified);
+      const redacted = { ...made, url: "https://hooks.example.com/…" };
+      expect((await get("/webhooks", by)).body, role).toEqual({ data: [redacted], nextCursor: null });
+      expect((await get(`/webhooks/${id}`, by)).body, role).toMatchObject(redacted);
     }
     const by = await api.service.member(api.owner, "administrator");
     expect((await get(`/webhooks/${id}`, by)).body).toMatchObject(made);

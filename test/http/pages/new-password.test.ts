@@ -136,7 +136,7 @@ It stops working at THEN. If you did not ask for it, do nothing: your password s
     expect(open).toHaveLength(1);
   });
 
-  it("is told to wait after ten requests from one network address", async () => {
+  it("has to wait after ten requests from one network address", async () => {
     const browser = new Browser(service.url);
     for (let asked = 0; asked < 10; asked++) {
       expect((await browser.fill("/forgotten-password", { email: `nobody${asked}@example.com` })).status).toBe(200);
