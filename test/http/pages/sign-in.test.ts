@@ -199,13 +199,13 @@ describe("trying too often", () => {
   const SPELLINGS =
     "ada@example.com ADA@example.com \tada@example.com Ada@Example.com ada@EXAMPLE.com adA@example.com".split(" ");
   it.each<[string, attempt: (n: number) => [address: string, email: string]]>([
-    ["the address in any spelling", (n) => ["192.0.3.1", SPELLINGS[n]!]],
-    ["a subscriber's whole IPv6 network", (n) => [`2001:db8:0:1:${n}::1`, "ada@example.com"]],
+    ["for the address in any spelling", (n) => ["192.0.3.1", SPELLINGS[n]!]],
+    ["for a subscriber's whole IPv6 network", (n) => [`2001:db8:0:1:${n}::1`, "ada@example.com"]],
     [
       "by the address that the proxy reports, not the client",
       (n) => [`203.0.113.${n}, 198.51.100.1`, "ada@example.com"],
     ],
-  ])("is counted for %s", async (_, attempt) => {
+  ])("is counted %s", async (_, attempt) => {
     const signedInWith = async (n: number, password?: string) => {
       const [address, email] = attempt(n);
       return (await signIn(newBrowser(address), email, password)).status;
