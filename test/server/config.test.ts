@@ -136,7 +136,7 @@ test("an unknown name is warned about with the nearest known one, except a clien
   ]);
 });
 
-test("links to all addresses of the machine are warned about, unless it is said where people reach it", () => {
+test("links to all addresses of the machine are warned about, unless the public address is set", () => {
   const warning =
     "links lead to the pages of this service at 0.0.0.0; set SVC_PUBLIC_URL to the address at which people reach it";
   const env = { SVC_HOST: "0.0.0.0", SVC_DOCS_URL: "https://docs.example.com" };

@@ -290,7 +290,7 @@ describe("a file", () => {
       'invalid byte sequence for encoding "UTF8": 0xff',
     ],
   ])(
-    "that is whole and holds %s is refused in a line that says where, and nothing was done",
+    "that is complete and contains %s is refused in a line that says where, and nothing is imported",
     async (name, edit, said) => {
       const file = await other(name, sealed(edit));
       const db = await createDatabase();

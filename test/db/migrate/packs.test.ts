@@ -68,7 +68,7 @@ drop schema notes;
   expect(ledger).toEqual({ schema: isCluster ? "svc_packs" : null });
 });
 
-it("refuses a pack that there is not, and commands that there are not", async () => {
+it("refuses an unknown pack, and unknown commands", async () => {
   expect(await packs("up", "citrus")).toEqual(refused("there is no pack `citrus`; available: citus"));
   expect(await packs()).toMatchObject({
     code: 2,
