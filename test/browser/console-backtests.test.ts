@@ -20,7 +20,7 @@ const browser = useConsole(fixture);
 
 const addressOf = (path: string) => `${fixture.service.url}/console/acme/app/test/${path}`;
 
-it("by keyboard a version is backtested beside the active one: waiting and done, its page has no barrier", async () => {
+it("a version is backtested against the active one by keyboard, and its page is accessible while it runs and when it is done", async () => {
   const { page, complaints } = browser;
   const press = () => Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
   await page.goto(addressOf("version?id=v1"));
@@ -42,7 +42,7 @@ it("by keyboard a version is backtested beside the active one: waiting and done,
   expect(complaints).toEqual([]);
 });
 
-it("the model's page lists them, and begins one of what has a long name, without a barrier", async () => {
+it("the model's page lists backtests, starts one for a long name, and is accessible", async () => {
   const { page, complaints } = browser;
   await page.goto(addressOf("model"));
   expect(await page.getByRole("region", { name: "Backtests" }).innerText()).toContain("v1 compared with v2");

@@ -4,26 +4,26 @@ import { faultsOf } from "../support/axe.js";
 import { snapshot } from "../support/service.js";
 import { useConsole } from "./support/page.js";
 
-/** Of 256 characters, without a place where it could be broken. */
+/** 256 characters that a browser cannot wrap. */
 const LONG = `<script>${"x".repeat(248)}`;
 
 const fixture = useSpec();
-/** What the addresses of pages name. */
-const named = { webhook: "", delivery: "", event: "" };
+/** Ids in the addresses of pages. */
+const ids = { webhook: "", delivery: "", event: "" };
 beforeAll(async () => {
   const { service } = fixture;
   await fixture.deploy(snapshot({ strictSchema: false }));
   const url = `https://example.com/${"hooks-".repeat(30)}`;
-  const made = await fixture.admin("POST", "/projects/app/webhooks?env=test", { body: { url, eventTypes: ["*"] } });
-  named.webhook = (made.body as { id: string }).id;
-  named.event = eventIdOf(await fixture.batch([{ customerId: LONG, event: "login", properties: { seats: LONG } }]));
+  const created = await fixture.admin("POST", "/projects/app/webhooks?env=test", { body: { url, eventTypes: ["*"] } });
+  ids.webhook = (created.body as { id: string }).id;
+  ids.event = eventIdOf(await fixture.batch([{ customerId: LONG, event: "login", properties: { seats: LONG } }]));
   await fixture.evaluate();
   const attempt = { attempt: 1, attemptedAt: new Date().toISOString(), latencyMs: 5, statusCode: 200, response: LONG };
   const [delivery] = await service.db.sql<[{ id: string; environmentId: number; emissionSeq: string }]>`
     select svc.emission_id(emission_seq) as id, environment_id as "environmentId", emission_seq as "emissionSeq" from svc.deliveries`;
   const { id, environmentId, emissionSeq } = delivery;
-  named.delivery = id;
-  const results = JSON.stringify([{ ...attempt, environmentId, webhookId: named.webhook, emissionSeq }]);
+  ids.delivery = id;
+  const results = JSON.stringify([{ ...attempt, environmentId, webhookId: ids.webhook, emissionSeq }]);
   await service.db.sql`select svc_api.record_attempts(${results}::text::jsonb)`;
 });
 const browser = useConsole(fixture);
@@ -32,16 +32,16 @@ const addressOf = (path: string, env: string) => `${fixture.service.url}/console
 
 it.each<[string, () => string]>([
   ["deliveries", () => "deliveries"],
-  ["a webhook", () => `webhook?id=${named.webhook}`],
-  ["a delivery", () => `delivery?webhook=${named.webhook}&id=${named.delivery}`],
-  ["sending again", () => `resend?webhook=${named.webhook}&id=${named.delivery}`],
+  ["a webhook", () => `webhook?id=${ids.webhook}`],
+  ["a delivery", () => `delivery?webhook=${ids.webhook}&id=${ids.delivery}`],
+  ["sending again", () => `resend?webhook=${ids.webhook}&id=${ids.delivery}`],
   ["events", () => "events"],
   ["a live tail", () => "events?tail=1"],
-  ["an event", () => `event?id=${named.event}`],
+  ["an event", () => `event?id=${ids.event}`],
   ["schema violations", () => "violations"],
   ["emissions", () => "emissions"],
-  ["an emission", () => `emission?id=${named.delivery}`],
-])("%s: no barrier, wide or narrow, light or dark, with data and without", async (_, path) => {
+  ["an emission", () => `emission?id=${ids.delivery}`],
+])("%s: accessible, wide or narrow, light or dark, with data and without", async (_, path) => {
   const { page, complaints } = browser;
   for (const env of path().includes("id=") ? ["test"] : ["test", "live"]) {
     await page.goto(addressOf(path(), env));
@@ -50,7 +50,7 @@ it.each<[string, () => string]>([
   expect(complaints).toEqual([]);
 });
 
-it("a live tail shows what came in since", async () => {
+it("a live tail shows events that arrive after it was opened", async () => {
   const { page } = browser;
   await page.goto(addressOf("events?tail=1", "test"));
   await fixture.batch([{ customerId: "newcomer", event: "login" }]);
@@ -59,9 +59,9 @@ it("a live tail shows what came in since", async () => {
   expect(page.url()).toBe(addressOf("events", "test"));
 });
 
-it("a delivery is sent again by keyboard", async () => {
+it("a delivery is resent by keyboard", async () => {
   const { page } = browser;
-  await page.goto(addressOf(`delivery?webhook=${named.webhook}&id=${named.delivery}`, "test"));
+  await page.goto(addressOf(`delivery?webhook=${ids.webhook}&id=${ids.delivery}`, "test"));
   await page.getByRole("link", { name: "Send it again" }).focus();
   await Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
   await page.getByRole("button", { name: "Send it again" }).focus();

@@ -46,7 +46,7 @@ it.each([
   "test/journey-runs?id=onboarding",
   "live/lifecycle",
   "live/journeys",
-])("%s has no barrier, wide or narrow, light or dark, also where all is unfolded", async (path) => {
+])("%s is accessible, wide or narrow, light or dark, with everything unfolded too", async (path) => {
   const { page, complaints } = browser;
   await page.goto(addressOf(path));
   await unfold(page);
@@ -54,7 +54,7 @@ it.each([
   expect(complaints).toEqual([]);
 });
 
-it("with a keyboard one goes from an arrow of the lifecycle to the customers who went that way", async () => {
+it("the keyboard leads from an arrow of the lifecycle to the customers who made that transition", async () => {
   const { page } = browser;
   await page.goto(addressOf("test/lifecycle"));
   const arrow = page.getByRole("link", { name: "new to customer_with_a_rather_long_name: 5" });

@@ -37,7 +37,7 @@ it.each(["test/operations", "live/operations", "test/recomputes", "live/recomput
   },
 );
 
-it("by keyboard a version is previewed: waiting and done, its page has no barrier", async () => {
+it("a version is previewed by keyboard, and its page is accessible while it runs and when it is done", async () => {
   const { page, complaints } = browser;
   const press = () => Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
   await page.goto(addressOf("test/version?id=v1"));
@@ -56,7 +56,7 @@ it("by keyboard a version is previewed: waiting and done, its page has no barrie
   expect(complaints).toEqual([]);
 });
 
-it("by keyboard a dry run is found from operations, and becomes a recompute", async () => {
+it("a dry run is found from the operations page by keyboard, and becomes a recompute", async () => {
   const { page } = browser;
   const press = () => Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
   await worker.runNext();

@@ -4,23 +4,23 @@ import { useSpec } from "../spec/support/fixture.js";
 import { faultsOf } from "../support/axe.js";
 import { useConsole } from "./support/page.js";
 
-/** Of 256 characters, without a place where it could be broken. */
+/** 256 characters that a browser cannot wrap. */
 const LONG = `<script>${"x".repeat(248)}`;
 
 const fixture = useSpec();
-/** What the addresses of pages name. */
-const named = { member: "", invitation: "", key: "", token: "" };
+/** Ids in the addresses of pages. */
+const ids = { member: "", invitation: "", key: "", token: "" };
 beforeAll(async () => {
   const make = async (path: string, body: object) => {
-    const made = await fixture.admin("POST", path, { body });
-    expect([path, made.status]).toEqual([path, 201]);
-    return made.body as { id: string; key: { id: string } };
+    const created = await fixture.admin("POST", path, { body });
+    expect([path, created.status]).toEqual([path, 201]);
+    return created.body as { id: string; key: { id: string } };
   };
   const address = `guest-${"x".repeat(200)}@example.com`;
-  named.member = await userIdOf(fixture.service, "owner@acme.example");
-  named.invitation = (await make("/organization/invitations", { email: address, role: "viewer" })).id;
-  named.key = (await make("/projects/app/keys?env=live", { name: LONG })).key.id;
-  named.token = (await make("/organization/tokens", { label: LONG, role: "developer" })).id;
+  ids.member = await userIdOf(fixture.service, "owner@acme.example");
+  ids.invitation = (await make("/organization/invitations", { email: address, role: "viewer" })).id;
+  ids.key = (await make("/projects/app/keys?env=live", { name: LONG })).key.id;
+  ids.token = (await make("/organization/tokens", { label: LONG, role: "developer" })).id;
 });
 const browser = useConsole(fixture);
 
@@ -29,13 +29,13 @@ const addressOf = (path: string) => `${fixture.service.url}/console/acme/app/liv
 it.each<[string, () => string]>([
   ["settings", () => "settings"],
   ["members", () => "members"],
-  ["a member", () => `member?id=${named.member}`],
-  ["an invitation", () => `invitation?id=${named.invitation}`],
+  ["a member", () => `member?id=${ids.member}`],
+  ["an invitation", () => `invitation?id=${ids.invitation}`],
   ["keys", () => "keys"],
-  ["a key", () => `key?id=${named.key}`],
+  ["a key", () => `key?id=${ids.key}`],
   ["tokens", () => "tokens"],
-  ["a token", () => `token?id=${named.token}`],
-])("%s: no barrier, wide or narrow, light or dark", async (_, path) => {
+  ["a token", () => `token?id=${ids.token}`],
+])("%s: accessible, wide or narrow, light or dark", async (_, path) => {
   const { page, complaints } = browser;
   await page.goto(addressOf(path()));
   expect(await page.getByText("Not found").count()).toBe(0);
@@ -43,7 +43,7 @@ it.each<[string, () => string]>([
   expect(complaints).toEqual([]);
 });
 
-it("somebody is invited by keyboard, and the link is selected at once", async () => {
+it("a member is invited by keyboard, and the link is selected at once", async () => {
   const { page, complaints } = browser;
   const press = async (key: string) => Promise.all([page.waitForEvent("load"), page.keyboard.press(key)]);
   await page.goto(addressOf("settings"));
@@ -66,11 +66,11 @@ it("somebody is invited by keyboard, and the link is selected at once", async ()
   expect(complaints).toEqual([]);
 });
 
-it("whoever only looks meets no barrier either", async () => {
+it("pages are accessible for viewers too", async () => {
   const { page, complaints } = browser;
   const { sql } = fixture.service.db;
   await sql`update iam.memberships set role = 'viewer' where organization_id = ${fixture.owner.organizationId}`;
-  for (const path of ["settings", "members", `member?id=${named.member}`, "keys", `key?id=${named.key}`, "tokens"]) {
+  for (const path of ["settings", "members", `member?id=${ids.member}`, "keys", `key?id=${ids.key}`, "tokens"]) {
     await page.goto(addressOf(path));
     expect(await page.locator("main form").count(), path).toBe(0);
     expect(await faultsOf(page), path).toEqual([]);

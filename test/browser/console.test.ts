@@ -60,15 +60,18 @@ it.each([
   ],
   ["today without data", "../live/today", "Today"],
   ["customers without data", "../live/customers", "Customers"],
-])("has no barrier: %s, wide or narrow, in light or dark, and asks nothing of others", async (_name, path, heading) => {
-  const { page, complaints } = browser;
-  await page.goto(at(path));
-  expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe(heading);
-  expect(await faultsOf(page)).toEqual([]);
-  expect(complaints).toEqual([]);
-});
+])(
+  "is accessible: %s, wide or narrow, light or dark, and requests nothing from other hosts",
+  async (_name, path, heading) => {
+    const { page, complaints } = browser;
+    await page.goto(at(path));
+    expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe(heading);
+    expect(await faultsOf(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  },
+);
 
-it("answers by keyboard who needs a call, and why", async () => {
+it("shows by keyboard who needs a call, and why", async () => {
   const { page } = browser;
   const press = async (key: string) => Promise.all([page.waitForEvent("load"), page.keyboard.press(key)]);
   await page.goto(at("today"));

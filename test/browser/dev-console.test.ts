@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 const browser = usePage();
 
-/** Moves the slider to a day since the start, by the keys that a slider has, and goes there. */
+/** Moves the slider by keyboard to a day since the start, and submits it. */
 async function goTo(day: number): Promise<void> {
   const { page } = browser;
   const slider = page.getByRole("slider");
@@ -38,7 +38,7 @@ async function goTo(day: number): Promise<void> {
 
 const state = () => browser.page.getByRole("region", { name: "State", exact: true }).getByRole("link").innerText();
 
-it("an author follows an account from its sign-up to its churn by the slider, and looks back", async () => {
+it("an author follows an account from sign-up to churn with the slider, and looks back", async () => {
   const { page, complaints } = browser;
   const events = [
     { customerId: "globex", event: "signed_up", properties: { source: "self_serve" } },

@@ -34,8 +34,8 @@ afterAll(async () => {
 
 let context: BrowserContext;
 let page: Page;
-let asked: DeviceAuthorizationResponse;
-/** What the browser complains about: failures of scripts, and what a page's policy forbade. */
+let authorization: DeviceAuthorizationResponse;
+/** Script errors and policy violations that the browser reported. */
 let complaints: string[];
 beforeEach(async ({ skip }) => {
   if (typeof launched === "string") return skip(launched);
@@ -44,7 +44,7 @@ beforeEach(async ({ skip }) => {
   complaints = [];
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(error.message));
-  asked = await service.ask();
+  authorization = await service.ask();
 });
 afterEach(async () => {
   if (typeof launched !== "string") await context.close();
@@ -52,18 +52,18 @@ afterEach(async () => {
 
 const heading = () => page.getByRole("heading", { level: 1 }).innerText();
 
-/** Waits for the focus, which a browser moves to a new page's first field only when it draws that. */
+/** Waits for the focus: the browser moves it to the first field of a new page only when it renders the field. */
 async function expectFocus(idOrText: string): Promise<void> {
   const focused = () => page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()");
   await expect.poll(focused).toBe(idOrText);
 }
 
-/** Presses a key that sends a form, and waits for the page that answers. */
+/** Presses a key that submits a form, and waits for the resulting page. */
 async function send(key: string): Promise<void> {
   await Promise.all([page.waitForEvent("load"), page.keyboard.press(key)]);
 }
 
-/** By keyboard only: the first field has the focus already. */
+/** Signs in by keyboard only: the first field already has the focus. */
 async function signIn(): Promise<void> {
   await expectFocus("email");
   await page.keyboard.type(EMAIL);
@@ -73,17 +73,17 @@ async function signIn(): Promise<void> {
 }
 
 describe("a person with a keyboard", () => {
-  it("is led to sign in, sees what asks, approves, and the device gets its token", async () => {
-    expect((await service.refused(asked.device_code)).error).toBe("authorization_pending");
+  it("is led to sign in, sees which device asks, approves, and the device gets its token", async () => {
+    expect((await service.refused(authorization.device_code)).error).toBe("authorization_pending");
 
-    await page.goto(asked.verification_uri_complete!);
+    await page.goto(authorization.verification_uri_complete!);
     expect(new URL(page.url()).pathname).toBe("/login");
     await signIn();
 
-    expect(page.url()).toBe(asked.verification_uri_complete);
+    expect(page.url()).toBe(authorization.verification_uri_complete);
     expect(await heading()).toBe("Sign in a device");
     await expectFocus("user_code");
-    expect(await page.getByLabel("Code").inputValue()).toBe(asked.user_code);
+    expect(await page.getByLabel("Code").inputValue()).toBe(authorization.user_code);
     await send("Enter");
 
     expect(await heading()).toBe("Approve this device?");
@@ -95,29 +95,29 @@ describe("a person with a keyboard", () => {
     await send("Enter");
 
     expect(await heading()).toBe("Device approved");
-    const { access_token: token } = await service.poll(asked.device_code);
+    const { access_token: token } = await service.poll(authorization.device_code);
     const reply = await service.request("GET", "/whoami", { by: { ...owner, token } });
     expect(reply.status).toBe(200);
     expect(complaints).toEqual([]);
   });
 
-  it("types the code, and denies", async () => {
-    await page.goto(asked.verification_uri);
+  it("types the code and denies", async () => {
+    await page.goto(authorization.verification_uri);
     await signIn();
     await expectFocus("user_code");
-    await page.keyboard.type(asked.user_code.toLowerCase().replace("-", ""));
+    await page.keyboard.type(authorization.user_code.toLowerCase().replace("-", ""));
     await send("Enter");
     expect(await heading()).toBe("Approve this device?");
     await page.getByRole("button", { name: "Deny" }).focus();
     await send("Space");
     expect(await heading()).toBe("Device denied");
-    expect((await service.refused(asked.device_code)).error).toBe("access_denied");
+    expect((await service.refused(authorization.device_code)).error).toBe("access_denied");
     expect(complaints).toEqual([]);
   });
 });
 
 describe("the pages", () => {
-  it("have names for what they hold, and fit a phone", async () => {
+  it("label their elements, and fit a phone", async () => {
     const button = (name: string) => page.getByRole("button", { name, exact: true });
     const tooWide: Record<string, string[]> = {};
     const look = async (name: string) => {
@@ -127,7 +127,7 @@ describe("the pages", () => {
       tooWide[name] = await screenshots.take(page, name);
     };
 
-    await page.goto(asked.verification_uri);
+    await page.goto(authorization.verification_uri);
     await look("login");
     await page.getByLabel("E-mail address").fill(EMAIL);
     await page.getByLabel("Password").fill("wrong");
@@ -145,7 +145,7 @@ describe("the pages", () => {
     expect(await page.getByRole("alert").innerText()).toContain("No device is waiting with this code.");
     await look("device-unknown");
 
-    await page.getByLabel("Code").fill(asked.user_code);
+    await page.getByLabel("Code").fill(authorization.user_code);
     await button("Continue").click();
     expect(await page.getByRole("term").allInnerTexts()).toEqual(["Code", "Program", "Address", "Requested"]);
     expect(await button("Deny").count()).toBe(1);
@@ -179,7 +179,7 @@ describe("another site", () => {
   });
   afterAll(() => new Promise((resolve) => elsewhere.close(resolve)));
   beforeEach(async () => {
-    await page.goto(asked.verification_uri);
+    await page.goto(authorization.verification_uri);
     await signIn();
   });
   const visit = (html: string) => {
@@ -187,11 +187,11 @@ describe("another site", () => {
     return page.goto(`http://localhost:${(elsewhere.address() as AddressInfo).port}/`);
   };
   const stillWaits = async () =>
-    expect((await service.refused(asked.device_code)).error).toMatch(/^(authorization_pending|slow_down)$/);
+    expect((await service.refused(authorization.device_code)).error).toMatch(/^(authorization_pending|slow_down)$/);
 
   it("cannot make the browser approve", async () => {
     await visit(`<form method="post" action="${service.url}/device">
-      <input name="user_code" value="${asked.user_code}"><input name="decision" value="approve"><button>Win</button></form>`);
+      <input name="user_code" value="${authorization.user_code}"><input name="decision" value="approve"><button>Win</button></form>`);
     await page.getByRole("button", { name: "Win" }).click();
     await page.waitForURL(`${service.url}/device`);
     expect(await heading()).toBe("The form came from another site");
@@ -199,7 +199,7 @@ describe("another site", () => {
   });
 
   it("cannot frame the page", async () => {
-    await visit(`<iframe src="${asked.verification_uri_complete}"></iframe>`);
+    await visit(`<iframe src="${authorization.verification_uri_complete}"></iframe>`);
     await expect.poll(() => complaints.join("\n")).toContain("frame-ancestors");
     expect(await page.frames()[1]!.getByLabel("Code").count()).toBe(0);
     await stillWaits();

@@ -14,14 +14,14 @@ it.each([
   "/docs/webhooks",
   "/docs/formats",
   "/docs/operations/monitoring",
-])("%s has no barrier, wide or narrow, light or dark", async (path) => {
+])("%s is accessible, wide or narrow, light or dark", async (path) => {
   const { page, complaints } = browser;
   await page.goto(fixture.service.url + path);
   expect(await faultsOf(page)).toEqual([]);
   expect(complaints).toEqual([]);
 });
 
-it("leads a reader with a keyboard from the search to the section", async () => {
+it("leads from the search to the section by keyboard", async () => {
   const { page } = browser;
   await page.goto(`${fixture.service.url}/docs/webhooks`);
   await page.getByRole("searchbox").focus();

@@ -6,17 +6,17 @@ import type { Page } from "playwright-core";
 const SCHEMES = ["light", "dark"] as const;
 const SIZES = { wide: { width: 1024, height: 768 }, phone: { width: 360, height: 740 } };
 
-/** Pictures of pages, for people to look at: kept where SVC_SCREENSHOTS names a directory. */
+/** Screenshots of pages for people to look at; kept if SVC_SCREENSHOTS names a directory. */
 export interface Screenshots {
-  /** Takes the page in light and dark, wide and on a phone, and says in which of them it has to be scrolled sideways. */
+  /** Takes the page in light and dark, wide and on a phone. Returns the sizes at which it has to be scrolled sideways. */
   take(page: Page, name: string): Promise<string[]>;
-  /** Removes them unless they are to be kept. */
+  /** Removes the screenshots unless SVC_SCREENSHOTS is set. */
   remove(): Promise<void>;
 }
 
 export async function openScreenshots(): Promise<Screenshots> {
-  const kept = process.env["SVC_SCREENSHOTS"];
-  const directory = kept ?? (await mkdtemp(path.join(os.tmpdir(), "svc-screenshots-")));
+  const keepIn = process.env["SVC_SCREENSHOTS"];
+  const directory = keepIn ?? (await mkdtemp(path.join(os.tmpdir(), "svc-screenshots-")));
   await mkdir(directory, { recursive: true });
   return {
     take: async (page, name) => {
@@ -32,7 +32,7 @@ export async function openScreenshots(): Promise<Screenshots> {
       return tooWide;
     },
     remove: async () => {
-      if (kept === undefined) await rm(directory, { recursive: true });
+      if (keepIn === undefined) await rm(directory, { recursive: true });
     },
   };
 }

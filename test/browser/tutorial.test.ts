@@ -7,8 +7,8 @@ import { startSession } from "../console/support/session.js";
 import { startReceiver, type Receiver } from "../webhooks/support/receiver.js";
 import { usePage } from "./support/page.js";
 
-// What docs/tutorial.md ends with, looked at: who is stuck, why, whether the webhook arrived, what the second deploy changed. Everything is
-// reached by the keys Tab, Shift and Enter.
+// The state at the end of docs/tutorial.md in the console: who is stuck, why, whether the webhook arrived, what the second deploy changed.
+// Everything is reached by the keys Tab, Shift and Enter.
 
 const OWNER = "ada@example.com";
 const DAY_MS = 86_400_000;
@@ -24,7 +24,7 @@ const STUCK = `
 let acme: Awaited<ReturnType<typeof startAcme>>;
 let receiver: Receiver;
 
-/** A command line of the owner, which must not fail. */
+/** Runs a command as the owner; it must succeed. */
 async function run<T>(...argv: string[]): Promise<T> {
   const { code, stdout, stderr } = await svc([...argv, "--json"], { cwd: acme.directory, env: acme.env });
   if (code !== 0) throw new Error(`svc ${argv.join(" ")}: ${stderr}${stdout}`);
@@ -68,7 +68,7 @@ const FOCUSED = `(() => {
   return tagName === "A" ? innerText.trim() : null;
 })()`;
 
-/** Goes on with Tab to the link of this text, and follows it. */
+/** Presses Tab until the link with this text has the focus, and follows it. */
 async function follow(text: string): Promise<void> {
   const { page } = browser;
   for (let keys = 0; keys < 100; keys++) {
@@ -80,16 +80,16 @@ async function follow(text: string): Promise<void> {
   throw new Error(`no link ${text} is reached with Tab at ${page.url()}`);
 }
 
-const shown = () => browser.page.getByRole("main").innerText();
+const mainText = () => browser.page.getByRole("main").innerText();
 
-it("who is stuck, why, whether the webhook arrived, and what the second deploy changed are found by keyboard", async () => {
+it("the keyboard suffices to find who is stuck, why, whether the webhook arrived, and what the second deploy changed", async () => {
   const { page, complaints } = browser;
   await page.goto(`${acme.url}/console`);
 
   await follow("Segments");
   await follow("stuck_in_trial");
-  expect(await shown()).toMatch(/initech/);
-  expect(await shown()).not.toMatch(/globex/);
+  expect(await mainText()).toMatch(/initech/);
+  expect(await mainText()).not.toMatch(/globex/);
 
   await follow("initech");
   expect(await page.getByRole("region", { name: "Why" }).innerText()).toMatch(
@@ -98,17 +98,17 @@ it("who is stuck, why, whether the webhook arrived, and what the second deploy c
 
   await follow("Deliveries");
   await follow(receiver.url);
-  expect(await shown()).toMatch(/success\.call\s+initech\s+delivered/);
+  expect(await mainText()).toMatch(/success\.call\s+initech\s+delivered/);
   await follow("success.call");
-  expect(await shown()).toMatch(/Status\s+delivered[^]*Attempts[^]*HTTP 2\d\d/);
+  expect(await mainText()).toMatch(/Status\s+delivered[^]*Attempts[^]*HTTP 2\d\d/);
 
   await follow("Model");
   await follow("v2");
-  expect(await shown()).toMatch(/What is different from v1[^]*stuck_in_trial[^]*at least 3d → [^]*at least 5d/);
+  expect(await mainText()).toMatch(/What is different from v1[^]*stuck_in_trial[^]*at least 3d → [^]*at least 5d/);
 
   await follow("Operations");
   await follow("Recompute");
-  expect(await shown()).toMatch(/Customers\s+2 changed[^]*globex\s+−stuck_in_trial/);
+  expect(await mainText()).toMatch(/Customers\s+2 changed[^]*globex\s+−stuck_in_trial/);
   await follow("globex");
   expect(await page.getByRole("region", { name: "Segments" }).innerText()).toContain("in none");
   expect(complaints).toEqual([]);

@@ -9,14 +9,14 @@ const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "localhost"]);
 
 interface Opened {
   readonly page: Page;
-  /** What the browser complained about in this test: failures of scripts, what a policy forbade, what was asked of another machine. */
+  /** Script errors, policy violations and requests to other hosts that the browser reported in this test. */
   readonly complaints: string[];
 }
 
 /**
- * A page for all tests of the file, which are skipped where there is no browser.
+ * A page for all tests of the file, which are skipped if there is no browser.
  *
- * @param prepare what the browser is given before, once what the file prepared before it is there
+ * @param prepare prepares the browser context; it runs after the `beforeAll` hooks that precede this call
  */
 export function usePage(prepare: (context: BrowserContext) => Promise<void> = async () => undefined): Opened {
   let launched: Browser | string;
