@@ -75,18 +75,18 @@ describe("a failure is one line that says what to do", () => {
       error("FORBIDDEN", "no\u001b[2Jthing\r\nerror: fake", 403),
       "[FORBIDDEN]: no\\u001b[2Jthing\\u000d\\u000aerror: fake.",
     ],
-  ])("%s", async (_what, answer, told) => {
-    expect(await whoami(answer)).toEqual({ code: 1, stdout: "", stderr: `error ${told}\n` });
+  ])("%s", async (_what, answer, error) => {
+    expect(await whoami(answer)).toEqual({ code: 1, stdout: "", stderr: `error ${error}\n` });
   });
 
-  test("nothing listens there, or what closes every connection at once, or what speaks no TLS", async () => {
-    const told = async (at: string) => (await svc(["whoami"], { at })).stderr;
-    expect(await told("http://127.0.0.1:1")).toBe(
+  test("nothing listens there, or a server that closes every connection, or one that does not speak TLS", async () => {
+    const errorOf = async (at: string) => (await svc(["whoami"], { at })).stderr;
+    expect(await errorOf("http://127.0.0.1:1")).toBe(
       "error [SERVICE_UNREACHABLE]: <service> cannot be reached (connection refused). Start the service, or set SVC_API_URL to its address.\n",
     );
     const closing = createServer().on("connection", (socket) => socket.destroy());
-    expect(await told(await served(closing))).toContain("cannot be reached (connection closed). Start");
-    expect(await told((await cannedServer(EXPIRED)).url.replace("http:", "https:"))).toBe(
+    expect(await errorOf(await served(closing))).toContain("cannot be reached (connection closed). Start");
+    expect(await errorOf((await cannedServer(EXPIRED)).url.replace("http:", "https:"))).toBe(
       "error [SERVICE_UNREACHABLE]: <service> cannot be reached (that port does not speak TLS). Begin its address with http:// in SVC_API_URL.\n",
     );
   });
@@ -99,7 +99,7 @@ test("--debug adds the stack on standard error", async () => {
   expect(stderr).toMatch(/\nerror \[INVALID_SESSION\]: .*\n$/);
 });
 
-test("a number with more digits than JavaScript holds passes unchanged, in and out", async () => {
+test("a number with more digits than JavaScript can hold passes unchanged, in and out", async () => {
   const body = '{"eventId":"evt_1","accepted":true,"queued":true,"duplicate":false,"n":12345678901234567890}';
   const { url, seen } = await cannedServer({ status: 202, body });
   const argv = ["events", "send", "paid", "--customer", "007", "--props", '{"id": 12345678901234567890}', "--json"];
@@ -117,7 +117,7 @@ describe("tables", () => {
   const rows = json({ data: [webhook], nextCursor: "abc" });
   const argv = ["webhooks", "list", "--project", "p", "--limit", "1"];
 
-  test("fit the terminal, and keep ids whole", async () => {
+  test("fit the terminal, and do not cut ids", async () => {
     const { url } = await cannedServer(rows);
     const env = { ...SESSION, SVC_API_URL: url, NO_COLOR: "1" };
     const { stdout } = await svc(argv, { env, terminal: true, columns: 100 });
@@ -130,7 +130,7 @@ describe("tables", () => {
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
   });
 
-  test("are whole where there is no terminal", async () => {
+  test("are not cut if there is no terminal", async () => {
     const { url } = await cannedServer(rows);
     const { stdout, stderr } = await svc(argv, { env: { ...SESSION, SVC_API_URL: url } });
     expect(stdout).toContain("long/".repeat(20));
@@ -142,7 +142,7 @@ describe("tables", () => {
     ["NO_COLOR", { NO_COLOR: "1" }, [], false],
     ["--no-color", {}, ["--no-color"], false],
     ["a dumb terminal", { TERM: "dumb" }, [], false],
-  ])("have colour or not: %s", async (_what, variables, options, colored) => {
+  ])("are coloured or not: %s", async (_what, variables, options, colored) => {
     const { url } = await cannedServer(rows);
     const env = { ...SESSION, SVC_API_URL: url, ...variables };
     const { stdout } = await svc([...argv, ...options], { env, terminal: true });

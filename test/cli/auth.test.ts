@@ -8,23 +8,23 @@ import type { Actor } from "../support/service.js";
 import { type RunOptions, steady, svc } from "./support/run-svc.js";
 import { useDirectory } from "../support/directory.js";
 
-// Sign-ins against the real service, at the same time: each waits five seconds before it asks whether it was approved.
+// Concurrent sign-ins at the real service: each waits five seconds before it asks whether it was approved.
 
 const service = useOAuthService();
 const root = await useDirectory();
 
 interface Person {
   owner: Actor;
-  /** A folder for sessions, which is not there yet. */
+  /** A directory for sessions, which does not exist yet. */
   home: string;
 }
 
-/** An owner of an organization, at a machine where nobody has signed in. */
+/** An owner of an organization on a machine without a session. */
 async function person(slug: string): Promise<Person> {
   return { owner: await service.owner(slug), home: path.join(root, slug, "config", "svc") };
 }
 
-/** One who has signed in; what was kept of it. */
+/** A person who has signed in, with the stored session. */
 async function signedIn(slug: string): Promise<Person & { session: Kept }> {
   const who = await person(slug);
   const token = newCredential("token");
@@ -44,7 +44,7 @@ async function signedIn(slug: string): Promise<Person & { session: Kept }> {
   return { ...who, session };
 }
 
-/** Runs a command against the service; what differs from run to run is replaced. */
+/** Runs a command against the service; replaces what differs from run to run. */
 async function run({ owner, home }: Person, argv: readonly string[], options: RunOptions = {}) {
   const env = { SVC_API_URL: service.url, ...options.env };
   return steady(await svc(argv, { ...options, configDirectory: home, env }), [
@@ -55,7 +55,7 @@ async function run({ owner, home }: Person, argv: readonly string[], options: Ru
   ]);
 }
 
-/** Signs in; the person approves at a browser as soon as the code is shown. */
+/** Signs in; the person approves in a browser as soon as the code is shown. */
 async function login(who: Person, argv: readonly string[] = []) {
   let decided: Promise<unknown> | undefined;
   const decide = async (userCode: string) => {
@@ -85,7 +85,7 @@ async function sessionOf({ home }: Person): Promise<Kept | undefined> {
 const isGood = async ({ owner }: Person, session: Kept | undefined) =>
   (await service.request("GET", "/whoami", { by: { ...owner, token: session!.accessToken } })).status === 200;
 
-/** How many tokens the person has of sign-ins that are good. */
+/** The number of valid session tokens of the person. */
 async function goodTokens({ owner }: Person): Promise<number> {
   const [row] = await service.db.sql<[{ n: number }]>`
     select count(*)::integer as n from iam.access_tokens
@@ -94,7 +94,7 @@ async function goodTokens({ owner }: Person): Promise<number> {
   return row.n;
 }
 
-/** Makes the person a viewer in somebody else's organization. */
+/** Makes the person a viewer in the organization of `other`. */
 async function join({ owner }: Person, other: Actor): Promise<void> {
   await service.db.sql`
     insert into iam.memberships (organization_id, user_id, role)
@@ -102,7 +102,7 @@ async function join({ owner }: Person, other: Actor): Promise<void> {
 }
 
 describe.concurrent("signing in", () => {
-  test("shows the code, waits for the approval and keeps the session where nobody else reads it; signing out ends it", async ({
+  test("shows the code, waits for the approval and stores the session readable by its owner only; signing out ends it", async ({
     expect,
   }) => {
     const ada = await person("acme");
@@ -164,7 +164,7 @@ describe.concurrent("signing in", () => {
     `);
   });
 
-  test("again replaces the session, and ends the one before; with --json it prints one document, without the token", async ({
+  test("again replaces and ends the previous session; with --json it prints one document, without the token", async ({
     expect,
   }) => {
     const ada = await signedIn("again");
@@ -189,7 +189,7 @@ describe.concurrent("signing in", () => {
 });
 
 describe.concurrent("a session", () => {
-  test("works in another organization by SVC_ORGANIZATION; a wrong one is told with those that are right", async ({
+  test("works in another organization by SVC_ORGANIZATION; an error about a wrong one lists the right ones", async ({
     expect,
   }) => {
     const ada = await signedIn("moved");

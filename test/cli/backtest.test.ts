@@ -32,7 +32,7 @@ const START = Date.parse("2026-01-01T12:00:00Z");
 const DAY = 86_400_000;
 const at = (day: number) => new Date(START + day * DAY).toISOString();
 
-/** Forty customers log in every other day, for ninety days. Every third stops some day, and cancels twelve days later. */
+/** Forty customers log in every other day for ninety days. Every third one stops on some day, and cancels twelve days later. */
 const EVENTS = Array.from({ length: 40 }, (_, customer) => {
   const customerId = `c${String(customer).padStart(2, "0")}`;
   const ends = customer % 3 === 0 ? 30 + customer : 90;
@@ -54,7 +54,7 @@ afterAll(() => rm(cwd, { recursive: true }));
 
 const ASKED = ["--outcome", "event:cancelled", "--within", "14d", "--from", "2026-01-05"];
 
-/** Runs `svc backtest` over the file. */
+/** Runs `svc backtest` on the file. */
 async function backtest(...argv: string[]) {
   const result = await svc(
     ["backtest", ...ASKED, ...(argv.includes("--events") ? [] : ["--events", "events.jsonl"]), ...argv],
@@ -63,8 +63,8 @@ async function backtest(...argv: string[]) {
   return steady(result, [[/\b[0-9a-f]{12}\b/g, "<hash>"]]);
 }
 
-describe("over a file", () => {
-  test("tells a person what the model said before the outcome, and what it is worth", async () => {
+describe("on a file", () => {
+  test("shows people what the model said before the outcome, and how useful that is", async () => {
     expect(await backtest()).toMatchInlineSnapshot(`
       A backtest over events.jsonl: local; nothing was changed.
 
@@ -121,7 +121,7 @@ describe("over a file", () => {
     `);
   });
 
-  test("of two models is a comment for a pull request", async () => {
+  test("of two models makes a comment for a pull request", async () => {
     expect(await backtest("--against", "before", "--markdown")).toMatchInlineSnapshot(`
       ### Do \`local\` and \`before\` predict \`event:cancelled\`?
 
@@ -255,7 +255,7 @@ describe("over a file", () => {
     `);
   });
 
-  test("names of files and folders are no Markdown, and cannot rewrite a terminal", async () => {
+  test("names of files and folders are not taken as Markdown, and cannot rewrite a terminal", async () => {
     const [file, folder] = ["a`b\u001b[2J|*.jsonl", "@b\u001b[2J*"];
     await cp(path.join(cwd, "events.jsonl"), path.join(cwd, file));
     await cp(path.join(cwd, "before"), path.join(cwd, folder), { recursive: true });
@@ -263,13 +263,13 @@ describe("over a file", () => {
     expect(told.stdout.split("\n", 1)).toEqual([
       "A backtest over a`b\\u001b[2J|*.jsonl: local and @b\\u001b[2J*; nothing was changed.",
     ]);
-    expect(told.stdout).not.toContain("\u001b");
+    expect(result.stdout).not.toContain("\u001b");
     const { stdout } = await backtest("--events", file, "--against", folder, "--markdown");
     expect(stdout).toContain("<sub>svc backtest: `` a`b\\u001b[2J\\|*.jsonl ``, model <hash></sub>");
     expect(stdout).toContain("the lower score of `@b\\u001b[2J*` (95 %");
   });
 
-  test("with identifies among lines out of order says what that means", async () => {
+  test("warns what identifies among unordered lines mean", async () => {
     const identify = { type: "identify", customerId: "c00", traits: {} };
     const lines = [...EVENTS, identify].map((line) => JSON.stringify(line));
     await writeFile(path.join(cwd, "unordered.jsonl"), lines.join("\n"));
@@ -279,7 +279,7 @@ describe("over a file", () => {
     expect(await backtest("--events", "unordered.jsonl", "--present-traits")).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("is one document, with all figures", async () => {
+  test("with --json is one document with all figures", async () => {
     const { code, stdout } = await backtest("--json", "--present-traits", "--sample", "20");
     expect(code).toBe(0);
     const document = JSON.parse(stdout) as { report: BacktestReport };
@@ -288,7 +288,7 @@ describe("over a file", () => {
     expect(document.report.customers.looked).toBe(20);
   });
 
-  test("has a line for each sample as CSV, which is all that the figures are made of", async () => {
+  test("as CSV has a line for each sample, from which all figures can be computed", async () => {
     const { stdout } = await backtest("--against", "before", "--csv");
     const [heads, ...lines] = stdout.trimEnd().split("\n");
     expect(heads).toMatchInlineSnapshot(
@@ -328,12 +328,12 @@ describe("on a service", () => {
   }, 120_000);
   afterAll(() => acme.stop());
 
-  // What the file knows of these looks is all that there is to know, so the service, which knows more of what came later, says the same.
+  // Up to this date the file has all outcomes, so the service, which knows later events too, gets the same result.
   const SAME = ["--to", "2026-03-16"];
-  const asked = (...argv: string[]) => onService("backtest", "--project", "shop", ...ASKED, ...SAME, ...argv);
+  const askService = (...argv: string[]) => onService("backtest", "--project", "shop", ...ASKED, ...SAME, ...argv);
 
-  test("a job comes to the same figures as the file of the same events", async () => {
-    const { code, stdout, stderr } = await asked("--json");
+  test("a job results in the same figures as a file of the same events", async () => {
+    const { code, stdout, stderr } = await askService("--json");
     expect({ code, stderr }).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(
@@ -348,8 +348,8 @@ describe("on a service", () => {
     );
   });
 
-  test("a model of a folder is judged beside a version, and every sample is a line", async () => {
-    const service = await asked("--model", "before", "--against", "v1", "--csv");
+  test("the model of a folder is compared with a version, with a line for each sample", async () => {
+    const service = await askService("--model", "before", "--against", "v1", "--csv");
     const ofFile = await backtest("--model", "before", "--against", ".", "--csv", ...SAME);
     expect(service.stdout.replaceAll("v1.", "..")).toBe(ofFile.stdout);
   });
@@ -360,24 +360,24 @@ describe("on a service", () => {
     expect(stdout).toContain("- The present traits are used at every instant");
   });
 
-  test("what was asked before is read again, in every form", async () => {
-    const document = await asked("--json");
+  test("an earlier backtest can be read again in every format", async () => {
+    const document = await askService("--json");
     const { id } = JSON.parse(document.stdout) as { id: string };
-    const again = (...argv: string[]) => onService("backtest", "--project", "shop", "--job", id, ...argv);
-    expect(await again("--json")).toEqual({ code: 0, stdout: document.stdout, stderr: "" });
-    expect((await again()).stdout).toContain(`Backtest ${id} in test of shop: v1; nothing was changed.`);
-    expect((await again("--markdown")).stdout).toContain(`svc backtest: ${id}, v1`);
-    expect((await again("--csv")).stdout).toBe((await asked("--csv")).stdout);
+    const readAgain = (...argv: string[]) => onService("backtest", "--project", "shop", "--job", id, ...argv);
+    expect(await readAgain("--json")).toEqual({ code: 0, stdout: document.stdout, stderr: "" });
+    expect((await readAgain()).stdout).toContain(`Backtest ${id} in test of shop: v1; nothing was changed.`);
+    expect((await readAgain("--markdown")).stdout).toContain(`svc backtest: ${id}, v1`);
+    expect((await readAgain("--csv")).stdout).toBe((await askService("--csv")).stdout);
   });
 
   test("where nothing was deployed it says so", async () => {
     expect((await asked("--env", "live")).stderr).toBe(
       "error [NOTHING_DEPLOYED]: Nothing was deployed to live of project shop yet, so there is no model to judge. Give one with --model or --version, or deploy it first: `svc deploy --env live --project shop`.\n",
     );
-    expect((await asked("--against", "v9")).stderr).toContain("error [VERSION_NOT_FOUND]");
+    expect((await askService("--against", "v9")).stderr).toContain("error [VERSION_NOT_FOUND]");
   });
 
-  test("what the service cannot read in the question it refuses in words", async () => {
+  test("the service explains why it refuses a mistaken outcome", async () => {
     expect(
       await onService("backtest", "--project", "shop", "--outcome", "event:canceled", "--within", "14d"),
     ).toMatchObject({
@@ -422,8 +422,8 @@ test("docs/backtest.md has the columns of --csv", async () => {
   expect([...table.matchAll(/^\| `(\S+)`/gm)].map(([, head]) => head)).toEqual([...new Set(heads.split(","))]);
 });
 
-describe("what cannot be answered", () => {
-  test("lines of the file that are wrong are told by their numbers", async () => {
+describe("mistakes", () => {
+  test("wrong lines of the file are reported with their numbers", async () => {
     const { code, stderr, stdout } = await svc(["backtest", ...ASKED, "--events", "bad.jsonl"], { cwd });
     expect({ code, stderr, stdout }).toMatchInlineSnapshot(`
       exit 1
@@ -450,7 +450,7 @@ describe("what cannot be answered", () => {
     [["--job", "bkt_1", "--present-traits"], /--outcome and --within and --present-traits are for a new backtest/],
     [["--version", "v3", "--model", "."], /--version and --model exclude each other/],
     [["--csv", "--json"], /--json and --csv exclude each other/],
-  ])("%j is refused in words", async (argv, says) => {
+  ])("%j is refused with an explanation", async (argv, message) => {
     const { code, stdout, stderr } = await svc(
       ["backtest", "--outcome", "event:cancelled", "--within", "14d", ...argv],
       {
@@ -458,10 +458,10 @@ describe("what cannot be answered", () => {
       },
     );
     expect(code).toBe(2);
-    expect(stdout + stderr).toMatch(says);
+    expect(stdout + stderr).toMatch(message);
   });
 
-  test("a question without an outcome or a length of time is told what is missing", async () => {
+  test("a missing outcome or period is reported", async () => {
     expect(await svc(["backtest"], { cwd })).toMatchInlineSnapshot(`
       exit 2
       ! error [USAGE]: Missing --outcome, --within. See \`svc backtest --help\`.
@@ -469,7 +469,7 @@ describe("what cannot be answered", () => {
     expect((await svc(["backtest", "--outcome", "event:cancelled"], { cwd })).stderr).toContain("Missing --within");
   });
 
-  test("an outcome that the model does not have is told with what was meant", async () => {
+  test("an outcome that the model does not have is reported with a suggestion", async () => {
     const argv = ["backtest", "--outcome", "event:canceled", "--within", "14d", "--events", "events.jsonl"];
     expect((await svc(argv, { cwd })).stderr).toContain("did you mean event:cancelled?");
   });

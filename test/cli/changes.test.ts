@@ -8,11 +8,11 @@ import { CERTIFICATE, KEY } from "./support/certificate.js";
 import { type RunOptions, svc } from "./support/run-svc.js";
 
 interface Change {
-  /** What it says that needs a confirmation. */
+  /** The action that needs a confirmation, as the error names it. */
   action: string;
-  /** What it asks on a terminal. */
+  /** The question on a terminal. */
   question: string;
-  /** The command that shows whether it was carried out. */
+  /** The command that shows whether the change was carried out. */
   seen: string;
 }
 
@@ -24,7 +24,7 @@ const KEYS = "svc keys list --env test --project shop";
 const WEBHOOK = "svc webhooks list --env test --project shop";
 const DELIVERIES = "svc webhooks deliveries whk_1 --env test --project shop";
 
-/** Every command that changes something at the service after a question. */
+/** Every command that asks yes or no before it changes something at the service. */
 const CHANGES: Record<string, Change> = {
   "members update bob@example.com --role viewer": {
     action: "Changing a member's role",
@@ -138,7 +138,7 @@ const CHANGES: Record<string, Change> = {
   },
 };
 
-/** The same of those that ask for a word. */
+/** Every command that asks for a word. */
 const BY_WORD: Record<string, Change & { word: string; yes: boolean }> = {
   "customers erase globex": {
     word: "globex",
@@ -181,7 +181,7 @@ const BY_WORD: Record<string, Change & { word: string; yes: boolean }> = {
   },
 };
 
-/** What each of them reads before. */
+/** The answer to everything that these commands read first. */
 const READ = {
   id: "rec_1",
   status: "dead_letter",
@@ -218,7 +218,7 @@ const inShop = (line: string) =>
 const run = async (line: string, options: RunOptions) =>
   svc(inShop(line), { cwd: await project({ "svc.config.ts": MODEL }), env: { NO_COLOR: "1" }, ...options });
 
-/** Runs it at a service that would carry it out; answers whether it was asked to. */
+/** Runs the command at a service that would carry it out. `isChanged`: whether it requested a change. */
 async function tried(line: string, options: RunOptions = {}) {
   const { url, seen } = await cannedServer(json(READ));
   return { ...(await run(line, { at: url, ...options })), isChanged: seen.some(({ method }) => method !== "GET") };
@@ -233,7 +233,7 @@ describe("without a confirmation, nothing is changed", () => {
       isChanged: false,
       stderr: expect.stringMatching(new RegExp(`^error \\[CONFIRMATION_REQUIRED\\]: ${action} ${fix}\n$`)) as string,
     });
-    // More than yes, nothing but Enter, Ctrl+C, Ctrl+D and a closed terminal are the same for all of them.
+    // A longer text than yes, Enter, Ctrl+C, Ctrl+D and a closed terminal are handled alike for all commands, so one is enough.
     for (const input of line === "deploy" ? ["yes please\n", "\n", "\u0003", "\u0004", ""] : ["n\n"]) {
       const { code, stderr, isChanged } = await tried(line, { terminal: true, input });
       expect({ code, isChanged }).toEqual({ code: 1, isChanged: false });
@@ -266,7 +266,7 @@ describe("without a confirmation, nothing is changed", () => {
 });
 
 test.each(["members update usr_1 --role viewer", "members remove usr_1"])(
-  "svc %s: you are told that this is you",
+  "svc %s: warns that this is you",
   async (line) => {
     const { url } = await cannedServer(json({ ...READ, user: { email: "bob@example.com" } }));
     expect((await run(line, { at: url, terminal: true, input: "n\n" })).stderr).toContain(
@@ -275,7 +275,7 @@ test.each(["members update usr_1 --role viewer", "members remove usr_1"])(
   },
 );
 
-describe("where the connection breaks before the answer, nobody knows, and it is said how to see", () => {
+describe("if the connection breaks before the answer, it says that the outcome is unknown and how to check it", () => {
   test.each(Object.entries({ ...CHANGES, ...BY_WORD }))("svc %s", async (line, { seen }) => {
     const { url } = await brokenServer({ read: () => json(READ) });
     const { code, stderr } = await run(`${line} --yes`, { at: url, input: "live\n" });
@@ -292,7 +292,7 @@ const errorOf = async (at: string) => (await run("keys create --name x --yes", {
 const page = (status: number): Canned => ({ status, type: "text/html", body: "<html></html>" });
 
 test.each([page(502), page(504), page(201), json({ other: true }, 201)])(
-  "where something else than the service answers, nobody knows either: %j",
+  "if something other than the service answers, the outcome is unknown too: %j",
   async (canned) => {
     expect(await errorOf((await cannedServer(canned)).url)).toMatch(
       /^error \[OUTCOME_UNKNOWN\]: <service> answered \d{3} with .*See for yourself: `svc keys list --env test --project shop`\.\n$/,
@@ -300,16 +300,16 @@ test.each([page(502), page(504), page(201), json({ other: true }, 201)])(
   },
 );
 
-test.each([404, 302, 503])("but a refusal it is: %i", async (status) => {
+test.each([404, 302, 503])("but these statuses are refusals: %i", async (status) => {
   expect(await errorOf((await cannedServer(page(status))).url)).toContain("error [UNEXPECTED_ANSWER]");
 });
 
-test("where nothing was sent, it is said what to mend", async () => {
+test("if nothing was sent, it says what to fix", async () => {
   const untrusted = createServer({ key: KEY, cert: CERTIFICATE }, (_request, response) => response.end());
-  for (const [at, mend] of [
+  for (const [at, fix] of [
     ["http://127.0.0.1:1", "refused"],
     [(await served(untrusted)).replace("http:", "https:"), "NODE_EXTRA_CA_CERTS"],
     [(await cannedServer(json({}))).url.replace("http:", "https:"), "http://"],
   ] as const)
-    expect(await errorOf(at)).toMatch(new RegExp(`^error \\[SERVICE_UNREACHABLE\\].*${mend}`));
+    expect(await errorOf(at)).toMatch(new RegExp(`^error \\[SERVICE_UNREACHABLE\\].*${fix}`));
 });

@@ -13,13 +13,13 @@ import { svc } from "./support/run-svc.js";
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** What `svc completion` prints for each shell. */
+/** The output of `svc completion` for each shell. */
 const scripts = {} as Record<Shell, string>;
 beforeAll(async () => {
   for (const shell of SHELLS) scripts[shell] = (await svc(["completion", shell])).stdout;
 });
 
-/** A folder with the script of a shell and what is to be completed there. */
+/** A directory with the script of a shell, and files to complete. */
 async function withScript(shell: Shell): Promise<{ cwd: string; script: string }> {
   const cwd = await project({ script: scripts[shell], "one.ts": "", "two words.ts": "", "folder/file.ts": "" });
   return { cwd, script: path.join(cwd, "script") };
@@ -31,10 +31,10 @@ async function run(program: string, argv: readonly string[], cwd: string): Promi
   return stdout.split("\n").filter((line) => line !== "");
 }
 
-/** What a shell offers at the end of a line, in an order of ours. */
+/** The completions of a line in each shell, sorted. */
 const offered: Record<Shell, (line: string, at: { cwd: string; script: string }) => Promise<string[]>> = {
   async bash(line, { cwd, script }) {
-    // As bash takes a line apart: also at the sign of --env=test.
+    // Bash splits words at "=" too, as in --env=test.
     const words = line.split(/ |(?<==)|(?==)/);
     const complete = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _svc; printf '%s\\n' "\${COMPREPLY[@]}"`;
     return (await run("bash", ["--norc", "-c", complete, "bash", script, ...words], cwd)).sort();
@@ -43,7 +43,7 @@ const offered: Record<Shell, (line: string, at: { cwd: string; script: string })
     const driver = path.join(import.meta.dirname, "support/zsh-completion.zsh");
     const lines = await run("zsh", ["-f", driver, script, line], cwd);
     const hits = lines.flatMap((one) => /<HIT>(.*)<\/HIT>/.exec(one)?.[1]?.replaceAll("\\ ", " ") ?? []);
-    // What is added in several groups is offered once.
+    // A completion that is added in several groups is offered once.
     return [...new Set(hits)].sort();
   },
   async fish(line, { cwd, script }) {
@@ -88,9 +88,9 @@ describe.each(SHELLS)("in %s", (shell) => {
   });
 });
 
-test("bash offers every word and every option of every place", async () => {
+test("bash offers every word and every option at every position", async () => {
   const at = await withScript("bash");
-  // One process for all of them.
+  // One process for all lines.
   const all = await places({ commands, nouns });
   const lines = all.flatMap(({ path }) => [`svc ${path} `, `svc ${path} -`].map((line) => line.replace("  ", " ")));
   const each = `source "$1"; while IFS= read -r line; do
@@ -105,7 +105,7 @@ test("bash offers every word and every option of every place", async () => {
   expect(stdout.split("\n").slice(0, -1)).toEqual(expected.map((words) => words.join(" ")));
 });
 
-test("an option takes a value at every place or at none", async () => {
+test("an option takes a value at every position or at none", async () => {
   const all = await places({ commands, nouns });
   const withValue = namesWithValue(all);
   // After `svc --version`, nothing follows.

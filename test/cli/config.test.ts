@@ -9,7 +9,7 @@ import { cannedServer, json } from "./support/canned-server.js";
 import { useOwner } from "./support/owner.js";
 import { type RunOptions, steady } from "./support/run-svc.js";
 
-/** A model; the parts that its versions differ in are replaced. */
+/** A model; its versions replace parts of it. */
 const model = (threshold: number, more = "", states = "new: { to: { customer: paid.happened() } }, customer: {}") => `
   import { defineModel, event, lifecycle, not, number, segment } from "svc-success";
   const paid = event("paid", { amount: number() });
@@ -33,7 +33,7 @@ beforeAll(async () => {
   for (const slug of ["shop", "empty"]) await service.addProject(slug);
 });
 
-/** Runs a command as the owner, in a folder with that model; what differs from run to run is replaced. */
+/** Runs a command as the owner, in a directory with that model; replaces what differs from run to run. */
 async function run(argv: string[], { source, ...options }: RunOptions & { source?: string } = {}) {
   const model = source === undefined ? undefined : { "svc.config.ts": source };
   const cwd = options.cwd ?? (await project({ ".kite/config.json": '{"project":"shop"}', ...model }));
@@ -82,7 +82,7 @@ describe("svc config diff", () => {
     expect(JSON.parse(stdout)).toMatchObject({ from: "v2", to: "local", changes });
   });
 
-  test("of what a customer is shown by, with the other differences", async () => {
+  test("of the display traits, with the other differences", async () => {
     const shown = `traits: traits({ plan: string() }), display: display({ name: traits({ plan: string() }).plan }),`;
     const source = V2.replace("events: {", `${shown} events: {`).replace(
       "import {",
@@ -108,7 +108,7 @@ describe("svc config diff", () => {
     `);
   });
 
-  test("the local model where nothing was deployed yet, and a version that is not there", async () => {
+  test("the local model if nothing is deployed yet, and a version that does not exist", async () => {
     const { stdout } = await run(["config", "diff", "--project", "empty"], { source: V1 });
     expect(stdout).toMatch(
       /^From nothing, as empty has no version yet, to the local model, 6 differences: 6 added\.\n/,
@@ -120,7 +120,7 @@ describe("svc config diff", () => {
 describe("svc config promote", () => {
   const promote = (version: string, ...argv: string[]) => ["config", "promote", "--version", version, ...argv];
 
-  test("the first version comes to live, then another with what is different; that again is nothing", async () => {
+  test("promotes the first version to live, then another with its differences; repeating that does nothing", async () => {
     expect(await run(promote("v1"), { input: "live\n" })).toMatchInlineSnapshot(`
       ! Nothing is active in live yet. v1 has 2 events, 2 lifecycle states, 1 segment.
       !
@@ -159,7 +159,7 @@ describe("svc config promote", () => {
 describe("svc config rollback", () => {
   const rollback = (version: string, ...argv: string[]) => ["config", "rollback", "--version", version, ...argv];
 
-  test("--yes suffices, in live too, and where there are customers it says how to recompute", async () => {
+  test("--yes suffices, in live too, and if there are customers it says how to recompute", async () => {
     const environment = await environmentId(service.db.sql, "shop", "live");
     await service.db.sql`
       insert into svc.customers (environment_id, customer_id, created_at) values (${environment}, 'globex', now())`;
@@ -177,7 +177,7 @@ describe("svc config rollback", () => {
     );
   });
 
-  test("data that it would strand is told, and --force goes on", async () => {
+  test("data that it would strand is reported, and --force continues", async () => {
     await service.db.sql`
       insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at)
       values (${await environmentId(service.db.sql, "shop", "live")}, 'payers', 'globex', now())`;
@@ -194,13 +194,17 @@ describe("svc config rollback", () => {
     expect(forced.stderr).toMatch(/\nwarning SEGMENT_REMOVED .*\n {2}segments\[1\]\n$/);
   });
 
-  test("where somebody else activates another version meanwhile, nothing is replaced unseen", async () => {
-    const said = { message: "v3 is active in test, but v2 was expected.", reason: "Somebody activated it meanwhile." };
+  test("a version that another person activated in the meantime is not replaced unseen", async () => {
+    const conflict = {
+      message: "v3 is active in test, but v2 was expected.",
+      reason: "Somebody activated it meanwhile.",
+    };
     const { url, seen } = await cannedServer({
       ...json({}),
-      respond: ({ method, url: asked }) => {
-        if (method === "POST") return json({ error: { code: "VERSION_CONFLICT", field: "expected", ...said } }, 409);
-        if (asked.includes("activations")) return json({ data: [{ version: "v2" }], nextCursor: null });
+      respond: ({ method, url: path }) => {
+        if (method === "POST")
+          return json({ error: { code: "VERSION_CONFLICT", field: "expected", ...conflict } }, 409);
+        if (path.includes("activations")) return json({ data: [{ version: "v2" }], nextCursor: null });
         return json({ from: "v2", to: "v1", changes: [] });
       },
     });
@@ -213,7 +217,7 @@ describe("svc config rollback", () => {
   });
 });
 
-test("svc config activations tells what was active, to choose from", async () => {
+test("svc config activations lists what was active, to choose from", async () => {
   const { stdout } = await run(["config", "activations", "--env", "live"]);
   expect(stdout).toMatch(/^Version +Instead of +By +At +Who\nv1 +v2 +rollback +<local time> +owner@acme\.example\n/);
   expect(await run(["config", "activations", "--project", "empty"])).toMatchInlineSnapshot(`
@@ -236,7 +240,7 @@ describe("svc config pull", () => {
     expect(JSON.parse(text)).toEqual((deployed.body as { snapshot: object }).snapshot);
   });
 
-  test("a certain version over the one before, as JSON; the folder is made where there is none", async () => {
+  test("a given version replaces the file, as JSON; the folder is created if it does not exist", async () => {
     const cwd = await project({ "README.md": "" });
     expect((await run(["config", "pull", "--project", "shop"], { cwd })).code).toBe(0);
     expect(await run(["config", "pull", "--project", "shop", "--version", "v1", "--json"], { cwd }))
@@ -247,7 +251,7 @@ describe("svc config pull", () => {
     expect(JSON.parse(text)).not.toHaveProperty("segments.1");
   });
 
-  test("what cannot be written leaves what was there", async () => {
+  test("a failed write leaves what was there", async () => {
     const cwd = await project({ ".kite/config.json": '{"project":"shop"}' });
     await mkdir(path.join(cwd, ".kite", "pulled-config.json"));
     await writeFile(path.join(cwd, ".kite", "pulled-config.json", "mine"), "");
@@ -258,7 +262,7 @@ describe("svc config pull", () => {
     expect(await readdir(path.join(cwd, ".kite"))).toEqual(["config.json", "pulled-config.json"]);
   });
 
-  test("a version of a later format is not taken for a model, nor what was never deployed", async () => {
+  test("a version in a later format is refused, and so is a project without a version", async () => {
     const latest = { version: "v4", hash: "0".repeat(64), active: [], snapshot: { formatVersion: 2 } };
     const { url } = await cannedServer(json(latest));
     expect((await run(["config", "pull"], { at: url })).stderr).toBe(
@@ -272,8 +276,8 @@ describe("svc config pull", () => {
   });
 });
 
-describe("svc deploy, where it would strand data,", () => {
-  /** Without the segment "payers", which is there. */
+describe("svc deploy that would strand data", () => {
+  /** A model without the segment "payers", which has a member. */
   const source = `
     import { defineModel, event, segment } from "svc-success";
     const paid = event("paid");
@@ -289,7 +293,7 @@ describe("svc deploy, where it would strand data,", () => {
       values (${await environmentId(service.db.sql, "stranded", "test")}, 'payers', 'globex', now())`;
   });
 
-  test("is told so also where the model has a warning of its own", async () => {
+  test("warns of that also if the model has another warning", async () => {
     const unused = await run(["deploy", "--yes", "--project", "stranded"], {
       source: source.replace("events: [paid]", 'events: [paid, event("unused")]'),
     });
@@ -308,7 +312,7 @@ describe("svc deploy, where it would strand data,", () => {
     `);
   });
 
-  test("is refused, and says what and how to go on: with --force, which shows the warnings all the same", async () => {
+  test("is refused, and says why and how to continue: with --force, which still shows the warnings", async () => {
     expect(await deploy()).toMatchInlineSnapshot(`
       exit 1
       ! warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.

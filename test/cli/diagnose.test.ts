@@ -49,7 +49,7 @@ async function diagnose(data: object[], ...options: string[]) {
   return { ...result, asked: seen.map(({ method, url: path }) => `${method} ${path}`) };
 }
 
-test("where nothing is wrong it says so", async () => {
+test("says so if nothing is wrong", async () => {
   expect(await diagnose([])).toEqual({
     code: 0,
     stdout: "No problems found.\n",
@@ -59,7 +59,7 @@ test("where nothing is wrong it says so", async () => {
   expect((await diagnose([], "--env", "live", "--json")).stdout).toBe('{"environment":"live","problems":[]}\n');
 });
 
-test("each finding is told with what to do about it, and is no failure; with --json as the service gives them", async () => {
+test("shows each finding with what to do about it, and succeeds; with --json it prints findings as the service gives them", async () => {
   const { code, stdout, stderr } = await diagnose(FINDINGS);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatchInlineSnapshot(`
@@ -90,7 +90,7 @@ test("each finding is told with what to do about it, and is no failure; with --j
   expect(JSON.parse(document)).toEqual({ environment: "test", problems: FINDINGS });
 });
 
-test("the commands of a fix have the options that were given, whatever stands around them", async () => {
+test("the commands in a fix have the options that were given, whatever text is around them", async () => {
   const fix =
     "See what it answers: svc webhooks deliveries <webhookId> --env live. Correct the receiver; what waits is tried again, " +
     "the rest is sent by: svc webhooks resend <webhookId> --since 7d --env live";
@@ -103,7 +103,7 @@ test("the commands of a fix have the options that were given, whatever stands ar
   );
 });
 
-test("instants of the service are told in the reader's time zone, and in lists as how long ago they were", async () => {
+test("instants are shown in the reader's time zone, and in lists as how long ago they were", async () => {
   const webhooks = [{ webhookId: "whk_1", failingSince: "2026-03-14T08:00:00.000Z" }];
   const message = "1 operation is in quarantine since 2026-03-14T08:00:00.000Z: accepted.";
   const { stdout } = await diagnose([{ ...FINDINGS[0], message, details: { webhooks } }]);
@@ -111,7 +111,7 @@ test("instants of the service are told in the reader's time zone, and in lists a
   expect(stdout).toContain("Webhook id  Failing since\nwhk_1       2 hours ago\n");
 });
 
-test("of a long list it shows the beginning, in which names from elsewhere cannot rewrite the terminal", async () => {
+test("shows the beginning of a long list, and foreign names in it cannot rewrite the terminal", async () => {
   const list = Array.from({ length: 21 }, (_, n) => ({ ...VIOLATION, path: `properties.p${n}` }));
   const { stdout } = await diagnose([violations(list)]);
   expect(stdout).toContain("properties.p19");
@@ -126,7 +126,7 @@ test("of a long list it shows the beginning, in which names from elsewhere canno
   expect(hostile).not.toContain("\u001b[2J");
 });
 
-test("it fails only where it cannot ask", async () => {
+test("fails only if it cannot reach an answer", async () => {
   const { url } = await cannedServer(json({ error: { code: "FORBIDDEN", message: "No.", requestId: "r" } }, 403));
   expect(await svc(["diagnose", "--project", "shop"], { at: url })).toMatchObject({ code: 1, stdout: "" });
 });

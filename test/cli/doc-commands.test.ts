@@ -15,7 +15,7 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 const blocksOf = (document: string, language: string) =>
   docBlocks(readFileSync(path.join(ROOT, document), "utf8")).filter((block) => block.language === language);
 
-/** The command lines of `svc` as bash makes them of a block: with its quotes, its pipes and its comments. Nothing else is run. */
+/** The `svc` command lines that bash runs for a block, after quotes, pipes and comments. Nothing else is run. */
 async function commandLines(code: string): Promise<string[][]> {
   const directory = await project({ "svc.config.ts": "", called: "" });
   await mkdir(path.join(directory, ".config/fish/completions"), { recursive: true });
@@ -26,11 +26,11 @@ async function commandLines(code: string): Promise<string[][]> {
   return lines.map((words) => words.split("\n").slice(0, -1));
 }
 
-// What a command does with it is tried by the tests of the command.
+// The tests of each command cover what it does.
 test.each(["docs/cli.md", "docs/trends.md", "docs/console.md", "docs/webhooks.md", "starter/common/README.md"])(
-  "every command line of %s is one that svc understands",
+  "svc understands every command line of %s",
   async (document) => {
-    // What `svc init` fills in sends an event, in a language of the user's choice.
+    // `svc init` replaces {{SETUP}} with a command that sends an event.
     const code = blocksOf(document, "sh")
       .map((block) => block.code.replace(/^\{\{SETUP\}\}.*$/m, ""))
       .join("");
@@ -45,7 +45,7 @@ test.each(["docs/cli.md", "docs/trends.md", "docs/console.md", "docs/webhooks.md
   },
 );
 
-it("the configuration file of docs/cli.md says what it seems to say", async () => {
+it("the configuration file of docs/cli.md has the documented effect", async () => {
   const [{ code } = { code: "" }] = blocksOf("docs/cli.md", "json");
   const cwd = await project({ ".kite/config.json": code });
   const io = { cwd, env: { SVC_ACCESS_TOKEN: "x" } } as unknown as ConstructorParameters<typeof Settings>[0];
@@ -55,7 +55,7 @@ it("the configuration file of docs/cli.md says what it seems to say", async () =
   expect({ project: slug, defaultEnvironment: environment, organization, apiUrl }).toEqual(JSON.parse(code));
 });
 
-test("the programs that README.md, docs/quickstart.md, docs/operations/{attacks,faults,fuzz}.md and examples/README.md name are there", () => {
+test("the programs that README.md, docs/quickstart.md, docs/operations/{attacks,faults,fuzz}.md and examples/README.md name exist", () => {
   const { scripts } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as { scripts: object };
   const documents = [
     "README.md",
@@ -77,7 +77,7 @@ test("the programs that README.md, docs/quickstart.md, docs/operations/{attacks,
   }
 });
 
-test("what docs/cli.md says of the commands is what these say of themselves; npm run docs writes it", async () => {
+test("docs/cli.md has the help of each command; npm run docs writes it", async () => {
   const { file, text } = await referencePage();
   expect(readFileSync(file, "utf8")).toBe(text);
 });

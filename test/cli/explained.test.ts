@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { cannedServer, json } from "./support/canned-server.js";
 import { svc } from "./support/run-svc.js";
 
-/** Asks a service that gives these answers by the ends of their paths. */
+/** Runs a command at a service with these answers, by the ends of request paths. */
 async function canned(argv: string[], answers: Record<string, unknown>) {
   const { url } = await cannedServer({
     ...json({}, 500),
@@ -42,7 +42,7 @@ const RUN = {
   ],
 };
 
-test("earlier runs of a journey are listed; where nobody can tell why, that is said beside the result", async () => {
+test("earlier runs of a journey are listed; if no explanation is available, a note with the result says so", async () => {
   expect(await canned(["journeys", "inspect", "cus_42", "review"], { "/journeys/review": RUN })).toMatchInlineSnapshot(`
     ! The explanation is not available at the moment: Too \\u001b[2Jmuch to do.
     review of cus_42 in test: active in run 3
@@ -60,7 +60,7 @@ test("earlier runs of a journey are listed; where nobody can tell why, that is s
   `);
 });
 
-test("a journey that did not start tells what it waits for", async () => {
+test("a journey that did not start shows what it waits for", async () => {
   const run = { ...RUN, status: "not_started", run: null, startedAt: null, earlierRuns: [], steps: [] };
   const start = {
     ...{ kind: "segment", text: 'in segment "payers"', expected: "member", actual: "not a member" },
@@ -85,7 +85,7 @@ test("a journey that did not start tells what it waits for", async () => {
   `);
 });
 
-test("a customer without a score is told in words", async () => {
+test("a customer without a score is described in words", async () => {
   const unavailable = { code: "no_health", message: "The version v2 has no health score." };
   const answers = { "/health": { ...ABOUT, score: null, factors: null, unavailable } };
   expect((await canned(["health", "explain", "cus_42"], answers)).stdout).toMatchInlineSnapshot(`
@@ -96,7 +96,7 @@ test("a customer without a score is told in words", async () => {
   `);
 });
 
-test("members of a segment that the active version does not define are shown all the same", async () => {
+test("members of a segment that the active version does not define are still shown", async () => {
   const data = [{ customerId: "cus_42", enteredAt: STARTED }];
   const old = { segment: "old", members: 1, definition: null, data, nextCursor: null };
   expect((await canned(["segments", "inspect", "old"], { "/old": old })).stdout).toMatchInlineSnapshot(`
@@ -153,7 +153,7 @@ const CONDITION = group(
   "2026-03-20T10:00:00.000Z",
 );
 
-test("a condition of many parts is a tree, in which nothing that came from elsewhere reaches the terminal", async () => {
+test("a condition of many parts is shown as a tree, with foreign control characters escaped", async () => {
   const run = {
     ...{ customerId: "cus_42", ruleId: "upsell", result: "fail", triggeredBy: "event:invoice_paid" },
     ...{ executedAt: "2026-03-14T09:00:00.000Z", cause: { type: "timer", id: null }, configVersion: null, error: null },

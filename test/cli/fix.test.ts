@@ -18,7 +18,7 @@ export default defineModel({
 `;
 const SEGMENTS = `import { inactiveFor } from "svc-success";\nexport const large = segment("large", { when: !inactiveFor("3d") });\n`;
 
-test("svc validate --fix corrects what is certain, says what and where, and tells the rest", async () => {
+test("svc validate --fix corrects what is certain, says what and where, and reports the rest", async () => {
   const cwd = await project({ "svc.config.ts": MISTAKEN, "segments.ts": SEGMENTS });
   expect(await svc(["validate", "--fix"], { cwd })).toMatchInlineSnapshot(`
     exit 1
@@ -46,7 +46,7 @@ test("svc validate --fix corrects what is certain, says what and where, and tell
   );
   expect((await readdir(cwd)).toSorted()).toEqual(["segments.ts", "svc.config.ts"]);
 
-  // A second time there is nothing to correct.
+  // The second run finds nothing to correct.
   const { code, stdout } = await svc(["validate", "--fix", "--json"], { cwd });
   const { error } = JSON.parse(stdout) as { error: object };
   expect({ code, error }).toMatchObject({ code: 1, error: { fixed: [], problems: [{ code: "INVALID_NAME" }] } });
@@ -62,7 +62,7 @@ test("svc validate without --fix writes nothing and says what it would correct",
   expect(await readFile(path.join(cwd, "svc.config.ts"), "utf8")).toBe(source);
 });
 
-test("with --json what was corrected is in the one document, of a model that is then valid", async () => {
+test("with --json the corrections are in the document, and the model is then valid", async () => {
   const cwd = await project({ "svc.config.ts": MISTAKEN.replace('"Big"', '"big"'), "segments.ts": SEGMENTS });
   const { code, stdout, stderr } = await svc(["validate", "--fix", "--strict", "--json"], { cwd });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -78,7 +78,7 @@ test("with --json what was corrected is in the one document, of a model that is 
   });
 });
 
-test("a file is corrected as a whole, with its mode and its mark, by its link, and only if it is as it was read", async () => {
+test("a file is replaced atomically through its link, keeps mode and byte-order mark, and only if it is unchanged since it was read", async () => {
   const cwd = await project({ "real.ts": "\uFEFFone", "other.ts": "two" });
   const [real, link] = [path.join(cwd, "real.ts"), path.join(cwd, "link.ts")];
   await chmod(real, 0o640);
@@ -94,8 +94,8 @@ test("a file is corrected as a whole, with its mode and its mark, by its link, a
   expect((await readdir(cwd)).toSorted()).toEqual(["link.ts", "other.ts", "real.ts"]);
 });
 
-test("a file that cannot be written stays, and what is said fits a file that is there", async () => {
-  // What is written beside it has a longer name, which no file system takes.
+test("a file that cannot be written stays unchanged, and the error says so", async () => {
+  // The temporary file next to it has a longer name, which exceeds the limit of file systems.
   const name = `${"s".repeat(247)}.ts`;
   const config = MISTAKEN.replace("./segments.js", `./${name}`).replace("paid.hapened() &&", "");
   const cwd = await project({ "svc.config.ts": config, [name]: SEGMENTS });

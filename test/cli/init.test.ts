@@ -25,7 +25,7 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 
 const service = useOwner();
 
-/** Runs a command as the owner; what differs from run to run is replaced. */
+/** Runs a command as the owner; replaces what differs from run to run. */
 const run = async (argv: readonly string[], options: RunOptions = {}) =>
   steady(await service.svc(argv, options), [
     [service.by.organizationId, "<org>"],
@@ -45,7 +45,7 @@ async function filesIn(directory: string): Promise<string[]> {
 }
 
 let made = 0;
-/** A starter with its keys; each has a project of its own. */
+/** A starter with its keys; each has its own project. */
 async function initialized(stack: string): Promise<{ directory: string; slug: string; keys: { test: string } }> {
   const directory = await folder();
   const slug = `starter-${++made}`;
@@ -59,7 +59,7 @@ async function initialized(stack: string): Promise<{ directory: string; slug: st
 }
 
 describe("a new project", () => {
-  // What is printed otherwise, and what comes next, is in docs/walk.md.
+  // docs/walk.md shows the other output, and what comes next.
   test("as JSON it is one document", async () => {
     const cwd = await folder();
     const argv = ["init", "--yes", "--json", "--name", "Größe & Co", "--directory", "new/shop"];
@@ -85,7 +85,7 @@ describe("a new project", () => {
     expect(await readFile(path.join(directory, "README.md"), "utf8")).toMatch(/^# Größe & Co\n\n.*`grosse-co`/);
   });
 
-  test("what was not said is asked on a terminal, again where the answer cannot be", async () => {
+  test("missing answers are asked for on a terminal, again if an answer is invalid", async () => {
     const cwd = path.join(await folder(), "My Shop");
     await mkdir(cwd);
     const { code, stdout, stderr } = await run(["init", "--no-color"], {
@@ -108,7 +108,7 @@ describe("a new project", () => {
     );
   });
 
-  test("Git's folder, and what a killed run left, are nothing", async () => {
+  test("a directory with only .git and leftovers of a killed run counts as empty", async () => {
     const cwd = await folder();
     await mkdir(path.join(cwd, ".git"));
     await mkdir(path.join(cwd, ".svc-init-999999999", "model"), { recursive: true });
@@ -118,7 +118,7 @@ describe("a new project", () => {
   });
 });
 
-test("a project that is there already gets a starter, and no keys; one that is not there nothing", async () => {
+test("an existing project gets a starter without keys; one that does not exist gets nothing", async () => {
   const cwd = await folder();
   await service.addProject("before");
   const argv = ["init", "--existing", "--slug", "before", "--yes", "--json"];
@@ -137,9 +137,9 @@ test("a project that is there already gets a starter, and no keys; one that is n
   expect(await readdir(left)).toEqual([]);
 });
 
-describe("what is refused leaves the directory as it was", () => {
+describe("a refusal leaves the directory as it was", () => {
   const argv = ["init", "--yes", "--slug", "refused"];
-  test("a directory that is not empty", async () => {
+  test("for a directory that is not empty", async () => {
     const cwd = await folder();
     for (const name of ["a.txt", "b.txt", "c.txt", "d.txt"]) await writeFile(path.join(cwd, name), "");
     const choose = "Choose an empty or a new directory with --directory.\n";
@@ -155,7 +155,7 @@ describe("what is refused leaves the directory as it was", () => {
     expect((await service.ask("GET", "/projects/refused/overview")).status).toBe(404);
   });
 
-  test("one that cannot be written to, and one in which another init is under way", async () => {
+  test("for one that cannot be written to, and one in which another init is running", async () => {
     expect(await run([...argv, "--directory", "/proc/shop"])).toMatchInlineSnapshot(`
       exit 1
       ! error [FILE_NOT_WRITTEN]: /proc/shop could not be written to (ENOENT); nothing was created. Make room, or choose a --directory that you may write to.
@@ -167,7 +167,7 @@ describe("what is refused leaves the directory as it was", () => {
     );
   });
 
-  test("a slug that is taken", async () => {
+  test("for a slug that is taken", async () => {
     const cwd = await folder();
     await service.addProject("taken");
     const taken = await run(["init", "--yes", "--slug", "taken", "--directory", "x/y"], { cwd });
@@ -177,7 +177,7 @@ describe("what is refused leaves the directory as it was", () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  test("a file that came there while the project was made stays as it is, and the others are where it says", async () => {
+  test("a file created during the run stays as it is, and the error says where the others are", async () => {
     const cwd = await folder();
     const made = { project: { slug: "acme", name: "acme" }, keys: { test: "t", live: "l" } };
     const { url } = await cannedServer({
@@ -202,12 +202,12 @@ describe("what is refused leaves the directory as it was", () => {
       1,
       "[CONFIRMATION_REQUIRED]: Creating a project needs a confirmation, and there is no terminal to ask on. Add --yes.",
     ],
-  ])("exit code %i: %s", async (code, told, given = []) => {
+  ])("exit code %i: %s", async (code, error, given = []) => {
     const result = await run(["init", ...given], { cwd: await folder() });
-    expect(result).toEqual({ code, stdout: "", stderr: `error ${told}\n` });
+    expect(result).toEqual({ code, stdout: "", stderr: `error ${error}\n` });
   });
 
-  test("no", async () => {
+  test("when the answer is no", async () => {
     const cwd = await folder();
     const given = ["--name", "No", "--slug", "refused", "--stack", "node"];
     const { code, stderr } = await run(["init", ...given], { cwd, terminal: true, answers: [["(y/N)", "n"]] });
@@ -217,7 +217,7 @@ describe("what is refused leaves the directory as it was", () => {
     expect((await service.ask("GET", "/projects/refused/overview")).status).toBe(404);
   });
 
-  test("a service that cannot be reached", async () => {
+  test("for a service that cannot be reached", async () => {
     const cwd = await folder();
     const { stderr } = await run([...argv, "--directory", "x"], { cwd, at: "http://127.0.0.1:1" });
     expect(stderr).toContain("[SERVICE_UNREACHABLE]");
@@ -227,7 +227,7 @@ describe("what is refused leaves the directory as it was", () => {
 
 describe.each(["node", "python"])("the %s starter", (stack) => {
   const [program, script] = stack === "node" ? [process.execPath, "track.mjs"] : ["python3", "track.py"];
-  test("validates without a warning, deploys, and takes what its example sends, also a second time", async ({
+  test("validates without a warning, deploys, and accepts what its example sends, also a second time", async ({
     skip,
   }) => {
     if (!isThere(program)) skip("there is no python3");
@@ -239,7 +239,7 @@ describe.each(["node", "python"])("the %s starter", (stack) => {
     const deployed = await run(["deploy", "--yes"], { cwd: directory });
     expect(deployed.code, deployed.stderr).toBe(0);
 
-    // By a path with a link in it.
+    // Through a path with a symbolic link.
     const link = path.join(await folder(), "link");
     await symlink(directory, link);
     const send = (key: string): Promise<{ code?: number; stdout: string; stderr: string }> =>
@@ -264,7 +264,7 @@ describe.each(["node", "python"])("the %s starter", (stack) => {
   });
 });
 
-test("an editor finds no mistake in it, with its own tsconfig.json", async () => {
+test("an editor finds no mistake, with the starter's tsconfig.json", async () => {
   const { directory } = await initialized("node");
   const language = path.join(directory, "node_modules", "svc-success");
   await rm(language);
@@ -274,7 +274,7 @@ test("an editor finds no mistake in it, with its own tsconfig.json", async () =>
   expect(await typeMistakes(directory)).toBe("");
 });
 
-/** Runs the program `svc init` in a new directory, at a service that answers no request of one kind, and sends it a signal once it was asked. */
+/** Runs the program `svc init` in a new directory, at a service that never answers one kind of request, and signals it during that. */
 async function interrupted(method: string, signal: NodeJS.Signals) {
   const parent = await folder();
   let during = 0;
@@ -297,7 +297,7 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s before the project is created leav
   expect(await interrupted("GET", signal)).toEqual({ ...nothing, killedBy: signal });
 });
 
-test("Ctrl+C while the project is created leaves nothing here, and says how to see whether it is there", async () => {
+test("Ctrl+C while the project is created leaves no files, and says how to check whether the project exists", async () => {
   expect(await interrupted("POST", "SIGINT")).toEqual({
     ...{ code: 1, killedBy: null, stdout: "", during: 1, after: [] },
     stderr:

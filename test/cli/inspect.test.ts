@@ -23,7 +23,7 @@ const CUSTOMER = {
   nextDueAt: "2026-03-29T01:30:00.000Z",
 };
 
-/** The canned server gives this in the same answer. */
+/** Part of the canned server's single answer. */
 const NOTHING_WAITS = { pending: 0, ahead: 0, setAside: null };
 
 const NO_EXPLANATION = {
@@ -31,11 +31,11 @@ const NO_EXPLANATION = {
   ...{ lifecycle: null, journeys: [], segments: [], health: null, signals: [] },
 };
 
-/** Reads from a service that gives every request the same answer, but for what asks why. */
+/** Runs a command at a service that gives every request the same answer, except for explanations. */
 async function read(line: string, document: unknown) {
   const { url } = await cannedServer({
     ...json(document),
-    respond: ({ url: asked }) => json(asked.includes("/explanation") ? NO_EXPLANATION : document),
+    respond: ({ url: path }) => json(path.includes("/explanation") ? NO_EXPLANATION : document),
   });
   return (await svc([...line.split(" "), "--project", "shop"], { at: url })).stdout;
 }
@@ -63,7 +63,7 @@ test("a customer's state is shown with instants in the local zone and their dist
   `);
 });
 
-test("a customer of whom little is known", async () => {
+test("a customer about whom little is known", async () => {
   const unknown = {
     ...{ lastEventAt: null, evaluatedThrough: null, configVersion: null, nextDueAt: null, lifecycle: null },
     ...{ lifecycleEnteredAt: null, traits: {}, segments: [], journeys: [], health: null, signals: [] },
@@ -85,7 +85,7 @@ test("a customer of whom little is known", async () => {
   `);
 });
 
-test("what waits for a customer's evaluation is told after its state, and with the reason and the way out where it was set aside", async () => {
+test("pending operations of a customer are shown after its state, with the reason and the fix if it was set aside", async () => {
   expect(await read("customers inspect x", { ...CUSTOMER, pending: 3, ahead: 1, setAside: null })).toContain(
     "\n\n3 operations waiting to be evaluated, 1 of them dated in the future.\n",
   );
@@ -101,7 +101,7 @@ test("what waits for a customer's evaluation is told after its state, and with t
   expect(await read("customers list --set-aside", list)).toContain("Error: no such thing");
 });
 
-test("a customer at an instant is told as such, with what is missing of its history, and nothing waits", async () => {
+test("a customer's state at an instant is marked as such, with what is missing of its history, and without pending operations", async () => {
   const then = { ...CUSTOMER, at: "2026-03-01T00:00:00.000Z", exactFrom: "2026-02-01T00:00:00.000Z" };
   const stdout = await read("customers inspect cus_42 --at 2026-03-01 --version v3", { ...then, pending: 3, ahead: 0 });
   expect(stdout).toMatch(/^As of 2026-03-01 01:00:00 \+01:00, by a replay under v3 with today's traits\.\n/);
@@ -111,7 +111,7 @@ test("a customer at an instant is told as such, with what is missing of its hist
   expect(stdout).not.toContain("waiting");
 });
 
-test("a timeline of an instant says under which version it is, and how much came before", async () => {
+test("a timeline at an instant says under which version it is computed, and how many entries precede it", async () => {
   const item = {
     eventType: "customer.active",
     timestamp: "2026-02-02T09:00:00.000Z",
@@ -135,7 +135,7 @@ test("customers are listed", async () => {
   `);
 });
 
-test("the overview counts what waits, and who is set aside", async () => {
+test("the overview counts pending operations and customers set aside", async () => {
   const overview = {
     ...{ environment: "test", configVersion: null, customers: 4, customersSetAside: 1_200 },
     ...{ lifecycle: [], segments: [] },
@@ -153,7 +153,7 @@ test("the overview counts what waits, and who is set aside", async () => {
   `);
 });
 
-test("a timeline shows changes and their causes", async () => {
+test("a timeline shows changes with their causes", async () => {
   const data = [
     {
       ...{ timestamp: "2026-03-02T10:00:00.000Z", eventType: "customer.activated", source: "lifecycle" },
@@ -174,7 +174,7 @@ test("a timeline shows changes and their causes", async () => {
   `);
 });
 
-test("deliveries are shown with the last answer and what comes next", async () => {
+test("deliveries are shown with the last answer and the next step", async () => {
   const delivery = { type: "customer.activated", customerId: "cus_42" };
   const data = [
     {
@@ -203,10 +203,10 @@ test.each([
   ["--all", 1_200, "Released 1,200 of them.", "release?env=test"],
   ["--customer c", 0, "c was not set aside.", "c/release?env=test"],
   ["--all", 0, "No customer was set aside.", "release?env=test"],
-])("customers are released by %s: %i", async (options, released, told, path) => {
+])("customers are released with %s: %i", async (options, released, output, path) => {
   const { url, seen } = await cannedServer(json({ released }));
   const argv = ["customers", "release", ...options.split(" "), "--yes", "--project", "shop"];
-  expect(await svc(argv, { at: url })).toMatchObject({ code: 0, stdout: `${told}\n` });
+  expect(await svc(argv, { at: url })).toMatchObject({ code: 0, stdout: `${output}\n` });
   expect(seen).toMatchObject([{ method: "POST", url: `/projects/shop/customers/${path}` }]);
 });
 
@@ -222,7 +222,7 @@ const TRENDS = {
   ],
 };
 
-test("trends are drawn line by line, level ones too, and a table has the figures of all", async () => {
+test("trends are drawn line by line, flat ones too, and a table has all figures", async () => {
   expect(await read("trends segments --every week", TRENDS)).toMatchInlineSnapshot(`
     "Segments in test by week, 2026-01-05 to 2026-02-09 (Europe/Berlin)
 

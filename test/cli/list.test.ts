@@ -5,21 +5,21 @@ import { svc } from "./support/run-svc.js";
 
 const PAGE_MAX = 200;
 
-/** Lists customers of a service that gives these pages one after the other, as their JSON texts; keeps what was asked for, and from where. */
+/** Lists customers of a service that gives these pages (JSON texts) in turn; records the requested limits and cursors. */
 async function listed(pages: readonly (string | Canned)[], ...argv: string[]) {
-  const asked: { limit: number; cursor: string | null }[] = [];
+  const requests: { limit: number; cursor: string | null }[] = [];
   const queries: Record<string, string>[] = [];
   const { url } = await cannedServer({
     ...json({}),
     respond: (request) => {
       const query = new URL(request.url, "http://x").searchParams;
       queries.push(Object.fromEntries(query));
-      asked.push({ limit: Number(query.get("limit")), cursor: query.get("cursor") });
-      const page = pages[asked.length - 1] ?? json({}, 500);
+      requests.push({ limit: Number(query.get("limit")), cursor: query.get("cursor") });
+      const page = pages[requests.length - 1] ?? json({}, 500);
       return typeof page === "string" ? { status: 200, body: page } : page;
     },
   });
-  return { asked, queries, ...(await svc(["customers", "list", "--project", "shop", ...argv], { at: url })) };
+  return { requests, queries, ...(await svc(["customers", "list", "--project", "shop", ...argv], { at: url })) };
 }
 
 const customer = (id: string, more = "") =>
@@ -28,10 +28,10 @@ const customer = (id: string, more = "") =>
 const page = (next: string | null, ...customers: string[]) =>
   `{"data":[${customers.join(",")}],"nextCursor":${JSON.stringify(next)}}`;
 
-test("short and empty pages are followed until there is as much as asked for", async () => {
+test("follows short and empty pages until the limit is reached", async () => {
   const pages = [page("a"), page("b", customer("one")), page("c", customer("two"), customer("three"))];
-  const { asked, stdout, stderr } = await listed(pages, "--limit", "3");
-  expect(asked).toEqual([
+  const { requests, stdout, stderr } = await listed(pages, "--limit", "3");
+  expect(requests).toEqual([
     { limit: 3, cursor: null },
     { limit: 3, cursor: "a" },
     { limit: 2, cursor: "b" },
@@ -46,15 +46,15 @@ test("short and empty pages are followed until there is as much as asked for", a
   expect(stderr).toBe("There are more: add --cursor c\n");
 });
 
-test("more than a page holds is read in pages", async () => {
+test("reads a large limit page by page", async () => {
   const full = (from: number) => Array.from({ length: PAGE_MAX }, (_, n) => customer(`c${from + n}`));
   const pages = [page("a", ...full(0)), page("b", ...full(200)), page(null)];
-  const { asked, stdout } = await listed(pages, "--limit", "450", "--json");
-  expect(asked.map(({ limit }) => limit)).toEqual([200, 200, 50]);
+  const { requests, stdout } = await listed(pages, "--limit", "450", "--json");
+  expect(requests.map(({ limit }) => limit)).toEqual([200, 200, 50]);
   expect((JSON.parse(stdout) as { data: object[] }).data).toHaveLength(400);
 });
 
-test("with --json the pages are one document, in which numbers keep all their digits", async () => {
+test("with --json joins the pages into one document, in which numbers keep all their digits", async () => {
   const { stdout, stderr } = await listed(
     [
       `{"nextCursor" : "a", "data" : [ ${customer("one", ',"n":12345678901234567890.10')} ]}`,
@@ -70,20 +70,20 @@ test("with --json the pages are one document, in which numbers keep all their di
   expect(stderr).toBe("");
 });
 
-test("one page is printed as it came", async () => {
+test("prints a single page as received", async () => {
   const text = `{"data" : [],\n "nextCursor" : null}`;
   expect((await listed([text], "--json")).stdout).toBe(`${text}\n`);
 });
 
-test("a page that fails for a moment is asked for again; the first is not", async () => {
+test("retries a later page that fails for a moment, but not the first", async () => {
   const busy = json({ error: { code: "SERVICE_UNAVAILABLE", message: "The service has too much to do." } }, 503);
   const second = await listed([page("a", customer("one")), busy, page(null, customer("two"))]);
   expect({ code: second.code, lines: second.stdout.split("\n").length }).toEqual({ code: 0, lines: 4 });
   const first = await listed([busy]);
-  expect({ code: first.code, asked: first.asked.length }).toEqual({ code: 1, asked: 1 });
+  expect({ code: first.code, requests: first.requests.length }).toEqual({ code: 1, requests: 1 });
 });
 
-test("traits are JSON where they can be, and texts otherwise", async () => {
+test("parses traits as JSON if possible, and takes them as texts otherwise", async () => {
   const traits = ["plan=pro", "seats=12345678901234567890", "active=true", 'code="5"', "note=a=b", "empty="];
   const { queries } = await listed([page(null)], ...traits.flatMap((trait) => ["--trait", trait]));
   expect(queries[0]?.["traits"]).toBe(
@@ -91,13 +91,13 @@ test("traits are JSON where they can be, and texts otherwise", async () => {
   );
 });
 
-test("an order, and what is searched for, is asked of the service", async () => {
+test("passes order and search to the service", async () => {
   const argv = ["--search", "glo", "--health", "red", "--signal", "quiet", "--sort", "health", "--reverse"];
   const { queries } = await listed([page(null)], ...argv);
   expect(queries[0]).toMatchObject({ search: "glo", health: "red", signal: "quiet", sort: "health", reverse: "true" });
 });
 
-test.each(["plan", "=pro"])("a trait that is no name and value is refused: %s", async (trait) => {
+test.each(["plan", "=pro"])("refuses a trait that is not a name and a value: %s", async (trait) => {
   const { code, stderr } = await listed([page(null)], "--trait", trait);
   expect({ code, stderr }).toEqual({
     code: 2,

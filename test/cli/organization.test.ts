@@ -6,7 +6,7 @@ import { brokenServer } from "./support/broken-server.js";
 import { useOwner } from "./support/owner.js";
 import type { RunOptions } from "./support/run-svc.js";
 
-// Who belongs to an organization, by whose tokens programs act for it, what was changed, and what it has used.
+// Members and invitations of an organization, its tokens, audit log and usage.
 
 const service = useOwner();
 
@@ -16,7 +16,7 @@ const documentOf = async <T>(line: string) => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return JSON.parse(stdout) as T;
 };
-/** Without what differs from run to run. */
+/** Replaces what differs from run to run. */
 const steady = (text: string) =>
   text
     .replaceAll(/(?<=token=)\S+|svc_token_\S+|(?<=[ \n])(inv|tok|usr)_\w+/g, "…")
@@ -25,7 +25,7 @@ const steady = (text: string) =>
     .replaceAll(/\d{4}-\d\d(?= {2})/g, "<month>");
 
 describe("svc invitations, members", () => {
-  test("an address is invited; a member gets another role and a link for its password, and leaves", async () => {
+  test("an address is invited; a member gets another role and a password link, and is removed", async () => {
     const created = await run("invitations create bob@example.com --role developer --yes");
     expect({ ...created, stdout: steady(created.stdout) }).toMatchInlineSnapshot(`
       Invited bob@example.com as developer. No mail was sent: pass the link on.
@@ -67,13 +67,13 @@ describe("svc invitations, members", () => {
     `);
   });
 
-  test("what fails before anything was asked to change is told as such", async () => {
+  test("a failure before any change was requested is reported as such", async () => {
     const { url } = await brokenServer({ read: () => ({ status: 200, body: "{", cut: true }) });
     const { stderr } = await run("members remove owner@bob.example --yes", { at: url });
     expect(stderr).toMatch(/^error \[SERVICE_UNREACHABLE\]/);
   });
 
-  test("a mail that the mail server did not take is told as such", async () => {
+  test("a mail that the mail server rejected is reported as such", async () => {
     const made = { id: "inv_1", email: "bob@example.com", link: "https://svc.example.com/", expiresAt: "2026-03-21Z" };
     const { url } = await cannedServer(json({ ...made, mailed: false, mailFailed: true }, 201));
     const { stdout } = await run("invitations create bob@example.com --role viewer --yes", { at: url });
@@ -91,7 +91,7 @@ describe("svc invitations, members", () => {
     `);
   });
 
-  test("the last owner stays, and an unknown role is told with those that there are", async () => {
+  test("the last owner cannot leave, and the error about an unknown role lists the roles", async () => {
     expect(await run("members update owner@acme.example --role viewer --yes")).toMatchInlineSnapshot(`
       exit 1
       ! error [LAST_OWNER]: The organization would have no owner left. Make another member owner first.
@@ -104,7 +104,7 @@ describe("svc invitations, members", () => {
 });
 
 describe("svc tokens", () => {
-  test("a token is created, works until it is revoked, and is listed with how it ended", async () => {
+  test("a token is created, works until it is revoked, and is then listed as revoked", async () => {
     const { accessToken, id } = await documentOf<{ accessToken: string; id: string }>(
       "tokens create --label ci --role viewer --expires-in-days 7 --yes",
     );
@@ -122,7 +122,7 @@ describe("svc tokens", () => {
 });
 
 describe("svc audit", () => {
-  test("shows what was changed, by whom, and of one action only where one is asked for", async () => {
+  test("shows what was changed and by whom, for one action only if requested", async () => {
     const { stdout } = await run("audit --action member.role_changed --actor owner@acme.example --since 1h");
     expect(steady(stdout)).toMatchInlineSnapshot(`
       "At                          Action               By                  Where  What                      Details
@@ -137,7 +137,7 @@ describe("svc audit", () => {
 });
 
 describe("svc usage", () => {
-  test("shows what is used of the plan; with --json each limit", async () => {
+  test("shows usage of the plan; with --json each limit", async () => {
     expect(steady((await run("usage")).stdout)).toMatchInlineSnapshot(`
       "Plan                  standard
       Events in <month>     0 (no limit), resets <when>

@@ -18,7 +18,7 @@ const DOCUMENTS = [
   '{"\\u0061":"ä\\u2028"}',
 ];
 
-test.each(DOCUMENTS)("members are cut out as they are written: %s", (text) => {
+test.each(DOCUMENTS)("extracts members exactly as written: %s", (text) => {
   const members = memberTexts(text);
   const parsed = JSON.parse(text) as Record<string, unknown>;
   expect([...members.keys()]).toEqual(Object.keys(parsed));
@@ -26,7 +26,7 @@ test.each(DOCUMENTS)("members are cut out as they are written: %s", (text) => {
   expect(JSON.parse(objectFromTexts(members))).toEqual(parsed);
 });
 
-test("members and elements are cut out as they are written, with all digits; what has none gives none", () => {
+test("extracts members and elements exactly as written, with all digits; returns none if there are none", () => {
   expect([...memberTexts('{"n" : 1.10, "m":[12345678901234567890]}')]).toEqual([
     ["n", "1.10"],
     ["m", "[12345678901234567890]"],
@@ -38,7 +38,7 @@ test("members and elements are cut out as they are written, with all digits; wha
   expect(elementTexts('{"a":1}')).toEqual([]);
 });
 
-test("long texts are read", () => {
+test("reads long texts", () => {
   const long = JSON.stringify('\n"'.repeat(1_000_000));
   expect(memberTexts(`{"a":${long},"b":1}`).get("b")).toBe("1");
 });
@@ -53,21 +53,24 @@ async function* parts(...texts: string[]): AsyncGenerator<Uint8Array> {
 test.each([
   ["createFile", (file: string) => createFile(file, parts("sec", "ret"))],
   ["replaceFile", (file: string) => replaceFile(file, "secret")],
-] as const)("%s follows no link and takes no mode of a file that somebody put there before", async (name, write) => {
-  const folder = await project({ "target.txt": "target" });
-  const file = path.join(folder, "out.json");
-  // Somebody has guessed under which name a file is written first.
-  const partial = path.join(folder, `.out.json.${process.pid}.partial`);
-  await symlink(path.join(folder, "target.txt"), partial);
-  await write(file);
-  expect(await readFile(path.join(folder, "target.txt"), "utf8")).toBe("target");
-  expect(await readFile(file, "utf8")).toBe("secret");
-  if (name === "replaceFile") return;
-  await rm(file);
-  await writeFile(partial, "", { mode: 0o666 });
-  await write(file);
-  expect((await stat(file)).mode & 0o777).toBe(0o600);
-});
+] as const)(
+  "%s neither follows a link nor takes the mode of a file that another user put there before",
+  async (name, write) => {
+    const folder = await project({ "target.txt": "target" });
+    const file = path.join(folder, "out.json");
+    // An attacker has guessed the name of the temporary file.
+    const partial = path.join(folder, `.out.json.${process.pid}.partial`);
+    await symlink(path.join(folder, "target.txt"), partial);
+    await write(file);
+    expect(await readFile(path.join(folder, "target.txt"), "utf8")).toBe("target");
+    expect(await readFile(file, "utf8")).toBe("secret");
+    if (name === "replaceFile") return;
+    await rm(file);
+    await writeFile(partial, "", { mode: 0o666 });
+    await write(file);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  },
+);
 
 test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   "%s while a file is written leaves nothing of it",
@@ -81,15 +84,15 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   },
 );
 
-/** Fails as a child does that the same Ctrl+C has ended, before the signal is read here. */
+/** Fails like a child process that the same Ctrl+C ended before this process handled the signal. */
 function endedWithChild(): Promise<never> {
   process.kill(process.pid, "SIGINT");
   return Promise.reject(new Error("the child was stopped: write EPIPE"));
 }
 
-test("what failed because Ctrl+C ended a child is told as cancelled, and what failed by itself as it is", async () => {
+test("a failure because Ctrl+C ended a child is reported as cancelled, other failures as they are", async () => {
   await expect(cancellable(endedWithChild)).rejects.toMatchObject({ code: "CANCELLED" });
-  // What goes on until it is interrupted ends well, though the child's end is seen first.
+  // A command that runs until it is interrupted succeeds, although the end of the child is seen first.
   await expect(interruptible(endedWithChild)).resolves.toBeUndefined();
   await expect(outcomeOf("svc keys list", endedWithChild)).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
   const failure = new UserError("CONFIG_INVALID", "the model has 1 error");

@@ -24,7 +24,7 @@ beforeEach(async () => {
   cwd = await project({ "svc.config.ts": MODEL, ".kite/config.json": JSON.stringify({ project: slug }) });
 });
 
-/** Runs `svc deploy --preview …`; what differs from run to run is replaced. */
+/** Runs `svc deploy --preview …`; replaces what differs from run to run. */
 async function preview(argv: string[] = [], options: RunOptions = {}) {
   const result = await service.svc(["deploy", "--preview", ...argv], { cwd, ...options });
   const shown = steady(result, [
@@ -35,7 +35,7 @@ async function preview(argv: string[] = [], options: RunOptions = {}) {
   return { ...shown, raw: result.stdout };
 }
 
-/** The same, where a worker completes it. */
+/** Runs a preview that a worker completes. */
 async function completed(argv: string[], ...results: Parameters<typeof worker.complete>) {
   const [result] = await Promise.all([preview(argv), worker.complete(...results)]);
   expect(result.code).toBe(0);
@@ -90,7 +90,7 @@ const DIFFERENCES: Difference[] = [
 const TOTALS =
   "lifecycle_changed = 3, health_changed = 2, segments_entered = 2, segments_exited = 2, rules_added = 2, rules_removed = 16, emissions_added = 16";
 
-test("a preview says who enters and leaves, who moves and what would be emitted, and deploys nothing", async () => {
+test("a preview shows who enters and leaves, who moves and what would be emitted, and deploys nothing", async () => {
   const { stdout, stderr } = await completed([], DIFFERENCES, TOTALS);
   expect(stderr).toBe("Queued prv_<id>. Ctrl+C stops waiting for it; it changes nothing.\n");
   expect(stdout).toMatchInlineSnapshot(`
@@ -134,7 +134,7 @@ test("a preview says who enters and leaves, who moves and what would be emitted,
   expect((await service.ask("GET", `/projects/${slug}/config-versions`)).body).toMatchObject({ data: [] });
 });
 
-test("--markdown makes a comment, in which nothing that a customer is called does anything", async () => {
+test("--markdown makes a comment in which customer ids are plain text", async () => {
   await addCustomers(20);
   const { stdout } = await completed(["--markdown", "--sample", "3"], DIFFERENCES, TOTALS);
   expect(stdout).toMatchInlineSnapshot(`
@@ -202,7 +202,7 @@ test("--markdown makes a comment, in which nothing that a customer is called doe
   `);
 });
 
-test("a sample that is at least as large as the population is told as all", async () => {
+test("a sample at least as large as the population is called all customers", async () => {
   const looked = async (sample: string) => {
     const { stdout } = await completed(["--sample", sample], DIFFERENCES, TOTALS);
     return /Looked at +(.*)/.exec(stdout)?.[1];
@@ -213,7 +213,7 @@ test("a sample that is at least as large as the population is told as all", asyn
   expect(await looked("1000000000")).toBe("3 customers");
 });
 
-test("--json has every customer, and what comes of them together", async () => {
+test("--json has every customer and the totals", async () => {
   const { raw } = await completed(["--json", "--sample", "1000"], DIFFERENCES, TOTALS);
   const customers = DIFFERENCES.map(({ document }) => document);
   const { result, ...job } = JSON.parse(raw) as { result: { impact: object } };
@@ -230,12 +230,12 @@ test("--json has every customer, and what comes of them together", async () => {
   });
 });
 
-test("nobody would change: that is said", async () => {
+test("says so if no customer would change", async () => {
   expect((await completed([], [])).stdout).toContain("No customer would change.\n");
   expect((await completed(["--markdown"], [])).stdout).toContain("**No customer would change.**");
 });
 
-test("what a deploy is refused for is told first", async () => {
+test("reasons why a deploy would be refused come first", async () => {
   const snapshot = { ...EMPTY_SNAPSHOT, segments: [{ id: "lookers" }] };
   expect((await service.ask("POST", `/projects/${slug}/config-versions`, { snapshot })).status).toBe(201);
   await service.db.sql`
@@ -259,7 +259,7 @@ warning SEGMENT_REMOVED ${refused[0]!.message}
   expect(warnings).toMatchObject(refused);
 });
 
-test("of many, a comment names a few, and stays short whatever the model and its customers are called", async () => {
+test("a comment names only some of many customers, and stays short whatever the names are", async () => {
   const some = Array.from({ length: 300 }, (_, n) => difference(`c${String(n).padStart(3, "0")}`));
   expect((await completed(["--markdown"], some, "lifecycle_changed = 300")).stdout).toContain(
     "| `trial` | `activated` | 300 | `c000`, `c001`, `c002`, `c003`, `c004` and 295 more |",
@@ -273,7 +273,7 @@ test("of many, a comment names a few, and stays short whatever the model and its
   expect(stdout.length).toBeLessThan(30_000);
 });
 
-test("the model and the sample are what is sent", async () => {
+test("sends the model and the sample", async () => {
   await completed(["--env", "live", "--sample", "17"], []);
   const [row] = await service.db.sql`
     select r.sample_size, r.snapshot -> 'segments' -> 0 ->> 'id' as segment, e.name from svc.recomputes as r
@@ -282,7 +282,7 @@ test("the model and the sample are what is sent", async () => {
   expect(row).toEqual({ sample_size: 17, segment: "payers", name: "live" });
 });
 
-test("one that is given up is told, and refused are a comment that is to be JSON and a model with errors", async () => {
+test("reports a preview that failed, and refuses --markdown with --json and a model with errors", async () => {
   const error = "The model reads an event that is not there.";
   const giveUp = worker
     .next()

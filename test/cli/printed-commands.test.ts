@@ -15,7 +15,7 @@ function outIn(cwd: string, place: { env?: string; project?: string; directory?:
   return new Out(io, { json: false, noColor: true, ...place });
 }
 
-test("a printed command has the options that say on what it works, once, and only those that it takes", async () => {
+test("a printed command has the given options of place, once, and only those that it accepts", async () => {
   const cwd = await project({});
   const out = outIn(cwd, { env: "live", project: "shop", directory: "." });
   expect(out.typed("svc recompute list")).toBe("svc recompute list --env live --project shop --directory .");
@@ -25,14 +25,14 @@ test("a printed command has the options that say on what it works, once, and onl
   expect(out.typedIn("see `svc overview`, or `svc whoami`")).toBe(
     "see `svc overview --env live --project shop --directory .`, or `svc whoami --directory .`",
   );
-  // A directory that is not there holds no settings, and only `svc init` makes it.
+  // A missing directory has no settings, and only `svc init` creates it.
   const elsewhere = outIn(cwd, { directory: "a b" });
   expect(elsewhere.typed("svc projects list")).toBe("svc projects list");
   expect(elsewhere.typed("svc init --existing --slug shop")).toBe("svc init --existing --slug shop --directory 'a b'");
   expect(outIn(cwd, {}).typed("svc recompute list")).toBe("svc recompute list");
 });
 
-test("the commands that are printed without a project are those that take none", async () => {
+test("only commands that take no project are printed without one", async () => {
   const loaded = await Promise.all(commands.map(async ({ path: words, load }) => [words, await load()] as const));
   const without = loaded.filter(([, { options }]) => !Object.hasOwn(options ?? {}, "project")).map(([words]) => words);
   expect(without).toEqual(
@@ -40,16 +40,16 @@ test("the commands that are printed without a project are those that take none",
   );
 });
 
-test("every command that is printed can be meant", async () => {
+test("every printed command parses", async () => {
   const folder = path.join(import.meta.dirname, "../../src/cli");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
-  /** What the parts of a command that are put together stand for. */
+  /** Examples for the interpolated parts of a command. */
   const parts = { "${scope}": "--all", "${what}": "status", "${options}": "--env test" };
   const lines = new Set<string>();
   for (const file of files) {
     let source = readFileSync(path.join(folder, file), "utf8").replaceAll("\\`", "`");
     for (const [part, words] of Object.entries(parts)) source = source.replaceAll(part, words);
-    // Those with quoted words are examples, which other tests run.
+    // Commands with quoted words are examples, which other tests run.
     for (const [, line] of source.matchAll(/`(svc [a-z]+[ -][^`'\n]*)`/g)) {
       lines.add(
         line!
@@ -66,7 +66,7 @@ test("every command that is printed can be meant", async () => {
   }
 });
 
-test("every command that a finding of the service advises can be meant, as far as it goes", async () => {
+test("every command that a finding of the service advises parses, up to the part that users fill in", async () => {
   const folder = path.join(import.meta.dirname, "../../sql/functions/monitoring");
   const lines = readdirSync(folder)
     .filter((name) => name.startsWith("check_"))

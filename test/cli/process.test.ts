@@ -15,7 +15,7 @@ test("an unknown command exits with 2 and writes to standard error only", async 
   });
 });
 
-test("a large document goes whole through a pipe, and the process ends by itself", async () => {
+test("a large document passes through a pipe completely, and the process ends by itself", async () => {
   const document = {
     data: Array.from({ length: 200 }, (_, n) => ({ version: `v${n}`, pad: "x".repeat(5_000) })),
     nextCursor: null,
@@ -26,7 +26,7 @@ test("a large document goes whole through a pipe, and the process ends by itself
   expect(JSON.parse(stdout)).toEqual(document);
 });
 
-test("a reader that goes away ends it quietly", async () => {
+test("ends quietly if the reader closes the pipe", async () => {
   const { url } = await cannedServer(json({ data: [{ pad: "x".repeat(5_000_000) }], nextCursor: null }));
   const child = start(["config", "versions", "--project", "p", "--json"], { at: url });
   child.stdout.once("data", () => child.stdout.destroy());
@@ -34,7 +34,7 @@ test("a reader that goes away ends it quietly", async () => {
   expect({ code: code as number, stderr }).toEqual({ code: 0, stderr: "" });
 });
 
-/** A recompute that stays as it is. */
+/** A recompute that never changes. */
 const QUEUED = {
   ...{ id: "rec_1", status: "queued", dry_run: true, environment: "test", customerId: null, error: null, result: {} },
   pins: { configVersion: "v1" },
@@ -86,7 +86,7 @@ test.each(["queued", "running"])(
 
 const FORBIDDEN = { code: "FORBIDDEN", message: "Your role does not permit this.", requestId: "r" };
 
-test("a document that breaks off is not mended by an error behind it", async () => {
+test("no error document is appended to a document that breaks off", async () => {
   const done = { ...QUEUED, status: "completed", result: { customersChanged: 1 } };
   const { url } = await cannedServer({
     ...json(done),
@@ -100,7 +100,7 @@ test("a document that breaks off is not mended by an error behind it", async () 
   expect(stderr).toContain("error [FORBIDDEN]: Your role does not permit this.");
 });
 
-test("a document is written as it comes: its size is no matter of memory", async () => {
+test("a document is streamed, so memory does not depend on its size", async () => {
   const done = { ...QUEUED, status: "completed", result: { customersChanged: 80 } };
   const PAGES = 80;
   const item = JSON.stringify({ customerId: "globex", pad: "x".repeat(3_000_000) });

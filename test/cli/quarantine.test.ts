@@ -30,7 +30,7 @@ beforeAll(async () => {
   expect(sent.status).toBe(202);
 });
 
-test("what is in quarantine is listed and shown as it was sent", async () => {
+test("quarantined operations are listed and shown as they were sent", async () => {
   const { code, stdout } = await quarantine("--event", "ping");
   expect(code).toBe(0);
   expect(stdout).toMatch(/globex .*ping .*qop_[0-9a-f]{16}/);
@@ -41,7 +41,7 @@ test("what is in quarantine is listed and shown as it was sent", async () => {
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("[OPERATION_NOT_FOUND]") as string });
 });
 
-test("an operation without an event's name is traits only where it is an identify", async () => {
+test("an operation without an event name is called traits only if it is an identify", async () => {
   const sent = await service.request("POST", "/v1/batch", {
     headers: { Authorization: `Basic ${Buffer.from(`${key}:`).toString("base64")}` },
     body: {
@@ -62,21 +62,21 @@ test("an operation without an event's name is traits only where it is an identif
   expect((await quarantine("discard", "--all", "--code", "INVALID_STRUCTURE", "--yes")).code).toBe(0);
 });
 
-test.each(["release", "discard"])("which to %s has to be said", async (verb) => {
+test.each(["release", "discard"])("%s requires naming the operations", async (verb) => {
   for (const given of [[], ["qop_0000000000000001", "--all"]]) {
     const { code, stderr } = await quarantine(verb, ...given, "--yes");
     expect([code, stderr]).toEqual([2, expect.stringContaining(`svc events quarantine ${verb} --help`)]);
   }
 });
 
-test.each(["release", "discard"])("to %s an operation that is not in quarantine is an error", async (verb) => {
+test.each(["release", "discard"])("%s of an operation that is not in quarantine is an error", async (verb) => {
   const { code, stdout, stderr } = await quarantine(verb, "qop_0000000000000001", "--yes");
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toContain("There is no operation qop_0000000000000001 in quarantine in test.");
   expect(await quarantine(verb, "--all", "--event", "none", "--yes")).toMatchObject({ code: 0 });
 });
 
-test("all that became valid is released in steps, and the rest discarded", async () => {
+test("all operations that became valid are released in steps, and the rest is discarded", async () => {
   expect((await deploy({ login: { properties: {} }, order: { properties: {} } })).status).toBe(201);
   expect((await quarantine("release", "--all", "--yes")).stdout).toBe(
     "Released 620 operations; they wait for evaluation. 1 operation still violates the active version's schema and stays in quarantine.\n",

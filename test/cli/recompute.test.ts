@@ -12,14 +12,14 @@ const service = useOwner();
 const worker = standIn(service, () => slug);
 let slug = "";
 let projects = 0;
-/** A project of its own for each test, with v1 deployed to test. */
+/** Each test has its own project, with v1 deployed to test. */
 beforeEach(async () => {
   slug = `p${projects++}`;
   await service.addProject(slug);
   await service.ask("POST", `/projects/${slug}/config-versions`, { snapshot: snapshot() });
 });
 
-/** Runs `svc recompute …`; what differs from run to run is replaced. */
+/** Runs `svc recompute …`; replaces what differs from run to run. */
 async function recompute(argv: string[], options: RunOptions = {}) {
   const env = { NO_COLOR: "1" };
   const result = await service.svc(["recompute", ...argv, "--project", slug], { env, ...options });
@@ -31,19 +31,19 @@ async function recompute(argv: string[], options: RunOptions = {}) {
   return { ...shown, raw: result.stdout };
 }
 
-/** The same, where a worker completes it. */
+/** Runs a recompute that a worker completes. */
 async function completed(argv: string[], ...results: Parameters<typeof worker.complete>) {
   const [result] = await Promise.all([recompute(argv), worker.complete(...results)]);
   expect(result.code).toBe(0);
   return result;
 }
 
-/** Queues one, and answers its id. */
+/** Queues a recompute; returns its id. */
 async function queued(...argv: string[]): Promise<string> {
   return (JSON.parse((await recompute([...argv, "--no-wait", "--json"])).raw) as { id: string }).id;
 }
 
-/** The next one is given up. */
+/** Makes the next job a dead letter. */
 async function fails(error: string): Promise<string> {
   const id = await worker.next();
   await worker.write(id, `status = 'dead_letter', finished_at = now(), error = '${error}'`);
@@ -79,7 +79,7 @@ const TOTALS =
   "lifecycle_changed = 1, health_changed = 1, segments_entered = 2, segments_exited = 1, rules_added = 1201, rules_removed = 3, emissions_added = 0";
 
 describe("svc recompute", () => {
-  test("a dry run needs no confirmation, and tells totals and the customers that change most", async () => {
+  test("a dry run needs no confirmation, and shows totals and the customers that change most", async () => {
     const { raw: _, ...shown } = await completed(["--all", "--dry-run"], DIFFERENCES, TOTALS);
     expect(shown).toMatchInlineSnapshot(`
       ! Queued rec_<id>. Ctrl+C stops waiting for it, and nothing else.
@@ -124,7 +124,7 @@ describe("svc recompute", () => {
     expect((await recompute(["status", id, "--json", "--customers"])).raw).toContain("12345678901234567890.5");
   });
 
-  test("nobody differs: that is said, and is no failure", async () => {
+  test("succeeds and says so if no customer differs", async () => {
     const { stdout } = await completed(["--customer", "nobody", "--dry-run"], []);
     expect(stdout).toContain("of the customer nobody in test");
     expect(stdout).toContain("Nothing would change.");
@@ -140,15 +140,15 @@ describe("svc recompute", () => {
     expect(JSON.parse(raw)).toEqual((await jobs())[0]);
   });
 
-  test("what fails meanwhile is told, and waiting goes on", async () => {
-    const told = watch();
+  test("reports failed attempts, and keeps waiting", async () => {
+    const output = watch();
     const fail = async (id: string, error: string) => {
       const change = `status = 'retrying', next_attempt_at = '2026-03-14T10:00:05Z', error = '${error}'`;
       await worker.write(id, change);
-      await told.until(error);
+      await output.until(error);
     };
     const [{ code, stderr }] = await Promise.all([
-      recompute(["--all", "--yes"], { onStderr: told.see }),
+      recompute(["--all", "--yes"], { onStderr: output.see }),
       worker.next().then(async (id) => {
         await fail(id, "It failed.");
         await fail(id, "It failed once more.");
@@ -164,10 +164,10 @@ describe("svc recompute", () => {
     );
   });
 
-  test("one that is given up is a failure, which says once what is done and how to go on", async () => {
-    const told = "2 of 3 customers are done and stay as recomputed, the others are unchanged.";
-    // The service gives the advice, too, without the environment.
-    const error = `The run failed: division by zero. ${told} When the cause is fixed: svc recompute retry rec_1`;
+  test("a dead letter is a failure, which says once what is done and how to continue", async () => {
+    const progress = "2 of 3 customers are done and stay as recomputed, the others are unchanged.";
+    // The service gives the same advice without the environment.
+    const error = `The run failed: division by zero. ${progress} When the cause is fixed: svc recompute retry rec_1`;
     const [shown, id] = await Promise.all([recompute(["--all", "--yes"]), fails(error)]);
     expect(shown).toMatchObject({ code: 1, stdout: "" });
     expect(shown.stderr).toContain(
@@ -178,14 +178,14 @@ describe("svc recompute", () => {
     expect(stdout.match(/svc recompute retry \S+.*/g)).toEqual([
       "svc recompute retry rec_<id> --env test --project <slug>",
     ]);
-    const [json] = await Promise.all([recompute(["--all", "--yes", "--json"]), fails(told)]);
+    const [json] = await Promise.all([recompute(["--all", "--yes", "--json"]), fails(progress)]);
     expect(json.code).toBe(1);
     expect(JSON.parse(json.raw)).toMatchObject({
-      error: { code: "DEAD_LETTER", message: told, value: { status: "dead_letter" } },
+      error: { code: "DEAD_LETTER", message: progress, value: { status: "dead_letter" } },
     });
   });
 
-  test("on a narrow terminal no move is cut: what there is no room for is named instead", async () => {
+  test("a narrow terminal cuts no transition, and names the columns that do not fit", async () => {
     const id = await queued("--all", "--dry-run");
     await worker.complete(DIFFERENCES, TOTALS);
     const { stdout } = await recompute(["status", id], { terminal: true, columns: 45 });
@@ -197,22 +197,22 @@ describe("svc recompute", () => {
     `);
   });
 
-  test("on a terminal there is a bar", async () => {
-    const told = watch();
+  test("a terminal shows a progress bar", async () => {
+    const output = watch();
     const [{ code }] = await Promise.all([
-      recompute(["--all", "--dry-run"], { terminal: true, onStderr: told.see }),
+      recompute(["--all", "--dry-run"], { terminal: true, onStderr: output.see }),
       worker.next().then(async (id) => {
         await worker.write(id, "customers_total = 20000, customers_done = 400");
-        await told.until("400/20000 customers");
+        await output.until("400/20000 customers");
         await worker.write(id, "status = 'completed', customers_done = 20000, finished_at = now()");
       }),
     ]);
     expect(code).toBe(0);
-    await told.until("100 % | 20000/20000 customers");
+    await output.until("100 % | 20000/20000 customers");
   });
 });
 
-/** Waits for what a command prints to standard error. */
+/** Waits for texts that a command prints to standard error. */
 function watch() {
   let text = "";
   return {
@@ -221,7 +221,7 @@ function watch() {
   };
 }
 
-test("from a dry run is confirmed as its scope needs, and from what is none, or is not there, is nothing", async () => {
+test("--from needs the confirmation of the dry run's scope, and refuses a job that is no dry run or does not exist", async () => {
   const all = await queued("--all", "--dry-run");
   const from = async (id: string, ...more: string[]) => (await recompute(["--from", id, "--no-wait", ...more])).stderr;
   expect(await from(all)).toContain('needs the word "test"');
@@ -234,7 +234,7 @@ test("from a dry run is confirmed as its scope needs, and from what is none, or 
   expect(await from("rec_1", "--yes")).toContain("error [RECOMPUTE_NOT_FOUND]");
 });
 
-describe("what takes over pins says which", () => {
+describe("a job that takes over pins names them", () => {
   const deployV2 = () =>
     service.ask("POST", `/projects/${slug}/config-versions`, {
       snapshot: snapshot({ segments: [{ id: "later" }] }),
@@ -259,7 +259,7 @@ describe("what takes over pins says which", () => {
     expect(one.stderr).toContain("Recompute of the customer globex in test under v1");
   });
 
-  test.each([["--yes"], ["--yes", "--json"]])("where another version is active, it warns: %s %s", async (...argv) => {
+  test.each([["--yes"], ["--yes", "--json"]])("it warns if another version is active: %s %s", async (...argv) => {
     const dryRun = await queued("--all", "--dry-run");
     await deployV2();
     const { code, stderr } = await recompute(["--from", dryRun, "--no-wait", ...argv]);
@@ -271,7 +271,7 @@ describe("what takes over pins says which", () => {
     expect(again.stderr).toContain("warning: this uses v1, but v2 is active in test now; for v2");
   });
 
-  test("a retry of all says what is done, and warns", async () => {
+  test("a retry of all customers says how many are done, and warns", async () => {
     const id = await givenUp("--all", "--yes");
     await deployV2();
     const other = await recompute(["retry", id, "--no-wait"], { terminal: true, input: "live\n" });
@@ -290,9 +290,9 @@ describe("what takes over pins says which", () => {
     const one = await givenUp("--customer", "globex", "--yes");
     const refused = await recompute(["retry", one, "--no-wait"]);
     expect(refused.stderr).toContain("Recomputing a customer needs a confirmation");
-    const asked = await recompute(["retry", one, "--no-wait"], { terminal: true, input: "y\n" });
-    expect(asked.code).toBe(0);
-    expect(asked.stderr).toContain("Recompute the customer globex in test");
+    const confirmed = await recompute(["retry", one, "--no-wait"], { terminal: true, input: "y\n" });
+    expect(confirmed.code).toBe(0);
+    expect(confirmed.stderr).toContain("Recompute the customer globex in test");
     await worker.complete([], "last_customer_id = null");
 
     const dryRun = await givenUp("--all", "--dry-run");
@@ -304,7 +304,7 @@ describe("what takes over pins says which", () => {
 });
 
 describe("svc recompute status, list and retry", () => {
-  test("status tells how far one is", async () => {
+  test("status shows the progress", async () => {
     await recompute(["--all", "--yes", "--no-wait"]);
     const id = await worker.next();
     await worker.write(id, "customers_total = 20000, customers_done = 4000, attempt = 2, lifecycle_changed = 7");
@@ -315,10 +315,10 @@ describe("svc recompute status, list and retry", () => {
     expect(JSON.parse(raw)).toEqual((await jobs())[0]);
   });
 
-  test("list shows them, the newest first, and goes on by cursor", async () => {
+  test("list shows jobs, newest first, and continues by cursor", async () => {
     await completed(["--all", "--dry-run"], DIFFERENCES, TOTALS);
     await recompute(["--customer", "globex", "--yes", "--no-wait"]);
-    // Two days before what the command line takes for the present.
+    // Two days before the instant that the command takes as now.
     await service.db.sql`update svc.recomputes set requested_at = '2026-03-12T10:00:00Z'`;
     const { code, stdout } = await recompute(["list"]);
     expect({ code, stdout }).toMatchInlineSnapshot(`
@@ -330,12 +330,14 @@ describe("svc recompute status, list and retry", () => {
     expect((await recompute(["list", "--status", "dead_letter"])).stdout).toBe("There is no such recompute.\n");
   });
 
-  test("retry goes on with one that was given up, and waits for it", async () => {
+  test("retry continues a dead letter, and waits for it", async () => {
     const id = await queued("--all", "--yes");
     expect((await recompute(["retry", id])).stderr).toContain("error [RECOMPUTE_NOT_DEAD]");
     await fails("It failed.");
-    const told = await recompute(["status", id]);
-    expect(told.stdout).toContain("Once the cause is fixed: svc recompute retry rec_<id> --env test --project <slug>");
+    const status = await recompute(["status", id]);
+    expect(status.stdout).toContain(
+      "Once the cause is fixed: svc recompute retry rec_<id> --env test --project <slug>",
+    );
     const { stdout } = await completed(["retry", id, "--yes"], DIFFERENCES, TOTALS);
     expect(stdout).toContain("Recompute rec_<id> of all customers in test");
     expect(stdout).toContain("1 customer moved");
@@ -351,15 +353,15 @@ describe("docs/recompute.md", () => {
     .flatMap((code) => [...code.matchAll(/\bsvc ((?:deploy|recompute)[^\n>]*)/g)])
     .map(([, line]) => line!.trim());
 
-  test("its command lines can be meant", async () => {
+  test("its command lines parse", async () => {
     for (const line of lines) {
       const parsed = await parseCommandLine(line.split(" "), { width: 100, version: "0" });
       expect([line, parsed.kind]).toEqual([line, "run"]);
     }
   });
 
-  test("its dry run is what the command prints", async () => {
-    // Beside the one that is there.
+  test("its dry run shows the command's output", async () => {
+    // In addition to the existing customer.
     for (const id of ["a", "b", "c"]) {
       const body = { snapshot: snapshot({ segments: [{ id }] }), force: true };
       await service.ask("POST", `/projects/${slug}/config-versions?env=live`, body);
@@ -385,11 +387,11 @@ describe("docs/recompute.md", () => {
     );
   });
 
-  test("its difference is what the service answers", async () => {
+  test("its difference is a valid answer of the service", async () => {
     const example = JSON.parse(block("json")[0]!) as { customerId: string };
     const id = await queued("--all", "--dry-run");
     await addDifferences(service.db.sql, id, [{ customerId: example.customerId, weight: 1, document: example }]);
-    // Of exactly the declared shape: the request fails otherwise.
+    // The request fails unless the answer has exactly the declared shape.
     const page = await service.ask("GET", `/projects/${slug}/recomputes/${id}/customers`);
     expect(page.body).toEqual({ data: [example], nextCursor: null });
   });

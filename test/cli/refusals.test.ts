@@ -10,7 +10,7 @@ const SINCE = "Write how long ago, such as 7d, or a date such as 2026-03-01 or 2
 const DURATION = "Give a whole number and a unit, such as 30m, 24h, 7d or 4w";
 const VERSIONS = "`svc config versions --project shop` lists the versions.";
 
-/** Command lines that cannot be meant, by what is said of them; a plus stands for a space. */
+/** Mistaken command lines and their error messages; a plus stands for a space. */
 const MISTAKEN: Record<string, string> = {
   "completion tcsh": '<shell> is "tcsh". Give one of: bash, zsh, fish.',
   completion: "Missing <shell>. See `svc completion --help`.",
@@ -63,7 +63,7 @@ const MISTAKEN: Record<string, string> = {
   "webhooks update whk_1 --enable --disable": "--disable and --enable exclude each other. Give one of them.",
 };
 
-test.each(Object.entries(MISTAKEN))("before anything is asked of the service: svc %s", async (line, message) => {
+test.each(Object.entries(MISTAKEN))("refuses without a request to the service: svc %s", async (line, message) => {
   const argv = line.split(" ").map((word) => word.replaceAll("+", " "));
   const inProject = /^(init|completion)/.test(line) ? [] : ["--project", "shop"];
   const { url, seen } = await cannedServer(json({}));
@@ -71,7 +71,7 @@ test.each(Object.entries(MISTAKEN))("before anything is asked of the service: sv
   expect({ ...result, asked: seen }).toEqual({ code: 2, stdout: "", stderr: `error [USAGE]: ${message}\n`, asked: [] });
 });
 
-/** What to do about what the service refuses, in the terms of the command line. */
+/** Fixes for refusals of the service, in terms of the command line. */
 const FIXES: Record<string, string> = {
   CUSTOMER_NOT_FOUND: "Check the id and --env; `svc customers list --project shop` lists the customers.",
   SEGMENT_NOT_FOUND: "Check the id and --env; `svc overview --project shop` shows the segments.",
@@ -98,9 +98,9 @@ const FIXES: Record<string, string> = {
   ANYTHING_ELSE: "What the service advises.",
 };
 
-test.each(Object.entries(FIXES))("%s is told with what to do", async (code, fix) => {
-  const said = { message: "It is refused.", reason: "So it is.", fix: "what the service advises" };
-  const { url } = await cannedServer(json({ error: { code, ...said, requestId: "r", field: "slug" } }, 404));
+test.each(Object.entries(FIXES))("%s comes with advice on what to do", async (code, fix) => {
+  const texts = { message: "It is refused.", reason: "So it is.", fix: "what the service advises" };
+  const { url } = await cannedServer(json({ error: { code, ...texts, requestId: "r", field: "slug" } }, 404));
   expect(await svc(["overview", "--project", "shop"], { at: url })).toEqual({
     code: 1,
     stdout: "",
@@ -108,7 +108,7 @@ test.each(Object.entries(FIXES))("%s is told with what to do", async (code, fix)
   });
 });
 
-test("what the service advises in terms of HTTP is told in terms of the command line", async () => {
+test("advice of the service in terms of HTTP is replaced by advice in terms of the command line", async () => {
   const folder = path.join(import.meta.dirname, "../../sql/functions");
   const SPEAKS_HTTP = /\b(GET|POST|PATCH|DELETE) \//;
   const raised = readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -128,7 +128,7 @@ test("what the service advises in terms of HTTP is told in terms of the command 
   }
 });
 
-test("an instant in what the service says is told in the reader's time zone, one that was typed as it stands", async () => {
+test("an instant in a message of the service is shown in the reader's time zone, but a quoted input as it was typed", async () => {
   const message = 'The key "key_1" was rotated already and works until 2026-03-15T09:00:00.000Z.';
   const reason = '"2026-03-15T09:00:00.000Z" is none.';
   const refused = { error: { code: "KEY_REVOKED", message, reason, requestId: "r" } };

@@ -61,7 +61,7 @@ const LOST: readonly (readonly [line: string, what: string, fix: string])[] = [
   ["init --slug acme --directory acme", MADE, CREATE],
 ];
 
-/** Runs a command in an empty directory, with this as its standard output. */
+/** Runs a command in an empty directory with this standard output. */
 async function run(line: string, stdout: "pipe" | number) {
   const cwd = await project({});
   const { url } = await cannedServer({ ...json({}), respond: answer });
@@ -74,7 +74,7 @@ async function run(line: string, stdout: "pipe" | number) {
 }
 
 test.skipIf(!existsSync("/dev/full")).each(LOST)(
-  "a secret that could not be written is told of, with what to do: %s",
+  "a secret that could not be written is reported, with what to do: %s",
   async (line, what, fix) => {
     const full = await open("/dev/full", "w");
     onTestFinished(() => full.close());
@@ -87,7 +87,7 @@ test.skipIf(!existsSync("/dev/full")).each(LOST)(
   },
 );
 
-test("also where its reader has gone", async () => {
+test("a secret is reported as lost if the reader closed the pipe, too", async () => {
   const [line, what, fix] = LOST[0]!;
   expect(await run(line, "pipe")).toMatchObject({
     code: 1,

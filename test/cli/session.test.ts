@@ -15,7 +15,7 @@ const SESSION = {
 };
 const ELSEWHERE = "https://svc.example.com";
 
-/** A folder for sessions, with a file of this text. */
+/** A directory for sessions, with a file of this text. */
 async function home(text: string, mode = 0o600): Promise<string> {
   const directory = path.join(await project({}), "svc");
   await mkdir(directory, { mode: 0o700 });
@@ -32,13 +32,13 @@ async function run(configDirectory: string | null, argv: readonly string[], opti
   ]);
 }
 
-const invalid = (told: string) => ({ code: 1, stdout: "", stderr: `error [SESSION_FILE_INVALID]: ${told}\n` });
+const invalid = (message: string) => ({ code: 1, stdout: "", stderr: `error [SESSION_FILE_INVALID]: ${message}\n` });
 
-describe("a file that is no good is told in one line", () => {
+describe("an unusable session file is reported in one line", () => {
   test.each([
     ["no JSON", "{"],
     ["no sessions", "{}"],
-    ["sessions that are none", '{"sessions":[]}'],
+    ["invalid sessions", '{"sessions":[]}'],
   ])("that holds %s", async (_what, text) => {
     expect(await run(await home(text), ["whoami"])).toEqual(
       invalid("<config>/session.json is not as svc wrote it. Sign in again: `svc auth login` rewrites it."),
@@ -55,7 +55,7 @@ describe("a file that is no good is told in one line", () => {
     const told =
       "The session for <service> in <config>/session.json is not as svc wrote it. Sign in again: `svc auth login` rewrites it.";
     for (const argv of [["whoami"], ["auth", "logout"]])
-      expect(await run(directory, argv, { env: { SVC_API_URL: url } })).toEqual(invalid(told));
+      expect(await run(directory, argv, { env: { SVC_API_URL: url } })).toEqual(invalid(message));
   });
 
   test("that others can read, or that cannot be read", async () => {
@@ -75,18 +75,18 @@ describe("a file that is no good is told in one line", () => {
       );
   });
 
-  test("unless a variable goes before it", async () => {
+  test("unless a variable takes precedence", async () => {
     const { url } = await authorizationServer();
     const env = { SVC_API_URL: url, SVC_ACCESS_TOKEN: "svc_token_x", SVC_ORGANIZATION: "org_1" };
     expect((await run(await home("{"), ["whoami"], { env })).code).toBe(0);
   });
 });
 
-describe("signing in mends it", () => {
+describe("signing in repairs the file", () => {
   test.each([
     ["is corrupt", "{", 0o600],
     ["others can read", sessions({ [ELSEWHERE]: SESSION }), 0o664],
-  ])("where it %s", async (_what, text, mode) => {
+  ])("if it %s", async (_what, text, mode) => {
     const { url } = await authorizationServer();
     const directory = await home(text);
     await chmod(path.join(directory, "session.json"), mode);
@@ -98,10 +98,10 @@ describe("signing in mends it", () => {
   });
 });
 
-describe("it is known before anybody is asked to approve that nothing can be kept", () => {
-  const unsaved = (told: string) => ({ code: 1, stdout: "", stderr: `error [SESSION_NOT_SAVED]: ${told}\n` });
+describe("signing in fails before it asks for approval if it cannot keep a session", () => {
+  const unsaved = (message: string) => ({ code: 1, stdout: "", stderr: `error [SESSION_NOT_SAVED]: ${message}\n` });
 
-  test("where there is no home", async () => {
+  test("without a home directory", async () => {
     expect(await run(null, ["auth", "login"])).toEqual(
       unsaved(
         "There is no home directory to keep a session in. Set HOME to an absolute path, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION instead of signing in.",
@@ -110,11 +110,11 @@ describe("it is known before anybody is asked to approve that nothing can be kep
     expect((await run(null, ["whoami"])).stderr).toContain("error [NOT_SIGNED_IN]");
   });
 
-  // The latter is a folder that nobody can make: it is not tried for ever.
+  // The second directory can never be created: the CLI must not retry forever.
   test.each([
     ["ENOTDIR", async () => path.join(await project({ file: "" }), "file", "svc")],
     ...(process.platform === "linux" ? [["ENOENT", () => Promise.resolve("/proc/nothing/svc")] as const] : []),
-  ] as const)("where the home cannot be: %s", async (code, folder) => {
+  ] as const)("with an impossible home directory: %s", async (code, folder) => {
     const directory = await folder();
     const { url, seen } = await authorizationServer();
     expect(await run(directory, ["auth", "login"], { env: { SVC_API_URL: url } })).toEqual(
@@ -128,20 +128,20 @@ describe("it is known before anybody is asked to approve that nothing can be kep
 });
 
 describe("each service has its own session", () => {
-  test("and one that is no good is in the way of no other, nor lost with it", async () => {
+  test("and an invalid one neither blocks the others nor is lost", async () => {
     const { url } = await authorizationServer();
     const odd = { token: "of another version" };
     const directory = await home(sessions({ [ELSEWHERE]: odd, [url]: SESSION }));
-    const kept = async () => JSON.parse(await readFile(path.join(directory, "session.json"), "utf8")) as unknown;
+    const stored = async () => JSON.parse(await readFile(path.join(directory, "session.json"), "utf8")) as unknown;
     const env = { SVC_API_URL: url };
     expect((await run(directory, ["whoami"], { env })).code).toBe(0);
     expect((await run(directory, ["auth", "login"], { env })).code).toBe(0);
-    expect(await kept()).toMatchObject({ sessions: { [ELSEWHERE]: odd, [url]: { accessToken: TOKEN } } });
+    expect(await stored()).toMatchObject({ sessions: { [ELSEWHERE]: odd, [url]: { accessToken: TOKEN } } });
     expect((await run(directory, ["auth", "logout"], { env })).code).toBe(0);
-    expect(await kept()).toEqual({ sessions: { [ELSEWHERE]: odd } });
+    expect(await stored()).toEqual({ sessions: { [ELSEWHERE]: odd } });
   });
 
-  test("which goes to no other", async () => {
+  test("which is not sent to others", async () => {
     const { url, seen } = await authorizationServer();
     const directory = await home(sessions({ [ELSEWHERE]: SESSION }));
     expect((await run(directory, ["whoami"], { env: { SVC_API_URL: url } })).stderr).toContain(
@@ -151,7 +151,7 @@ describe("each service has its own session", () => {
   });
 });
 
-describe("in whose name a command acts", () => {
+describe("a command sends the token and organization of", () => {
   const headers = async (env: Record<string, string>, config: object = {}) => {
     const { url, seen } = await authorizationServer();
     const directory = await home(sessions({ [url]: SESSION }));
@@ -162,15 +162,33 @@ describe("in whose name a command acts", () => {
   };
 
   test.each([
-    ["the session's", {}, {}, "svc_token_before", "org_1"],
-    ["the file's organization", {}, { organization: "org_file" }, "svc_token_before", "org_file"],
-    ["the variable's", { SVC_ORGANIZATION: "org_v" }, { organization: "org_file" }, "svc_token_before", "org_v"],
-    ["the variable's token", { SVC_ACCESS_TOKEN: "t" }, { organization: "org_file" }, "t", "org_file"],
+    ["the session", {}, {}, "svc_token_before", "org_1"],
+    [
+      "the session, with the organization of the configuration file",
+      {},
+      { organization: "org_file" },
+      "svc_token_before",
+      "org_file",
+    ],
+    [
+      "the session, with the organization of the variable",
+      { SVC_ORGANIZATION: "org_v" },
+      { organization: "org_file" },
+      "svc_token_before",
+      "org_v",
+    ],
+    [
+      "the token variable, with the organization of the configuration file",
+      { SVC_ACCESS_TOKEN: "t" },
+      { organization: "org_file" },
+      "t",
+      "org_file",
+    ],
   ])("%s", async (_what, env, config, token, organization) => {
     expect(await headers(env, config)).toEqual([`Bearer ${token}`, organization]);
   });
 
-  test("nobody's once the session has ended", async () => {
+  test("no session that has ended", async () => {
     const { url } = await authorizationServer();
     const directory = await home(sessions({ [url]: SESSION }));
     const now = Date.parse("2026-07-01");
@@ -179,19 +197,19 @@ describe("in whose name a command acts", () => {
     );
   });
 
-  test("a wrong organization of the file is told as such", async () => {
+  test("the configuration file, and says so if the organization is wrong", async () => {
     const error = { code: "ORGANIZATION_NOT_FOUND", message: "There is no such organization." };
     const { url } = await authorizationServer({
       other: ({ url }) => (url.startsWith("/projects") ? { status: 404, body: JSON.stringify({ error }) } : undefined),
     });
     const directory = await home(sessions({ [url]: SESSION }));
-    const told = async (files: Record<string, string>) =>
+    const errorIn = async (files: Record<string, string>) =>
       (await run(directory, ["projects", "list"], { cwd: await project(files), env: { SVC_API_URL: url } })).stderr;
     const refused = "error [ORGANIZATION_NOT_FOUND]: There is no such organization. ";
-    expect(await told({ ".kite/config.json": '{"organization":"org_2"}' })).toBe(
+    expect(await errorIn({ ".kite/config.json": '{"organization":"org_2"}' })).toBe(
       `${refused}Correct "organization" of .kite/config.json: \`svc whoami\` names yours.\n`,
     );
-    expect(await told({})).toBe(`${refused}You may have left it: sign in again, \`svc auth login\`.\n`);
+    expect(await errorIn({})).toBe(`${refused}You may have left it: sign in again, \`svc auth login\`.\n`);
   });
 });
 
@@ -204,13 +222,13 @@ test("signing out leaves SVC_ACCESS_TOKEN alone, and says so", async () => {
     expect(await run(directory, ["auth", "logout"], { env })).toEqual({ code: 0, stdout, stderr });
 });
 
-describe("signing out where the service cannot end the session", () => {
+describe("signing out when the service does not end the session", () => {
   const failing = async (revoke: Canned, session = SESSION) => {
     const { url } = await authorizationServer({ revoke });
     return { directory: await home(sessions({ [url]: session })), env: { SVC_API_URL: url } };
   };
 
-  test("for the moment keeps it for another try", async () => {
+  test("keeps it after a temporary failure", async () => {
     const { directory, env } = await failing(refused("server_error", {}, 500));
     expect(await run(directory, ["auth", "logout"], { env })).toMatchInlineSnapshot(`
       exit 1
@@ -222,31 +240,31 @@ describe("signing out where the service cannot end the session", () => {
   const KEPT = "its token stays valid until 2026-04-01 02:00:00 +02:00";
   test.each([
     [
-      "all the same with --force",
+      "anyway with --force",
       { status: 502, type: "text/html", body: "" },
       ["--force"],
       {},
       `. It could not be revoked there (<service> answered 502): ${KEPT}`,
     ],
     [
-      "where another try would give the same",
+      "if another try would fail again",
       refused("unsupported_token_type"),
       [],
       {},
       `. It could not be revoked there (It was refused: unsupported_token_type): ${KEPT}`,
     ],
     [
-      "where it has ended by itself",
+      "if it has expired",
       refused("server_error", {}, 500),
       [],
       { expiresAt: "2026-03-01T00:00:00.000Z" },
       ", which ended on 2026-03-01 01:00:00 +01:00",
     ],
-  ])("removes it %s", async (_when, revoke, options, more, told) => {
+  ])("removes it %s", async (_when, revoke, options, more, message) => {
     const { directory, env } = await failing(revoke, { ...SESSION, ...more });
     expect(await run(directory, ["auth", "logout", ...options], { env })).toEqual({
       ...{ code: 0, stderr: "" },
-      stdout: `Removed the session at <service>${told}.\n`,
+      stdout: `Removed the session at <service>${message}.\n`,
     });
     expect((await run(directory, ["whoami"], { env })).stderr).toContain("error [NOT_SIGNED_IN]");
   });

@@ -9,14 +9,14 @@ import { svc } from "./support/run-svc.js";
 const SESSION = { SVC_ACCESS_TOKEN: "svc_token_x", SVC_ORGANIZATION: "org_1" };
 const PAGE = json({ data: [], nextCursor: null });
 
-/** The error of a run, with the directory's random name replaced. */
+/** The error of a run, with the random directory name replaced. */
 async function failure(directory: string, argv = ["config", "versions"], env: Record<string, string> = SESSION) {
   const { code, stdout, stderr } = await svc(argv, { cwd: directory, env });
   expect(stdout).toBe("");
   return `${code} ${stderr.replaceAll(directory, "<directory>")}`;
 }
 
-describe("without what a command needs it says what to set", () => {
+describe("if a setting is missing, a command says what to set", () => {
   const VERSIONS = ["config", "versions"];
   const SEND = ["events", "send", "e", "--customer", "c"];
   test.each<[string, string[], Record<string, string>, string]>([
@@ -74,8 +74,8 @@ describe("without what a command needs it says what to set", () => {
       { SVC_API_KEY_TEST: "svc_live_x" },
       "1 error [INVALID_SETTING]: SVC_API_KEY_TEST is a key for live, but the environment is test. Set SVC_API_KEY_TEST to a key for test; one for live belongs in SVC_API_KEY_LIVE, and is used with --env live.",
     ],
-  ])("%s", async (_what, argv, env, told) => {
-    expect(await failure(await project({}), argv, env)).toBe(`${told}\n`);
+  ])("%s", async (_what, argv, env, error) => {
+    expect(await failure(await project({}), argv, env)).toBe(`${error}\n`);
   });
 });
 
@@ -108,8 +108,8 @@ describe("a bad setting is one clear line", () => {
   });
 });
 
-describe("the command line wins over variables, and those over the file", () => {
-  test("the file names project, environment and address; options and SVC_API_URL win", async () => {
+describe("the command line takes precedence over variables, and those over the file", () => {
+  test("the file names project, environment and address; options and SVC_API_URL take precedence", async () => {
     const { url, seen } = await cannedServer(PAGE);
     const config = (apiUrl: string) => JSON.stringify({ project: "shop", defaultEnvironment: "live", apiUrl });
     const cwd = await project({ ".kite/config.json": config(`${url}/`) });

@@ -9,8 +9,8 @@ import { type RunOptions, steady } from "./support/run-svc.js";
 import { running } from "./support/running.js";
 import { startShop, untilQuiet } from "./support/shop.js";
 
-// What commands print of one shop where there is no terminal is in docs/walk.md, too, which walk.test.ts compares. They stand in the order of
-// what they change of it: nothing at first, customers at the end.
+// Commands on one shop. docs/walk.md shows more of their output without a terminal, which walk.test.ts compares. Ordered by what they
+// change: nothing at first, customers at the end.
 
 const shop = await startShop();
 afterAll(() => shop.stop());
@@ -26,7 +26,7 @@ const stdoutOf = async (argv: string[], options?: RunOptions) => {
 };
 
 describe("svc customers inspect", () => {
-  test("on a terminal, with signs in colour, and below the conditions what there is no room for beside them", async () => {
+  test("on a terminal, uses coloured signs, and puts below the conditions what does not fit next to them", async () => {
     const why = (await stdoutOf(["customers", "inspect", "globex"], { terminal: true })).split("Why")[1];
     expect(why).toMatchInlineSnapshot(`
       "[22m
@@ -53,7 +53,7 @@ describe("svc customers inspect", () => {
     `);
   });
 
-  test("with --json the state alone, and with --explain the explanation beside it", async () => {
+  test("with --json prints only the state, and with --explain the explanation too", async () => {
     const state = await stdoutOf(["customers", "inspect", "hooli", "--json"]);
     const both = await stdoutOf(["customers", "inspect", "hooli", "--json", "--explain"]);
     const parsed = JSON.parse(both) as { state: object; explanation: object };
@@ -63,7 +63,7 @@ describe("svc customers inspect", () => {
 });
 
 describe("svc health explain", () => {
-  test("fits a terminal of 80 columns; with --json it is the document as the service gives it", async () => {
+  test("fits a terminal of 80 columns; with --json it prints the document of the service", async () => {
     const stdout = await stdoutOf(["health", "explain", "initech", "--no-color"], { terminal: true });
     expect(stdout.split("\n\n").at(-1)).toMatchInlineSnapshot(`
       "Component   Score  Weight    Points  Measured                               Then
@@ -78,7 +78,7 @@ describe("svc health explain", () => {
   });
 });
 
-test("svc journeys inspect tells how long the steps of a complete journey took", async () => {
+test("svc journeys inspect shows how long the steps of a complete journey took", async () => {
   expect(await stdoutOf(["journeys", "inspect", "globex", "onboarding"])).toMatchInlineSnapshot(`
     "onboarding of globex in test: complete
 
@@ -96,7 +96,7 @@ test("svc journeys inspect tells how long the steps of a complete journey took",
 });
 
 describe("svc segments inspect", () => {
-  test("one that rules fill has no condition; with --customer it tells whether that one is a member, and why", async () => {
+  test("a segment filled by rules has no condition; --customer shows whether the customer is a member, and why", async () => {
     const filled = await stdoutOf(["segments", "inspect", "expansion"]);
     expect(filled.split("\n\n")[1]).toBe("It has no condition: rules fill it.");
     expect(await stdoutOf(["segments", "inspect", "expansion", "--customer", "globex"])).toMatchInlineSnapshot(`
@@ -113,15 +113,15 @@ describe("svc segments inspect", () => {
     expect(Object.keys(JSON.parse(stdout) as object)).not.toContain("lifecycle");
   });
 
-  test("a segment or a customer that is not there", async () => {
-    const asked = async (...argv: string[]) => (await shop.run(["segments", "inspect", ...argv])).stderr;
-    expect(await asked("players", "--customer", "globex")).toContain("SEGMENT_NOT_FOUND");
-    expect(await asked("power_users", "--customer", "nobody")).toContain("CUSTOMER_NOT_FOUND");
+  test("reports a segment or a customer that does not exist", async () => {
+    const errorOf = async (...argv: string[]) => (await shop.run(["segments", "inspect", ...argv])).stderr;
+    expect(await errorOf("players", "--customer", "globex")).toContain("SEGMENT_NOT_FOUND");
+    expect(await errorOf("power_users", "--customer", "nobody")).toContain("CUSTOMER_NOT_FOUND");
   });
 });
 
-describe("what was recorded of a customer", () => {
-  test("is listed, the last first, and with --superseded says whether it counts", async () => {
+describe("the recorded operations of a customer", () => {
+  test("are listed, latest first, and --superseded shows whether they count", async () => {
     expect(await stdoutOf(["customers", "transitions", "globex"])).toMatchInlineSnapshot(`
       "At                          From   To         Cause                       Model
       <time>  trial  activated  event evt_<id>  v1
@@ -144,7 +144,7 @@ describe("what was recorded of a customer", () => {
     `);
   });
 
-  test("svc emissions inspect leads from what was told to the run of a rule that made it", async () => {
+  test("svc emissions inspect leads from an emission to the rule run that created it", async () => {
     const timeline = (await documentOf(["customers", "timeline", "initech"])).data as {
       id: string;
       eventType: string;
@@ -184,7 +184,7 @@ describe("what was recorded of a customer", () => {
 });
 
 describe("across customers", () => {
-  test("what was emitted is listed, the last first", async () => {
+  test("emissions are listed, latest first", async () => {
     expect(await stdoutOf(["emissions", "list", "--source", "signal", "--since", "1d"])).toMatchInlineSnapshot(`
       "At                          Customer  Type           What                                                                      Cause                       Id
       <time>  initech   signal.raised  signal=escalation, message=A severe ticket was opened, severity=critical  event evt_<id>  emi_<id>
@@ -193,7 +193,7 @@ describe("across customers", () => {
     expect(await stdoutOf(["emissions", "list", "--type", "customer.lost"])).toBe("There is no such emission.\n");
   });
 
-  test("signals that are raised are listed", async () => {
+  test("raised signals are listed", async () => {
     expect(await stdoutOf(["signals", "list"])).toMatchInlineSnapshot(`
       "Raised                      Customer  Signal      Severity  Message
       <time>  initech   escalation  critical  A severe ticket was opened
@@ -202,7 +202,7 @@ describe("across customers", () => {
     expect((await shop.run(["signals", "list", "--signal", "escalaton"])).stderr).toContain("escalation");
   });
 
-  test("svc overview --at and svc segments inspect --at tell where customers stood", async () => {
+  test("svc overview --at and svc segments inspect --at show past states", async () => {
     expect(await stdoutOf(["overview", "--at", "2020-01-01"])).toMatchInlineSnapshot(`
       "Project    shop, test
       At         <time>, according to the present records
@@ -229,7 +229,7 @@ describe("across customers", () => {
     expect((await shop.run(both)).stderr).toContain("--at lists past members");
   });
 
-  test("svc trends tells how it developed up to now, as the overview says it is now", async () => {
+  test("svc trends ends with the figures of the overview", async () => {
     await vi.waitFor(
       async () => {
         await shop.db.sql`select graphile_worker.add_job('count_trends', job_key => 'count_trends')`;
@@ -256,7 +256,7 @@ describe("across customers", () => {
     expect((await shop.run(["trends", "--csv", "--json"])).stdout).toContain("give one of them");
   });
 
-  test("lists and the members of a segment are also files of comma-separated values", async () => {
+  test("lists and segment members can be printed as CSV", async () => {
     const lines = (await stdoutOf(["customers", "list", "--csv"])).trimEnd().split("\n");
     expect(lines[0]).toMatch(/^customerId,lifecycle,.*,health\.overall,/);
     const { data } = JSON.parse(await stdoutOf(["customers", "list", "--json"])) as { data: { customerId: string }[] };
@@ -273,7 +273,7 @@ describe("across customers", () => {
     expect((await shop.run(["segments", "inspect", "nothing", "--csv"])).stderr).toContain("SEGMENT_NOT_FOUND");
   });
 
-  test("svc journeys funnel tells how far customers came, and how long it took", async () => {
+  test("svc journeys funnel shows how far customers got, and how long it took", async () => {
     expect(await stdoutOf(["journeys", "funnel", "onboarding"])).toMatchInlineSnapshot(`
       "onboarding in test: 3 runs of 3 customers
 
@@ -297,7 +297,7 @@ describe("across customers", () => {
 describe("svc rules logs", () => {
   const logs = (argv: string[] = [], options: RunOptions = {}) => shop.run(["rules", "logs", ...argv], options);
 
-  test("runs of rules are listed, the newest first", async () => {
+  test("rule runs are listed, newest first", async () => {
     expect(await logs()).toMatchInlineSnapshot(`
       At                          Customer  Rule    Result  Triggered by         Model
       <time>  globex    upsell  pass    event:invoice_paid   v1
@@ -306,7 +306,7 @@ describe("svc rules logs", () => {
     `);
   });
 
-  test("with --detail each run tells why it ended so, and what the rule does", async () => {
+  test("with --detail each run shows the reason for its result, and the action of the rule", async () => {
     expect(await logs(["--detail"])).toMatchInlineSnapshot(`
       <time>  upsell for globex: pass, it acted
         triggered by event:invoice_paid (event evt_<id>), v1
@@ -324,7 +324,7 @@ describe("svc rules logs", () => {
     `);
   });
 
-  test("on a terminal signs in colour stand for met and unmet", async () => {
+  test("on a terminal coloured signs mark conditions as met or unmet", async () => {
     expect((await logs(["--detail", "--result", "fail"], { terminal: true })).stdout).toMatchInlineSnapshot(`
       "<time>  [1mupsell[22m for initech: [33mfail[39m, its condition was unmet
         [2mtriggered by event:invoice_paid (event evt_<id>), v1[22m
@@ -334,7 +334,7 @@ describe("svc rules logs", () => {
     `);
   });
 
-  test("filters by customer, result and since when; an empty log is said to be", async () => {
+  test("filters by customer, result and time; says so if the log is empty", async () => {
     const counted = async (...argv: string[]) => (await documentOf(["rules", "logs", ...argv])).data.length;
     expect(await counted("--customer", "initech")).toBe(2);
     expect(await counted("--result", "pass")).toBe(2);
@@ -347,8 +347,8 @@ describe("svc rules logs", () => {
 });
 
 describe("svc events list", () => {
-  // All columns are in docs/walk.md.
-  test("on a terminal of 80 columns what there is no room for is left out, and what goes on is told", async () => {
+  // docs/walk.md shows all columns.
+  test("on a terminal of 80 columns leaves out columns that do not fit, and says how to continue", async () => {
     const { code, stdout, stderr } = await shop.run(["events", "list", "--limit", "2", "--no-color"], {
       terminal: true,
     });
@@ -361,7 +361,7 @@ describe("svc events list", () => {
     `);
   });
 
-  test("filters: name, status and since when", async () => {
+  test("filters by name, status and time", async () => {
     const counted = async (...argv: string[]) => (await documentOf(["events", "list", ...argv])).data.length;
     expect(await counted("--type", "project_created")).toBe(4);
     expect(await counted("--since", "5d")).toBe(2);
@@ -370,7 +370,7 @@ describe("svc events list", () => {
   });
 });
 
-test("svc keys lists, creates, rotates and revokes keys, each told by what somebody knows of it and printed once", async () => {
+test("svc keys lists, creates, rotates and revokes keys; keys are found by name or hint, and printed once", async () => {
   /** The id of the newest key of that name in test. */
   const idOf = async (name: string): Promise<string> => {
     const [row] = await shop.db.sql<[{ id: string }]>`
@@ -413,7 +413,7 @@ test("svc keys lists, creates, rotates and revokes keys, each told by what someb
   expect((await keys("rotate", id)).stderr).toContain("error [KEY_REVOKED]");
 });
 
-test("lists fit eighty columns with whole ids, whatever has to go for them", async () => {
+test("lists fit eighty columns with whole ids, and drop other columns for them", async () => {
   await shop.run(["recompute", "--all", "--dry-run"]);
   for (const argv of [
     ["keys", "list"],
@@ -430,13 +430,13 @@ test("lists fit eighty columns with whole ids, whatever has to go for them", asy
   }
 });
 
-test("a recompute of a customer who is not there says so", async () => {
+test("a recompute of a customer that does not exist says so", async () => {
   const { code, stdout } = await shop.run(["recompute", "--customer", "nobody", "--yes"]);
   expect(code).toBe(0);
   expect(stdout).toContain("Done       nothing: there was no such customer when it was queued\n");
 });
 
-test("svc customers inspect shows a trait with all the digits that it has", async () => {
+test("svc customers inspect shows all digits of a trait", async () => {
   const response = await fetch(`${shop.url}/v1/events/batch`, {
     method: "POST",
     headers: { authorization: `Bearer ${shop.keys.live}`, "content-type": "application/json" },
@@ -448,7 +448,7 @@ test("svc customers inspect shows a trait with all the digits that it has", asyn
   expect(stdout).toContain("  contract  12345678901234567891\n");
 });
 
-/** Exports globex to a file, or to standard output, where that stands; the folder, and the address of another service, are replaced. */
+/** Exports globex to a file or to standard output; replaces the folder and the address of another service in the result. */
 async function exported(file?: string, { cwd, url }: { cwd?: string; url?: string } = {}) {
   const output = file === undefined ? [] : ["--output", file];
   const argv = ["customers", "export", "globex", "--project", "shop", ...output];
@@ -462,7 +462,7 @@ async function exported(file?: string, { cwd, url }: { cwd?: string; url?: strin
 const BEGUN = '{"customerId" : "globex", "events":[';
 
 describe("svc customers export", () => {
-  test("writes everything to a file that only its owner reads", async () => {
+  test("writes everything to a file that only its owner can read", async () => {
     const cwd = await project({ "README.md": "" });
     const wrote = await exported("globex.json", { cwd });
     expect({ ...wrote, stdout: wrote.stdout.replace(/\d+ kB/, "<n> kB") }).toMatchInlineSnapshot(`
@@ -475,14 +475,14 @@ describe("svc customers export", () => {
     expect(await readdir(cwd)).toEqual(["README.md", "globex.json"]);
   });
 
-  test("to standard output it is the one document, with --json and without", async () => {
+  test("prints a single document to standard output, with --json and without", async () => {
     const stdout = await stdoutOf(["customers", "export", "globex"]);
     expect(stdout).toMatch(/\}\n$/);
     expect(JSON.parse(stdout)).toMatchObject({ customerId: "globex", customer: { lifecycle: "activated" } });
     expect(await stdoutOf(["customers", "export", "globex", "--json"])).toBe(stdout);
   });
 
-  test("a file that is there is not overwritten, and nothing is asked of the service", async () => {
+  test("does not overwrite a file, and sends no request then", async () => {
     const cwd = await project({ "globex.json": "mine" });
     expect(await exported("globex.json", { cwd, url: "http://127.0.0.1:1" })).toMatchInlineSnapshot(`
       exit 1
@@ -491,7 +491,7 @@ describe("svc customers export", () => {
     expect(await readFile(path.join(cwd, "globex.json"), "utf8")).toBe("mine");
   });
 
-  test("an export that breaks off leaves no file, and says so where half a document stands", async () => {
+  test("leaves no file if the export breaks off, and says so if half a document was printed", async () => {
     const cwd = await project({ "README.md": "" });
     const { url } = await brokenServer({ read: () => ({ status: 200, body: BEGUN, cut: true }) });
     const toFile = await exported("globex.json", { cwd, url });
@@ -505,7 +505,7 @@ describe("svc customers export", () => {
     `);
   });
 
-  test.each(['{"x":1}', '{"customerId":"initech"}', "[]"])("what is none is not kept: %s", async (body) => {
+  test.each(['{"x":1}', '{"customerId":"initech"}', "[]"])("does not keep an invalid export: %s", async (body) => {
     const cwd = await project({ "README.md": "" });
     const { url } = await brokenServer({ read: () => ({ status: 200, body }) });
     const { stderr, ...rest } = await exported("globex.json", { cwd, url });
@@ -529,7 +529,7 @@ describe("svc customers export", () => {
     expect(await readdir(cwd)).toEqual(["README.md"]);
   });
 
-  test("a place that cannot be written to, and a customer that is not there", async () => {
+  test("reports a path that cannot be written to, and a customer that does not exist", async () => {
     const cwd = await project({ "README.md": "" });
     expect(await exported("README.md/globex.json", { cwd })).toMatchInlineSnapshot(`
       exit 1
@@ -543,7 +543,7 @@ describe("svc customers export", () => {
 });
 
 describe("svc customers erase", () => {
-  test("the id typed, it is erased and what went is counted", async () => {
+  test("erases the customer after its id was typed, and counts what was removed", async () => {
     const { code, stdout } = await shop.run(["customers", "erase", "initech"], { ...plain, input: "initech\n" });
     expect({ code, stdout }).toMatchInlineSnapshot(`
       Erased the customer initech in test. Later events with this id begin a new customer.
@@ -563,19 +563,19 @@ describe("svc customers erase", () => {
     expect((await shop.run(["customers", "inspect", "initech"])).stderr).toContain("[CUSTOMER_NOT_FOUND]");
   });
 
-  test("piped, and with --yes, as JSON", async () => {
+  test("takes the id from a pipe or --yes, with JSON output", async () => {
     expect((await shop.run(["customers", "erase", "globex"], { input: "globex\n" })).code).toBe(0);
     const { stdout } = await shop.run(["customers", "erase", "hooli", "--yes", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ erased: { events: 1, identifies: 0, transitions: 2, deliveries: 4 } });
   });
 
-  test.each([".", ".."])("also one whose id reads as a folder: %s", async (id) => {
+  test.each([".", ".."])("erases a customer whose id is like a directory: %s", async (id) => {
     await shop.run(["events", "send", "login", "--customer", id], { env: { SVC_API_KEY_TEST: shop.keys.test } });
     expect((await shop.run(["customers", "export", id])).stdout).toContain('"event" : "login"');
     expect(await shop.run(["customers", "erase", id, "--yes"])).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("an id of two words is quoted where it is to be piped, and where to look", async () => {
+  test("quotes an id of two words in the commands that it suggests", async () => {
     expect((await shop.run(["customers", "erase", "new customer"], { input: "new\n" })).stderr).toContain(
       "Pipe it: echo 'new customer' | svc …, or add --yes.",
     );
@@ -588,7 +588,7 @@ describe("svc customers erase", () => {
   });
 });
 
-test("events are shown as they are accepted, until Ctrl+C", async () => {
+test("svc events tail shows events as they are accepted, until Ctrl+C", async () => {
   const tail = running((options) => shop.run(["events", "tail", "--type", "login"], options));
   await tail.says("Waiting for events in test of shop. Ctrl+C stops.");
   const send = (...argv: string[]) =>
@@ -605,7 +605,7 @@ test("events are shown as they are accepted, until Ctrl+C", async () => {
   expect(stdout).toMatch(/^<time> {2}tailed {2}login {2}\{"method": "sso"\}\n$/);
 });
 
-test("in a project without customers nothing is there yet, and what is deployed or sent again is told as such", async () => {
+test("a project without customers has empty lists, and repeated deploys and events are reported as such", async () => {
   const create = ["projects", "create", "--name", "Bare", "--slug", "bare", "--yes"];
   const { keys } = await shop.make<{ keys: { test: string } }>(...create);
   const bare = (...argv: string[]) => shop.run([...argv, "--project", "bare"]);

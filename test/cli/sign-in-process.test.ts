@@ -13,14 +13,14 @@ import { ended, PROGRAM, start, variables } from "./support/program.js";
 
 const PENDING = refused("authorization_pending");
 
-/** What is kept in a home after a run. */
-const kept = async (home: string) => {
+/** The files kept in a home directory after a run. */
+const storedIn = async (home: string) => {
   const folder = path.join(home, ".config", "svc");
   return existsSync(folder) ? readdir(folder) : [];
 };
 
 describe.each(["SIGINT", "SIGTERM"] as const)("%s", (signal) => {
-  test("ends the waiting, and nothing was changed", async () => {
+  test("ends the wait without any change", async () => {
     const { url, seen } = await authorizationServer({ token: [PENDING] });
     const home = await project({});
     const child = start(["auth", "login"], { env: { SVC_API_URL: url, HOME: home } });
@@ -29,10 +29,10 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s", (signal) => {
     const { code, stdout, stderr } = await ended(child);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(/\nerror \[CANCELLED\]: Cancelled, nothing was changed\.\n$/);
-    expect(await kept(home)).toEqual([]);
+    expect(await storedIn(home)).toEqual([]);
   });
 
-  test("ends the waiting for a service that does not answer", async () => {
+  test("ends the wait for a service that does not answer", async () => {
     const { url, seen } = await authorizationServer({ begin: NEVER });
     const child = start(["auth", "login"], { env: { SVC_API_URL: url, HOME: await project({}) } });
     await vi.waitUntil(() => seen.length > 0, { timeout: 30_000 });
@@ -40,7 +40,7 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s", (signal) => {
     expect((await ended(child)).stderr).toBe("error [CANCELLED]: Cancelled, nothing was changed.\n");
   });
 
-  test("ends a token that is on its way just then", async () => {
+  test("revokes a token that is being issued at that moment", async () => {
     const home = await project({});
     // oxlint-disable-next-line prefer-const -- the server's script names it
     let child: ReturnType<typeof start>;
@@ -57,28 +57,28 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s", (signal) => {
       url: "/oauth/revoke",
       body: expect.stringContaining(`token=${TOKEN}`) as string,
     });
-    expect(await kept(home)).toEqual([]);
+    expect(await storedIn(home)).toEqual([]);
   });
 });
 
-describe("the session lies in the user's home", () => {
-  test("or where XDG_CONFIG_HOME says", async () => {
+describe("the session is stored in the user's home directory", () => {
+  test("or in XDG_CONFIG_HOME", async () => {
     const { url } = await authorizationServer();
     const home = await project({});
     const elsewhere = path.join(home, "settings");
     expect((await ended(start(["auth", "login"], { env: { SVC_API_URL: url, HOME: home } }))).code).toBe(0);
-    expect(await kept(home)).toEqual(["session.json"]);
+    expect(await storedIn(home)).toEqual(["session.json"]);
     const env = { SVC_API_URL: url, HOME: home, XDG_CONFIG_HOME: elsewhere };
     expect((await ended(start(["auth", "login"], { env }))).code).toBe(0);
     expect(await readdir(path.join(elsewhere, "svc"))).toEqual(["session.json"]);
   });
 
-  test("never where one stands, as a relative home would have it", async () => {
+  test("never relative to the working directory, even if HOME is relative", async () => {
     const { stderr } = await ended(start(["auth", "login"], { env: { HOME: "here" } }));
     expect(stderr).toContain("error [SESSION_NOT_SAVED]: There is no home directory to keep a session in.");
   });
 
-  test.runIf(process.getuid?.() === 0)("which a user may not be allowed to write to, or not have at all", async () => {
+  test.runIf(process.getuid?.() === 0)("which can be read-only or missing", async () => {
     const home = await project({});
     await chmod(home, 0o755);
     const readOnly = await ended(start(["auth", "login"], { env: { HOME: home }, uid: 65_534 }));
@@ -88,10 +88,10 @@ describe("the session lies in the user's home", () => {
   });
 });
 
-/** A terminal for programs that want one; part of util-linux. */
+/** Runs programs on a terminal; part of util-linux. */
 const SCRIPT = "/usr/bin/script";
 
-test.skipIf(!existsSync(SCRIPT))("a browser is opened from a terminal of a machine with a screen", async () => {
+test.skipIf(!existsSync(SCRIPT))("a browser is opened from a terminal on a machine with a display", async () => {
   const { url } = await authorizationServer({ token: [PENDING, PENDING, GRANTED], codes: { interval: 0.2 } });
   const home = await project({ browser: '#!/bin/sh\necho "$1" > "$HOME/opened"\n' });
   await chmod(path.join(home, "browser"), 0o755);
@@ -103,7 +103,7 @@ test.skipIf(!existsSync(SCRIPT))("a browser is opened from a terminal of a machi
     HOME: home,
     DISPLAY: ":99",
     BROWSER: path.join(home, "browser"),
-    // Where no desktop is set up, the variable BROWSER decides.
+    // Without a desktop, the variable BROWSER decides.
     XDG_DATA_DIRS: path.join(home, "none"),
   };
   const run = async (more: string) => {
@@ -120,7 +120,7 @@ test.skipIf(!existsSync(SCRIPT))("a browser is opened from a terminal of a machi
 });
 
 describe("output that cannot be written", () => {
-  test.skipIf(!existsSync("/dev/full"))("because the disk is full is a failure", async () => {
+  test.skipIf(!existsSync("/dev/full"))("because the disk is full is an error", async () => {
     const child = spawn("/bin/sh", ["-c", `"${process.execPath}" "${PROGRAM}" --help > /dev/full`], {
       env: variables(),
     });
@@ -131,7 +131,7 @@ describe("output that cannot be written", () => {
     );
   });
 
-  test("beside the result ends nothing", async () => {
+  test("to standard error does not end the command", async () => {
     const { url } = await authorizationServer();
     const child = start(["auth", "login", "--json"], { env: { SVC_API_URL: url, HOME: await project({}) } });
     child.stderr.destroy();

@@ -9,7 +9,7 @@ import { authorizationServer, GRANTED, refused, type Script, TOKEN } from "./sup
 import { json } from "./support/canned-server.js";
 import { type RunOptions, steady, svc } from "./support/run-svc.js";
 
-/** Signs in at a service that answers by a script, and returns what was printed after the instructions. */
+/** Signs in at a service with scripted answers; returns the output after the instructions. */
 async function login(script: Script, argv: readonly string[] = [], options: RunOptions = {}) {
   const { url, seen } = await authorizationServer(script);
   const home = path.join(await project({}), "svc");
@@ -25,7 +25,7 @@ async function login(script: Script, argv: readonly string[] = [], options: RunO
   return { ...shown, asked: seen.map((request) => request.url), isRevoked, home };
 }
 
-/** What it says of a failure. */
+/** The error of a failed sign-in. */
 async function failure(...given: Parameters<typeof login>): Promise<string> {
   const { code, stdout, stderr } = await login(...given);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -35,7 +35,7 @@ async function failure(...given: Parameters<typeof login>): Promise<string> {
 const PENDING = refused("authorization_pending");
 
 describe("waiting for the approval", () => {
-  test("goes on until somebody has decided", async () => {
+  test("continues until the request is approved or denied", async () => {
     const { code, asked } = await login({ token: [PENDING, PENDING, PENDING, GRANTED] });
     expect(code).toBe(0);
     expect(asked).toEqual([
@@ -46,13 +46,13 @@ describe("waiting for the approval", () => {
     ]);
   });
 
-  test("is slower where the service says that it asks too often", async () => {
+  test("slows down if the service says that it polls too often", async () => {
     const begun = performance.now();
     expect((await login({ token: [refused("slow_down"), GRANTED] })).code).toBe(0);
     expect(performance.now() - begun).toBeGreaterThan(5_000);
   });
 
-  test("outlasts a service that is away for a while, and says so once", async () => {
+  test("survives a service that is temporarily unavailable, and says so once", async () => {
     const busy = refused("temporarily_unavailable", { "retry-after": "0" }, 503);
     const failed = refused("server_error", {}, 500);
     const { code, stderr } = await login({ token: [busy, failed, PENDING, busy, GRANTED] });
@@ -64,7 +64,7 @@ describe("waiting for the approval", () => {
     `);
   });
 
-  test("ends with the codes, and where the service refuses", async () => {
+  test("ends when the codes expire, and if the service refuses", async () => {
     const EXPIRED =
       "error [SIGN_IN_EXPIRED]: Nobody approved the sign-in in time, and its code has expired. Sign in again: `svc auth login`.\n";
     const { stderr, home } = await login({ token: [refused("expired_token")] });
@@ -84,12 +84,12 @@ const NOT_AS_EXPECTED = "with JSON of another shape, not as this version of svc 
 
 test.each<[string, Script, string]>([
   [
-    "where the service has no sign-in for programs",
+    "if the service has no sign-in for programs",
     { begin: json({ error: { code: "NOT_FOUND", message: "There is no such path." } }, 404) },
     `[UNEXPECTED_ANSWER]: <service> answered 404 ${NOT_AS_EXPECTED}Check that SVC_API_URL is the address of the service, and that svc has the same version.`,
   ],
   [
-    "where the service is of another version",
+    "if the service has another version",
     {
       begin: json({ codes: [] }),
       other: ({ url }) => (url === "/openapi.json" ? json({ info: { title: "svc", version: "0.0.9" } }) : undefined),
@@ -97,20 +97,20 @@ test.each<[string, Script, string]>([
     `[UNEXPECTED_ANSWER]: <service> answered 200 ${NOT_AS_EXPECTED}The service has version 0.0.9, svc <version>: use the svc that came with the service.`,
   ],
   [
-    "where a proxy answers",
+    "if a proxy answers",
     { begin: { status: 502, type: "text/html", body: "<h1>Bad Gateway</h1>" } },
     "[SIGN_IN_FAILED]: <service> answered 502. Try again in a moment.",
   ],
   [
-    "where too many were",
+    "if too many were started",
     { begin: refused("temporarily_unavailable", { "retry-after": "7" }, 429) },
     "[SIGN_IN_FAILED]: It was refused: temporarily_unavailable. Try again in 7 seconds.",
   ],
-])("it is not begun %s", async (_where, script, told) => {
-  expect(await failure(script)).toBe(`error ${told}\n`);
+])("does not start %s", async (_where, script, error) => {
+  expect(await failure(script)).toBe(`error ${error}\n`);
 });
 
-test("it is not begun where nothing listens", async () => {
+test("does not start if nothing listens", async () => {
   const { stderr } = await svc(["auth", "login"], { env: { SVC_API_URL: "http://127.0.0.1:1" } });
   expect(stderr).toBe(
     "error [SERVICE_UNREACHABLE]: http://127.0.0.1:1 cannot be reached (connection refused). Start the service, or set SVC_API_URL to its address.\n",
@@ -118,7 +118,7 @@ test("it is not begun where nothing listens", async () => {
 });
 
 describe("the token", () => {
-  test("is never printed, not even where it cannot be used", async () => {
+  test("is never printed, not even if it cannot be used", async () => {
     const odd = json({ access_token: TOKEN, token_type: "odd", expires_in: 60 });
     const stderr = await failure({ token: [odd] }, ["--debug"]);
     expect(stderr).toContain("error [UNEXPECTED_ANSWER]");
@@ -134,7 +134,7 @@ describe("the token", () => {
     expect(isRevoked).toBe(true);
   });
 
-  test("is ended where the session cannot be kept after all", async () => {
+  test("is revoked if the session cannot be stored in the end", async () => {
     const home = path.join(await project({}), "svc");
     const granted = () => {
       rmSync(home, { recursive: true });
@@ -150,7 +150,7 @@ describe("the token", () => {
     });
   });
 
-  test("that cannot be ended is told of", async () => {
+  test("that cannot be revoked is reported", async () => {
     expect(await failure({ organizations: [], revoke: refused("server_error", {}, 500) })).toBe(
       "The new token could not be revoked (It was refused: server_error): it stays valid until it expires.\n" +
         "error [ORGANIZATION_REQUIRED]: You are in no organization. Ask an owner of an organization to invite you, then sign in again.\n",
@@ -158,15 +158,15 @@ describe("the token", () => {
   });
 });
 
-describe("of several organizations", () => {
+describe("with several organizations", () => {
   const two = ["acme", "initech"].map((slug, n) => ({ id: `org_${n + 1}`, slug, role: "owner" }));
   const several = (argv: string[], options?: RunOptions) => login({ organizations: two }, argv, options);
 
-  test.each(["initech", "org_2"])("one is named, by its slug or its id: %s", async (name) => {
+  test.each(["initech", "org_2"])("takes the one named by slug or id: %s", async (name) => {
     expect((await several(["--organization", name])).stdout).toContain("organization initech (org_2), until");
   });
 
-  test("one is asked for on a terminal; where none is chosen, the token is ended", async () => {
+  test("asks for one on a terminal; if none is chosen, the token is revoked", async () => {
     const { stdout, stderr } = await several([], { terminal: true, input: "2\r" });
     expect(stdout).toContain("organization initech");
     expect(stderr).toContain("You are in several organizations:\n  1  acme (org_1)\n  2  initech (org_2)\n");
@@ -177,25 +177,25 @@ describe("of several organizations", () => {
   });
 
   test.each([
-    ["where nobody can be asked", [], "You are in 2 organizations"],
-    ["where another was wanted", ["--organization", "hooli"], 'You are in no organization "hooli"'],
-  ])("they are named %s", async (_where, argv, told) => {
+    ["if there is no terminal", [], "You are in 2 organizations"],
+    ["if the user is not in the named one", ["--organization", "hooli"], 'You are in no organization "hooli"'],
+  ])("lists them %s", async (_where, argv, error) => {
     expect(await several(argv)).toMatchObject({
       code: 1,
-      stderr: `error [ORGANIZATION_REQUIRED]: ${told}. Sign in with --organization and one of: acme (org_1), initech (org_2).\n`,
+      stderr: `error [ORGANIZATION_REQUIRED]: ${error}. Sign in with --organization and one of: acme (org_1), initech (org_2).\n`,
       isRevoked: true,
     });
   });
 });
 
-test("a token of SVC_ACCESS_TOKEN goes before the session, which is told", async () => {
+test("the token of SVC_ACCESS_TOKEN takes precedence over the session, and sign-in says so", async () => {
   const env = { SVC_ACCESS_TOKEN: "svc_token_x", SVC_ORGANIZATION: "org_1" };
   expect((await login({}, [], { env })).stderr).toBe(
     "SVC_ACCESS_TOKEN is set and takes precedence over this session: unset it to work with the session.\n",
   );
 });
 
-test("what the service shows cannot rewrite the terminal", async () => {
+test("texts of the service cannot rewrite the terminal", async () => {
   const { url } = await authorizationServer({
     codes: {
       user_code: "A\u001b[2J",

@@ -12,7 +12,7 @@ import { running } from "./support/running.js";
 
 type Connection = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** A service that gives each connection what is written for it, and no more connections than that; keeps where each wanted to go on. */
+/** A service with one handler per connection, in turn, and no further ones; records each connection's Last-Event-ID. */
 async function scripted(...connections: Connection[]): Promise<{ url: string; lastIds: (string | undefined)[] }> {
   const lastIds: (string | undefined)[] = [];
   const server = createServer((request, response) => {
@@ -38,9 +38,9 @@ const tail = (at: string, ...argv: string[]) =>
 const refused = (code: string, message: string) => JSON.stringify({ error: { code, message, requestId: "req" } });
 const ENDED = refused("INVALID_SESSION", "The access token is missing, unknown, expired or revoked.");
 
-test("a connection that is lost is made again where it was: nothing is missed, and nothing comes twice", async () => {
+test("a lost connection is resumed where it was: no event is missed or repeated", async () => {
   const { url, lastIds } = await scripted(
-    // Lost before the first event, and within one.
+    // Lost before the first event, and in the middle of one.
     (response) => {
       stream(response, "id: evt_1\ndata:\n\n");
       setImmediate(() => response.destroy());
@@ -53,7 +53,7 @@ test("a connection that is lost is made again where it was: nothing is missed, a
       response.writeHead(503, { "content-type": "application/json" });
       response.end(refused("SERVICE_UNAVAILABLE", "The service has too much to do."));
     },
-    // Ended by the service, as when it starts anew.
+    // Ended by the service, as when it restarts.
     (response) => {
       stream(response, event("evt_3"));
       response.end();
@@ -91,7 +91,7 @@ test("with --json each event is a line, with all digits of its numbers", async (
   `);
 });
 
-test("what the service refuses in between ends it, with the reason", async () => {
+test("a refusal by the service while it runs ends it, with the reason", async () => {
   const { url } = await scripted((response) => {
     stream(response, `${event("evt_1")}event: error\ndata: ${ENDED}\n\n`);
     response.end();
@@ -104,7 +104,7 @@ test("what the service refuses in between ends it, with the reason", async () =>
   `);
 });
 
-test("with --json the refusal is the last line; who is signed in by a session is told to sign in again", async () => {
+test("with --json the refusal is the last line; with a session, it advises to sign in again", async () => {
   const { url } = await scripted(
     ...Array.from({ length: 2 }, (): Connection => (response) => stream(response, `event: error\ndata: ${ENDED}\n\n`)),
   );
@@ -124,7 +124,7 @@ test("with --json the refusal is the last line; who is signed in by a session is
   );
 });
 
-test("control characters of others and in what the service says do not reach the terminal", async () => {
+test("control characters in events and in messages of the service do not reach the terminal", async () => {
   const error = refused("SERVICE_UNAVAILABLE", "Too \u001b[2Jmuch\u061c\u200b\u200e\u200f\u2060\ufeff to do.");
   const { url } = await scripted((response) => {
     const hostile = event("evt_1", '{"n":"\\u001b[2J"}').replace("cus_1", "a\\u001b[2Jb");
@@ -143,7 +143,7 @@ test("control characters of others and in what the service says do not reach the
   `);
 });
 
-test("a service that was never there is not waited for, and something else than a stream of events is told", async () => {
+test("does not wait for a service that was never reached, and reports an answer that is no event stream", async () => {
   const { code, stderr } = await tail("http://127.0.0.1:1").result;
   expect(code).toBe(1);
   expect(stderr).toMatch(/^error \[SERVICE_UNREACHABLE\]: <service> cannot be reached \(connection refused\)\..*\n$/);
@@ -159,19 +159,22 @@ test("a service that was never there is not waited for, and something else than 
 /** The program as users run it. */
 const spawned = (at: string, ...argv: string[]) => start(["events", "tail", "--project", "p", ...argv], { at });
 
-test.each(["SIGINT", "SIGTERM"] as const)("%s ends the process with 0, whatever the service does", async (signal) => {
-  const { url } = await scripted((response) => stream(response, event("evt_1")));
-  const child = spawned(url, "--json");
-  child.stdout.once("data", () => child.kill(signal));
-  const { code, stdout, stderr } = await ended(child);
-  expect({ code, stderr }).toEqual({
-    code: 0,
-    stderr: "Waiting for events in test of p. Ctrl+C stops.\n",
-  });
-  expect(JSON.parse(stdout)).toMatchObject({ id: "evt_1" });
-});
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "%s ends the process with exit code 0, whatever the service does",
+  async (signal) => {
+    const { url } = await scripted((response) => stream(response, event("evt_1")));
+    const child = spawned(url, "--json");
+    child.stdout.once("data", () => child.kill(signal));
+    const { code, stdout, stderr } = await ended(child);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "Waiting for events in test of p. Ctrl+C stops.\n",
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ id: "evt_1" });
+  },
+);
 
-test("where the reader of a pipe goes, it ends too", async () => {
+test("ends when the reader of the pipe ends", async () => {
   const { url } = await scripted((response) => {
     stream(response, event("evt_1"));
     const timer = setInterval(() => response.write(event("evt_2")), 10);

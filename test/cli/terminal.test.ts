@@ -14,7 +14,7 @@ const MODEL = `
   export default defineModel({ events: { paid }, segments: [segment("payers", { when: paid.happened() })] });`;
 const KEY = { id: "key_1", name: "backend", hint: "svc_test_1a2b" };
 
-/** What a service with v1 active in live answers. */
+/** The answers of a service with v1 active in live. */
 function answer({ method, url }: Seen): Canned {
   if (url.includes("/activations")) return json({ data: [{ version: "v1" }], nextCursor: null });
   if (method === "GET") return json({ data: [], nextCursor: null });
@@ -27,7 +27,7 @@ let missing: string | null;
 let directory: string;
 let url: string;
 let requests: Seen[];
-/** What the service answers; it may be a test's own. */
+/** The answers of the service; a test can replace them. */
 let respond: (request: Seen) => Canned;
 let terminal: Terminal | undefined;
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
   missing = await terminalsMissing();
 }, INSTALL_MS_MAX);
 
-/** Each test has a folder with a project, a command `svc`, a service, and a shell in the folder. */
+/** Each test has a directory with a project and a command `svc`, a service, and a shell in the directory. */
 beforeEach(async (context) => {
   context.skip(missing !== null, missing ?? "");
   respond = answer;
@@ -55,13 +55,13 @@ afterEach(async () => {
   terminal = undefined;
 });
 
-/** Begins a command line; its exit code is shown once it has ended. */
+/** Starts a command line; the shell prints its exit code at the end. */
 async function enter(line: string): Promise<void> {
   await terminal!.type(`${line}; echo "exit $?"`);
   await terminal!.press("Enter");
 }
 
-/** Begins to create a key, up to the question. */
+/** Starts `svc keys create`, up to the question. */
 async function createKey(): Promise<void> {
   await enter("svc keys create --name backend");
   await terminal!.shows("(y/N)");
@@ -73,7 +73,7 @@ async function reply(text: string): Promise<void> {
   await terminal!.press("Enter");
 }
 
-/** What the command printed, without the line that began it, and its exit code. */
+/** The output of the command with its exit code, without the line that started it. */
 async function ended(): Promise<string> {
   const screen = await terminal!.shows(/^exit \d+$/m);
   return screen
@@ -82,13 +82,13 @@ async function ended(): Promise<string> {
     .replace(/\n\$$/, "");
 }
 
-/** What was asked of the service that changes something. */
+/** The URLs of requests that change something. */
 const changes = (): string[] => requests.filter(({ method }) => method !== "GET").map((seen) => seen.url);
 
-test("Ctrl+C at the question leaves all as it was, and the terminal usable", async () => {
+test("Ctrl+C at the question changes nothing and leaves the terminal usable", async () => {
   await createKey();
   await terminal!.press("C-c");
-  // The shell ends the line that Ctrl+C was pressed in.
+  // The shell ends the line in which Ctrl+C was pressed.
   await terminal!.shows("Cancelled, nothing was changed.");
   await terminal!.press("Enter");
   await terminal!.clear();
@@ -97,7 +97,7 @@ test("Ctrl+C at the question leaves all as it was, and the terminal usable", asy
   expect(changes()).toEqual([]);
 });
 
-test("a deploy to live says what it is at while that takes, and asks for the word", async () => {
+test("a deploy to live shows its current step, and asks for the word", async () => {
   await enter("svc deploy --env live");
   await terminal!.shows("Checking the model …");
   await terminal!.shows("Type live to continue:");
@@ -114,7 +114,7 @@ test("a deploy to live says what it is at while that takes, and asks for the wor
   expect(changes()).toEqual(["/projects/shop/config-versions?env=live"]);
 });
 
-test("without a terminal to ask on it refuses at once instead of hanging", async () => {
+test("without a terminal to ask on, a command refuses at once instead of hanging", async () => {
   for (const line of [
     "svc config promote --version v2 --yes < /dev/null",
     "svc keys create --name backend < /dev/null",
@@ -127,7 +127,7 @@ test("without a terminal to ask on it refuses at once instead of hanging", async
   expect(changes()).toEqual([]);
 });
 
-test("Ctrl+C while the model is checked ends that at once, and says that nothing was changed", async () => {
+test("Ctrl+C while the model is checked ends the command at once, and says that nothing was changed", async () => {
   await enter("svc deploy");
   await terminal!.shows("Checking the model …");
   await terminal!.press("C-c");
@@ -144,7 +144,7 @@ test.each([
       ? json({ user: { email: "a@b" }, organization: { id: "org_1", slug: "acme", role: "owner" } })
       : answer(request);
   for (const name of ["TERM", "HUP"]) {
-    // The shell names the process before it becomes the command's.
+    // The shell prints its process id, which becomes that of the command.
     const place = command === "svc init" ? ` --directory new-${name}` : "";
     await enter(`sh -c 'echo $$ > pid; exec ${command}${place}'`);
     await terminal!.shows(question);

@@ -31,7 +31,7 @@ const run = async (argv: readonly string[], options: RunOptions = {}) =>
     [/\b[0-9a-f]{64}\b/g, "<hash>"],
   ]);
 
-test("there are none before a deploy, then those of what is active, on standard output and as JSON", async () => {
+test("there are no types before a deploy, then those of the active version, on standard output and as JSON", async () => {
   expect(await run(["types", "--project", "shop"])).toMatchInlineSnapshot(`
     exit 1
     ! error [NOTHING_DEPLOYED]: Nothing was deployed to test of project shop yet, so any event is accepted. Deploy a model first: \`svc deploy --env test --project shop\`.
@@ -60,7 +60,7 @@ test("there are none before a deploy, then those of what is active, on standard 
   expect((await run(["types", "--env", "live"], { cwd })).stderr).toContain("[NOTHING_DEPLOYED]");
 });
 
-test("a file is written whole, replaced where svc types wrote it, and no other is touched", async () => {
+test("a file is written atomically; only a file that svc types wrote is replaced", async () => {
   const cwd = await project({ "mine.ts": "// mine\n" });
   const argv = ["types", "--project", "shop", "--output"];
   expect(await run([...argv, "svc types.ts"], { cwd })).toMatchInlineSnapshot(`
@@ -88,7 +88,7 @@ test("a file is written whole, replaced where svc types wrote it, and no other i
   expect((await readdir(cwd)).sort()).toEqual(["mine.ts", "svc types.ts"]);
 });
 
-test("code of callers, with the client and without, is checked by them under strict options", async () => {
+test("the types check code of callers, with the client and without, under strict options", async () => {
   const cwd = await project({
     "svc-types.ts": (await run(["types", "--project", "shop"])).stdout,
     "empty.ts": typesOf(EMPTY_SNAPSHOT),

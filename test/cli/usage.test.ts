@@ -11,7 +11,7 @@ const values = async (...argv: string[]) => {
 };
 
 describe("help", () => {
-  test("without a command, or its verb, the help goes to standard error, as a mistake", async () => {
+  test("without a command or its verb, the help goes to standard error and the command fails", async () => {
     const { code, stdout, stderr } = await svc([]);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: (await svc(["--help"])).stdout });
     expect(stderr.slice(0, stderr.indexOf("Shared options:"))).toMatchInlineSnapshot(`
@@ -62,7 +62,7 @@ describe("help", () => {
     expect(noun.stderr).toContain("svc customers inspect <customerId>");
   });
 
-  test("asked for, it goes to standard output with the options and an example", async () => {
+  test("on request, the help goes to standard output with the options and an example", async () => {
     expect(await svc(["segments", "inspect", "--help"])).toMatchInlineSnapshot(`
       svc segments inspect <segmentId>
 
@@ -126,7 +126,7 @@ describe("help", () => {
   });
 });
 
-test("what follows -- is taken as it stands", async () => {
+test("arguments after -- are taken literally", async () => {
   expect(await values("customers", "inspect", "--project", "shop", "--", "-x")).toMatchObject({
     customerId: "-x",
     project: "shop",

@@ -26,7 +26,7 @@ const WITH_WARNING = `
   export default defineModel({ events: [event("paid")] });`;
 
 describe("svc validate", () => {
-  test("shows each mistake with its place, the line, a mark and what to do, and counts them", async () => {
+  test("shows each mistake with its position, the marked line and what to do, and counts them", async () => {
     const cwd = await project({ "svc.config.ts": BROKEN });
     expect(await svc(["validate"], { cwd })).toMatchInlineSnapshot(`
       exit 1
@@ -82,7 +82,7 @@ describe("svc validate", () => {
     );
   });
 
-  test("tells of a folder without a model", async () => {
+  test("reports a folder without a model", async () => {
     const cwd = await project({});
     const { code, stderr } = await svc(["validate"], { cwd });
     expect({ code, stderr: stderr.replaceAll(cwd, "<directory>"), stdout: "" }).toMatchInlineSnapshot(`
@@ -93,7 +93,7 @@ describe("svc validate", () => {
     `);
   });
 
-  test("lets nothing that a model prints rewrite the terminal", async () => {
+  test("escapes model output so that it cannot rewrite the terminal", async () => {
     const cwd = await project({
       "svc.config.ts": `import { defineModel } from "svc-success";\nconsole.log("\\u001b[2Jgone");\nexport default defineModel({});\n`,
     });
@@ -102,7 +102,7 @@ describe("svc validate", () => {
   });
 });
 
-/** Deploys to a service that takes it. What is asked before is in changes.test.ts. */
+/** Deploys to a service that accepts it. changes.test.ts covers the confirmation. */
 async function deploy(argv: string[], env: RunOptions["env"] = {}) {
   const deployed = { version: "v3", hash: "0123456789abcdef", environment: "test", created: true, warnings: [] };
   const { url, seen } = await cannedServer(json(deployed, 201));
@@ -111,7 +111,7 @@ async function deploy(argv: string[], env: RunOptions["env"] = {}) {
 }
 
 describe("svc deploy", () => {
-  test("is blocked by warnings, and shows them with --force, beside the one document of --json", async () => {
+  test("is blocked by warnings, and shows them with --force, in addition to the document of --json", async () => {
     const warned = await deploy([]);
     const asked = warned.requests.map(({ method, url }) => `${method} ${url}`);
     expect({ code: warned.code, asked }).toEqual({ code: 1, asked: ["POST /projects/shop/config-checks?env=test"] });
@@ -130,7 +130,7 @@ describe("svc deploy", () => {
     `);
   });
 
-  // Of GitHub: test/spec/endpoints/command-line-client.test.ts.
+  // For GitHub, see test/spec/endpoints/command-line-client.test.ts.
   test.each([
     [
       "GitLab",
@@ -138,13 +138,13 @@ describe("svc deploy", () => {
       { repository: "acme/shop", commit: "abc", run: "7" },
     ],
     ["no CI", {}, undefined],
-  ])("says where it came from: %s", async (_what, env, expected) => {
+  ])("sends its CI provenance: %s", async (_what, env, expected) => {
     const { requests } = await deploy(["--force"], env);
     expect(JSON.parse(requests[0]?.body ?? "").provenance).toEqual(expected);
   });
 });
 
-test("standard input that stays open and silent is not waited for", async () => {
+test("does not wait for standard input that stays open and silent", async () => {
   const stdin = new PassThrough();
   const io = { stdin, stderr: new PassThrough(), stdout: new PassThrough() };
   const asked = confirmation({ io } as never, { action: "deploying to live", yes: true, word: "live" });
@@ -152,17 +152,17 @@ test("standard input that stays open and silent is not waited for", async () => 
   stdin.destroy();
 });
 
-describe("a frame", () => {
+describe("a code frame", () => {
   const show = (found: object) => showDiagnostics([{ code: "CODE", message: "message", ...found }], plain);
 
-  test("marks under characters of two columns, and under tabs", () => {
+  test("aligns marks under double-width characters and tabs", () => {
     const source = ["\tconst 名前 = wrong;"];
     expect(show({ file: "a.ts", line: 7, column: 13, endLine: 7, endColumn: 18, source })).toBe(
       ["error CODE message", "  a.ts:7:13", "  7 |  const 名前 = wrong;", "    |               ^^^^^", ""].join("\n"),
     );
   });
 
-  test("of several lines marks what belongs to it in each", () => {
+  test("of several lines marks the affected part of each line", () => {
     const source = ["a(1,", "  2,", ");"];
     expect(show({ severity: "warning", file: "a.ts", line: 9, column: 3, endLine: 11, endColumn: 2, source })).toBe(
       [
@@ -180,16 +180,16 @@ describe("a frame", () => {
   });
 });
 
-test("diagnostics are counted by their severity", () => {
+test("diagnostics are counted by severity", () => {
   const counted = (...all: ("error" | "warning")[]) => countDiagnostics(all.map((severity) => ({ severity })));
   expect(counted("warning", "error", "error")).toBe("2 errors, 1 warning");
   expect(counted("warning", "warning")).toBe("2 warnings");
 });
 
-/** Runs the built program in a folder, as authors do. */
+/** Runs the built program in a directory, as authors do. */
 const built = (cwd: string, ...options: string[]) => ended(start(["validate", ...options], { cwd }));
 
-test("the built program checks the types of a folder that holds nothing but the model", async () => {
+test("the built program checks the types of a folder that contains only the model", async () => {
   const cwd = await project({
     "svc.config.ts": `import { defineModel } from "svc-success";\nimport { quiet } from "./segments.js";\nexport default defineModel({ segments: [quiet] });\n`,
     "segments.ts": `import { inactiveFor, segment } from "svc-success";\nexport const quiet = segment("quiet", {\n  when: inactiveFor("3 days"),\n});\nexport const limit: number = "3";\n`,
@@ -203,7 +203,7 @@ test("the built program checks the types of a folder that holds nothing but the 
   expect(stderr).toMatch(/The model has 2 errors\.\n$/);
 });
 
-test("the built program accepts the example, and tells an exception in a copy of it at its place", async () => {
+test("the built program accepts the example, and reports an exception in a copy of it with its position", async () => {
   const cwd = await project({});
   await cp(path.resolve(import.meta.dirname, "../../examples/saas"), cwd, { recursive: true });
   expect(await built(cwd, "--strict")).toMatchObject({ code: 0, stderr: "" });

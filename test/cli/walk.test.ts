@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => acme.stop());
 
-/** Runs one command line as somebody types it: where it was, and what it exported, holds for the next one. Answers all that it printed. */
+/** Runs one command line in a shell; its directory and exports carry over to the next one. Returns all output. */
 async function type(line: string): Promise<string> {
   const { directory } = acme;
   const state = path.join(directory, "state.sh");
@@ -42,7 +42,7 @@ async function type(line: string): Promise<string> {
   return output;
 }
 
-/** What is different in each run is given the look of an example. */
+/** Replaces what differs from run to run with example values. */
 function steady(output: string): string {
   return output
     .replaceAll(acme.url, "http://127.0.0.1:4400")
@@ -71,7 +71,7 @@ test("docs/walk.md shows what its commands print", { timeout: 180_000 }, async (
   let from = 0;
   for (const block of walk.matchAll(/^```console\n([^]*?)^```$/gm)) {
     const shown: string[] = [];
-    // A command goes on in the next line where it ends with a backslash.
+    // A backslash at the end of a line continues the command.
     for (const [, line] of block[1]!.matchAll(/^\$ ((?:.*\\\n)*.*)$/gm)) {
       await untilQuiet(acme.db);
       const output = steady(await type(line!));
@@ -80,6 +80,6 @@ test("docs/walk.md shows what its commands print", { timeout: 180_000 }, async (
     written += `${walk.slice(from, block.index)}\`\`\`console\n${shown.join("\n").trimEnd()}\n\`\`\``;
     from = block.index + block[0].length;
   }
-  // Recorded anew by `npx vitest run test/cli/walk.test.ts -u`.
+  // Update by `npx vitest run test/cli/walk.test.ts -u`.
   await expect(written + walk.slice(from)).toMatchFileSnapshot(WALK);
 });

@@ -16,10 +16,10 @@ const plain = { terminal: true, env: { NO_COLOR: "1" } };
 const webhooks = (...argv: string[]) => shop.run(["webhooks", ...argv]);
 
 describe("svc webhooks create and list", () => {
-  test("with limits; the secret is printed once", async () => {
+  test("create with limits and print the secret once", async () => {
     const limits = ["--max-event-age", "7d", "--max-concurrency", "5", "--max-per-second", "50"];
-    const told = ["--include", "name, url", "--include", "traits.plan"];
-    const what = ["--event-type", "customer.*", ...told, ...limits];
+    const included = ["--include", "name, url", "--include", "traits.plan"];
+    const what = ["--event-type", "customer.*", ...included, ...limits];
     const argv = ["webhooks", "create", "--url", "https://crm.example/hook", ...what];
     expect(await shop.run(argv, { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
       ! Send customer.* in test of project shop at <service> to https://crm.example/hook from now on? (y/N) y
@@ -34,7 +34,7 @@ describe("svc webhooks create and list", () => {
     `);
   });
 
-  test("a type that the active model never emits is told of before the question", async () => {
+  test("warn before the question about a type that the active model never emits", async () => {
     const types = "segment.entred segmnt.* customer.departed plan.reviewed customer.trial health.* *".split(" ");
     const argv = ["webhooks", "create", "--url", "https://crm.example/hook"];
     const given = types.flatMap((type) => ["--event-type", type]);
@@ -55,7 +55,7 @@ describe("svc webhooks create and list", () => {
     );
   });
 
-  test("a trait to include that the active model does not declare, and include where the format has no place for it, are told of", async () => {
+  test("warn about included traits that the active model does not declare, or that the format cannot hold", async () => {
     const argv = ["webhooks", "create", "--url", "https://crm.example/hook", "--yes"];
     const { code, stderr } = await shop.run([
       ...argv,
@@ -77,7 +77,7 @@ describe("svc webhooks create and list", () => {
     ["is newer than this program", json({ version: "v7", hash: "h", active: ["test"], snapshot: { format: 99 } })],
     ["may not be read", json({ error: { code: "FORBIDDEN", message: "Not yours.", requestId: "r" } }, 403)],
     ["the service fails to read", json({ error: { code: "INTERNAL_ERROR", message: "Failed.", requestId: "r" } }, 500)],
-  ])("a model that %s only costs the advice about types", async (_, model) => {
+  ])("still create without advice about types if a model %s", async (_, model) => {
     const limits = { maxEventAge: null, maxConcurrency: 10, maxPerSecond: null };
     const webhook = { id: "whk_1", url: "https://crm.example/hook", eventTypes: ["customer.*"], ...limits };
     const { url, seen } = await cannedServer({
@@ -93,8 +93,8 @@ describe("svc webhooks create and list", () => {
     expect(seen.map(({ method }) => method)).toEqual(["GET", "GET", "POST"]);
   });
 
-  test("listed, at 80 columns and at any width", async () => {
-    // They are in the order of their ids, which are random.
+  test("list webhooks, at 80 columns and at any width", async () => {
+    // Webhooks are ordered by id, which is random.
     await shop.db.sql`update svc.webhooks set webhook_id = 'whk_ffffffffffffffffffff' where webhook_id <> ${id}`;
     expect(await webhooks("list")).toMatchInlineSnapshot(`
       Webhook                   URL                           Events      Include                 Format  Created                     Status   Limits
@@ -115,7 +115,7 @@ describe("svc webhooks create and list", () => {
 });
 
 describe("svc webhooks test", () => {
-  test("shows what the receiver answered", async () => {
+  test("shows the receiver's answer", async () => {
     const tested = await webhooks("test", id);
     expect({ ...tested, stdout: unmeasured(tested.stdout) }).toMatchInlineSnapshot(`
       Message  test_<id>
@@ -129,7 +129,7 @@ describe("svc webhooks test", () => {
     });
   });
 
-  test("fails where the receiver does not take the message, and shows its answer", async () => {
+  test("fails if the receiver rejects the message, and shows its answer", async () => {
     const broken = await startReceiver((response) => response.writeHead(500).end("out of\norder"));
     const lead = (to: string) => shop.db.sql`update svc.webhooks set url = ${to} where webhook_id = ${id}`;
     await lead(broken.url);
@@ -149,7 +149,7 @@ describe("svc webhooks test", () => {
 });
 
 describe("svc webhooks update", () => {
-  test("shows what changes, and asks; enables again, without limits, as JSON", async () => {
+  test("shows what changes, and asks; enables a webhook again, without limits, as JSON", async () => {
     const changes = ["--event-type", "segment.*", "--include", "name", "--max-per-second", "9", "--disable"];
     const argv = ["webhooks", "update", id, ...changes];
     expect(await shop.run(argv, { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
@@ -179,7 +179,7 @@ describe("svc webhooks update", () => {
     });
   });
 
-  test("where nothing would be different it says so; what the service refuses is told", async () => {
+  test("says so if nothing would change; reports a refusal by the service", async () => {
     const same = ["webhooks", "update", id, "--max-per-second", "none"];
     expect((await shop.run(same, { ...plain, input: "n\n" })).stderr).toContain("\n  No difference\nChange it? (y/N)");
     expect(await webhooks("update", id, "--url", "ftp://example.com", "--yes")).toMatchInlineSnapshot(`
@@ -204,9 +204,9 @@ test("svc webhooks rotate-secret asks and prints the new secret once", async () 
 });
 
 describe("svc webhooks deliveries and resend", () => {
-  test("deliveries by status, type and customer", async () => {
+  test("list deliveries by status, type and customer", async () => {
     const { stdout } = await webhooks("deliveries", id, "--customer", "globex", "--type", "customer.activated");
-    // The width of "Answer" follows the time the answer took, so the columns are closed up.
+    // The width of "Answer" depends on the latency, so spaces are collapsed.
     expect(unmeasured(stdout).replaceAll(/ {2,}/g, "  ")).toMatchInlineSnapshot(`
       "Event  Type  Customer  Status  Tries  Answer  At
       emi_<id>  customer.activated  globex  delivered  1  204 in <n> ms  <time>
@@ -217,7 +217,7 @@ describe("svc webhooks deliveries and resend", () => {
     `);
   });
 
-  test("one delivery, or those of a span of time", async () => {
+  test("resend one delivery, or those of a period", async () => {
     const [newest] = await shop.db.sql<[{ id: string }]>`
       select svc.emission_id(max(emission_seq)) as id from svc.deliveries where webhook_id = ${id}`;
     expect((await webhooks("resend", id, newest.id, "--yes")).stdout).toMatch(
@@ -233,7 +233,7 @@ describe("svc webhooks deliveries and resend", () => {
     `);
   });
 
-  test("goes on until the span ends; where that fails it says how far it came, and how to go on from there", async () => {
+  test("resend until the period ends, or say how far it got and how to continue if that fails", async () => {
     let pages = 0;
     const { url } = await brokenServer({
       changed: () => (++pages === 1 ? json({ queued: 10, nextCursor: "c" }) : undefined),
@@ -256,13 +256,13 @@ describe("svc webhooks deliveries and resend", () => {
     expect(await told("--since", "1h", "--until", "2h")).toBe(
       "error [VALIDATION_ERROR]: `until` is not later than `since`. Send the beginning of the span as `since` and its end, which is not included, as `until`. Field: until.\n",
     );
-    expect(await told("emi_0000000000009999")).toContain("error [DELIVERY_NOT_FOUND]");
+    expect(await errorOf("emi_0000000000009999")).toContain("error [DELIVERY_NOT_FOUND]");
     expect((await webhooks("update", id, "--disable", "--yes")).code).toBe(0);
-    expect(await told("--since", "2h")).toContain("error [WEBHOOK_DISABLED]");
+    expect(await errorOf("--since", "2h")).toContain("error [WEBHOOK_DISABLED]");
   });
 });
 
-test("svc webhooks delete deletes, and what is not there any more is told", async () => {
+test("svc webhooks delete deletes a webhook, and reports one that no longer exists", async () => {
   expect(await webhooks("delete", id, "--yes")).toMatchInlineSnapshot(`
     Deleted the webhook whk_<id> to <receiver> in test.
   `);
@@ -273,7 +273,7 @@ test("svc webhooks delete deletes, and what is not there any more is told", asyn
     expect((await webhooks(...argv)).stderr).toContain("error [WEBHOOK_NOT_FOUND]");
 });
 
-/** Latencies differ, and ids of tests. */
+/** Replaces latencies and ids of tests. */
 function unmeasured(text: string): string {
   return text.replaceAll(/\d+ ms/g, "<n> ms").replaceAll(/\btest_[0-9a-f]{20}/g, "test_<id>");
 }
@@ -290,7 +290,7 @@ const WHOLE: Snapshot = {
   rules: [{ id: "r", on: { kind: "traitsChanged" }, then: { kind: "emit", type: "own" } }],
 };
 
-test("a model with every part emits what docs/webhooks.md lists, and one without a part nothing of it", async () => {
+test("a model with every part emits the types that docs/webhooks.md lists, and one without a part none of that part", async () => {
   const guide = await readFile(new URL("../../docs/webhooks.md", import.meta.url), "utf8");
   const listed = [...guide.matchAll(/^\| (?:`([\w.<>]+)`|your own, as `emit` says) +\| `(?:\w+)` +\|/gm)];
   const types = listed.map(([, type]) => type?.replace("<state>", "new") ?? "own");

@@ -9,7 +9,7 @@ import { checkTypes } from "../../../src/dsl-compiler/index.js";
 import { compiled, project } from "../../dsl-compiler/project.js";
 import { useDirectory } from "../../support/directory.js";
 
-/** A sound draft, which `statement` is put into. */
+/** A valid draft with `statement` inserted. */
 const draft = (statement = "", condition = "login.happened()") =>
   `import { all, defineModel, event, number, segment } from "svc-success";
 const login = event("login", { seats: number() });
@@ -25,8 +25,8 @@ beforeAll(async () => {
   await writeFile(path.join(folder, "secret.json"), '{ "s3cret": 1 }');
 });
 
-/** What is told of a text, in one line each. */
-const told = async (source: string) =>
+/** The mistakes of a draft, one line each. */
+const mistakesIn = async (source: string) =>
   (await draftMistakes(source)).map(({ code, line, column, message }) => `${line}:${column} ${code}: ${message}`);
 
 describe("draftIn", () => {
@@ -48,12 +48,12 @@ describe("draftIn", () => {
     expect(draftIn(text)?.source ?? null).toBe(expected);
   });
 
-  it("leaves what stands around it, also where the block is indented", () => {
-    const rest = "It is short.\n```ts\nconst b = 2;\n```";
-    expect(draftIn(`Here:\n  \`\`\`ts\n  ${one}     \`\`\`\n${rest}\n`)?.notes).toBe(`Here:\n\n${rest}`);
+  it("keeps the text around it, even if the block is indented", () => {
+    const after = "It is short.\n```ts\nconst b = 2;\n```";
+    expect(draftIn(`Here:\n  \`\`\`ts\n  ${one}     \`\`\`\n${after}\n`)?.notes).toBe(`Here:\n\n${after}`);
   });
 
-  it("goes through an answer of many megabytes that opens blocks and ends none", () => {
+  it("scans an answer of many megabytes that opens blocks and closes none", () => {
     expect(draftIn("```js\n```ts\n".repeat(500_000))).toBe(null);
   });
 });
@@ -63,7 +63,7 @@ describe("draftMistakes", () => {
     const own = await mkdtemp(path.join(os.tmpdir(), "svc-draft-test-"));
     vi.stubEnv("TMPDIR", own);
     try {
-      expect(await told(draft('const größe = "naïve 👩‍👩‍👧"; // of other languages'))).toEqual([]);
+      expect(await mistakesIn(draft('const größe = "naïve 👩‍👩‍👧"; // of other languages'))).toEqual([]);
       expect(await readdir(own)).toEqual([]);
     } finally {
       vi.unstubAllEnvs();
@@ -71,7 +71,7 @@ describe("draftMistakes", () => {
     }
   });
 
-  it("tells mistakes of types with their place and the line", async () => {
+  it("reports type errors with position and source line", async () => {
     expect(await draftMistakes(draft("", "login.count().atLeast('3')"))).toMatchObject([
       { typescript: "TS2345", file: "svc.config.ts", line: 4, source: [expect.stringContaining("atLeast('3')")] },
     ]);
@@ -81,7 +81,7 @@ describe("draftMistakes", () => {
     ["eval", (code: string) => `export const a: unknown = eval(${JSON.stringify(code)});`],
     ["a constructor", (code: string) => `login.constructor.constructor(${JSON.stringify(code)})();`],
     ["a statement", (code: string) => `(globalThis as any).${code};`],
-  ])("runs nothing, where running it would do something: %s", async (_, statement) => {
+  ])("does not run the draft, which would have an effect: %s", async (_, statement) => {
     const write = `process.getBuiltinModule("fs").writeFileSync(${JSON.stringify(marker)}, "")`;
     const source = draft(statement(write));
     await draftMistakes(source);
@@ -99,13 +99,13 @@ describe("draftMistakes", () => {
     ["import =", (file: string) => `import b = require("${file}.ts");\nexport const a: never = b.secret;`],
     ["a comment", (file: string) => `/** @type {import("${file}.ts").secret} */\nexport const a: never = 1 as number;`],
     ["a reference", (file: string) => `/// <reference path="${file}.ts" />\nexport const a: never = secret;`],
-  ])("reads nothing but the draft, and tells nothing of it: %s", async (_, statement) => {
+  ])("reads no other file and reveals nothing of it: %s", async (_, statement) => {
     const source = statement(path.join(folder, "secret")) + draft();
     expect(JSON.stringify(await draftMistakes(source))).not.toContain("s3cret");
     expect(await draftMistakes(source)).not.toEqual([]);
   });
 
-  it("would read them, were it not sealed", async () => {
+  it("would read other files without sealing", async () => {
     const statement = `import { secret } from "${path.join(folder, "secret")}.ts";\nexport const a: never = secret;`;
     const directory = await project({ "svc.config.ts": draft(statement) });
     expect(JSON.stringify(await checkTypes(directory, { sealed: false }))).toContain("s3cret");
@@ -117,28 +117,32 @@ describe("draftMistakes", () => {
     ["its process", "process.exit();"],
     ["the network", 'fetch("https://example.com");'],
     ["what is no part of the language", 'import { compile } from "svc-success";'],
-  ])("knows nothing beside the language: %s", async (_, statement) => {
-    expect(await told(draft(statement))).not.toEqual([]);
+  ])("knows nothing outside the language: %s", async (_, statement) => {
+    expect(await mistakesIn(draft(statement))).not.toEqual([]);
   });
 
   it.each([
-    ["a sign that reorders what is shown", 'const a = "\u202e";', "3:12 DRAFT_NOT_ALLOWED: a character here cannot be"],
-    ["a sign that shows nothing", "const a\u200b = 1;", "3:8 DRAFT_NOT_ALLOWED: a character here cannot be seen"],
-    ["a line break of its own", "// nothing\rlogin;", "3:11 DRAFT_NOT_ALLOWED: a character here cannot be seen"],
-    ["a comment to the checker", "// @ts-ignore\nnone;", "3:4 DRAFT_NOT_ALLOWED: a comment keeps types from being"],
+    ["a character that reorders the text", 'const a = "\u202e";', "3:12 DRAFT_NOT_ALLOWED: a character here cannot be"],
+    ["an invisible character", "const a\u200b = 1;", "3:8 DRAFT_NOT_ALLOWED: a character here cannot be seen"],
+    ["an unusual line break", "// nothing\rlogin;", "3:11 DRAFT_NOT_ALLOWED: a character here cannot be seen"],
+    [
+      "a comment that controls the type checker",
+      "// @ts-ignore\nnone;",
+      "3:4 DRAFT_NOT_ALLOWED: a comment keeps types from being",
+    ],
     ["another", "/* @ts-nocheck */ none;", "3:4 DRAFT_NOT_ALLOWED: a comment keeps types from being checked"],
-    ["parts within each other without an end", `const a = ${"(".repeat(30_000)}1;`, ""],
-    ["functions of functions without an end", `const a = ${"a=>".repeat(20_000)}1;`, ""],
+    ["endless nesting", `const a = ${"(".repeat(30_000)}1;`, ""],
+    ["endlessly nested functions", `const a = ${"a=>".repeat(20_000)}1;`, ""],
   ])("refuses %s", async (_, statement, expected) => {
-    expect((await told(draft(statement)))[0]).toContain(expected);
+    expect((await mistakesIn(draft(statement)))[0]).toContain(expected);
   });
 
-  it("is told twenty times at most", async () => {
+  it("reports at most twenty mistakes", async () => {
     const unknown = Array.from({ length: 1_000 }, (_, n) => `none${n};`);
-    expect(await told(draft(unknown.join("\n")))).toHaveLength(20);
+    expect(await mistakesIn(draft(unknown.join("\n")))).toHaveLength(20);
   });
 
-  it("ends when it is stopped", async () => {
+  it("stops when it is aborted", async () => {
     await expect(draftMistakes(draft(), AbortSignal.abort())).rejects.toThrow();
   });
 });

@@ -7,7 +7,7 @@ import { guideModel } from "./plan.js";
 const of = { event: "order", where: { kind: "compare", property: "kind", operator: "eq", value: "a" } } as const;
 const measured = { of, property: "amount", operator: "gte", value: 1 } as const;
 
-/** The uses in one segment with that condition. */
+/** The event uses of a segment with this condition. */
 function usesOf(when: Condition) {
   const snapshot: Snapshot = {
     ...EMPTY_SNAPSHOT,
@@ -51,14 +51,14 @@ const TREES: [string, Condition, string[]][] = [
   ["healthBand", { kind: "healthBand", bands: ["critical"] }, []],
 ];
 
-test.each(TREES)("finds what %s reads, alone, negated and among others", (_, condition, expected) => {
+test.each(TREES)("finds what %s reads, alone, negated and combined with others", (_, condition, expected) => {
   expect(usesOf(condition)).toEqual(expected);
   expect(usesOf({ kind: "not", condition })).toEqual(expected);
   const others: Condition = { kind: "any", conditions: [{ kind: "inState", atLeast: "1d" }, condition] };
   expect(usesOf({ kind: "all", conditions: [others, { kind: "not", condition: others }] })).toEqual(expected);
 });
 
-it("goes through filters completely, and counts an undeclared event nowhere", () => {
+it("searches filters completely, and ignores undeclared events", () => {
   const kind = (property: string) => ({ kind: "exists", property }) as const;
   const where = {
     kind: "all",

@@ -16,7 +16,7 @@ import { isThere } from "../support/program.js";
 import { HARD, partsOf } from "./plan.js";
 import { linkPackages } from "../../support/linked-packages.js";
 
-// What `svc ai suggest-events` writes for each framework, run with that framework.
+// Runs the code that `svc ai suggest-events` writes for each framework with that framework.
 
 const ROOT = path.resolve(import.meta.dirname, "../../..");
 
@@ -32,7 +32,7 @@ const CREATED = {
   idempotencyKey: "project_created/1042",
 };
 
-/** Takes what the client sends, and keeps it. */
+/** A service that accepts and records what the client sends. */
 async function service() {
   const server = await cannedServer({
     ...json({}),
@@ -50,14 +50,14 @@ async function service() {
 
 const filesOf = (framework: Framework) => partsOf(instrumentationPlan(HARD, framework)).files;
 
-/** What a server answers to a request for a new record. */
+/** Requests a new record; returns the answer. */
 async function post(url: string) {
   const answer = await fetch(`${url}/records`, { method: "POST", headers: { connection: "close" } });
   return [answer.status, await answer.json()] as const;
 }
 
 describe("Node.js", () => {
-  /** A project of a framework's files, with the packages that they import. */
+  /** A project with the files of a framework and the packages that they import. */
   async function projectOf(framework: Framework, packages: readonly string[]): Promise<string> {
     const directory = await project({ ...filesOf(framework), "package.json": '{"type":"module"}' });
     await linkPackages(directory);
@@ -71,10 +71,10 @@ describe("Node.js", () => {
     ["express", ["express"]],
     ["fastify", ["fastify"]],
     ["koa", ["koa"]],
-  ] as const)("%s serves, and has sent everything when it ends", async (framework, packages) => {
+  ] as const)("%s serves requests, and has sent everything when it exits", async (framework, packages) => {
     const { env, operations } = await service();
     const directory = await projectOf(framework, packages);
-    // The port is that of the system's choice.
+    // Listens on a free port and prints it.
     await writeFile(
       path.join(directory, "port.js"),
       `import { Server } from "node:net";
@@ -88,7 +88,7 @@ Server.prototype.listen = function (...given) {
       env: { ...env, PORT: "0" },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const said = text(child.stderr);
+    const stderr = text(child.stderr);
     const ended = once(child, "exit");
     let port: string | undefined;
     for await (const line of createInterface({ input: child.stdout })) {
@@ -98,14 +98,14 @@ Server.prototype.listen = function (...given) {
     expect(await post(`http://127.0.0.1:${port}`)).toMatchObject([201, { id: "1042" }]);
     child.kill("SIGTERM");
     expect(await ended).toEqual([0, null]);
-    expect(await said).toBe("");
+    expect(await stderr).toBe("");
     expect(operations()).toEqual([CREATED]);
   });
 
-  it("nextjs sends what its handler told once that has answered", async () => {
+  it("nextjs sends the handler's operations after it has answered", async () => {
     const { env, operations } = await service();
     const directory = await projectOf("nextjs", []);
-    // Of Next.js it takes one function, which is called with what is to run once the answer is sent.
+    // The only function used of Next.js is `after`, which takes a callback to run once the answer is sent.
     await mkdir(path.join(directory, "node_modules/next"));
     const write = (name: string, text: string) => writeFile(path.join(directory, name), text);
     await write("node_modules/next/package.json", '{ "type": "module", "exports": { "./server": "./server.js" } }');
@@ -126,7 +126,7 @@ await Promise.all(globalThis.afterwards.map((run) => run()));`,
   });
 });
 
-/** Debian's, which finds Debian's packages. */
+/** Debian's Python, which finds Debian's packages. */
 const PYTHON = "/usr/bin/python3";
 
 describe("Python", () => {
@@ -139,7 +139,7 @@ describe("Python", () => {
     );
   }, INSTALL_MS_MAX);
 
-  /** A folder of a framework's files, with the client in `folder`. */
+  /** A directory with the files of a framework, and the client in `folder`. */
   async function projectOf(framework: Framework, folder: string, more: Record<string, string> = {}): Promise<string> {
     const directory = await project({ ...filesOf(framework), ...more });
     const client = path.join(ROOT, "python/svc_client/__init__.py");
@@ -147,17 +147,17 @@ describe("Python", () => {
     return directory;
   }
 
-  it("plain runs, each of its calls does, and all of it was sent when it ends", async ({ skip }) => {
+  it("plain runs, as does each of its calls, and everything is sent when it exits", async ({ skip }) => {
     if (!isThere("python3")) skip("there is no python3");
     const { env, operations } = await service();
     const { calls } = partsOf(instrumentationPlan(HARD, "python"));
-    const given = `from types import SimpleNamespace
+    const program = `from types import SimpleNamespace
 from app import save
 from svc_setup import svc
 record = save()
 account = SimpleNamespace(id="acme")
 ${calls.join("\n")}`;
-    const directory = await projectOf("python", ".", { "calls.py": given });
+    const directory = await projectOf("python", ".", { "calls.py": program });
     for (const program of ["app.py", "calls.py"]) {
       const run = await promisify(execFile)("python3", [program], { cwd: directory, env });
       expect(run).toEqual({ stdout: "", stderr: "" });
@@ -192,7 +192,7 @@ urlpatterns = [path("records", create)]
     ["flask", ".", {}, ["-m", "flask", "--app", "app", "run", "--port"]],
     ["fastapi", ".", {}, ["-m", "uvicorn", "app:app", "--port"]],
   ] as const)(
-    "%s serves, and has sent everything when it is stopped",
+    "%s serves requests, and has sent everything when it is stopped",
     async ([framework, folder, more, command], { skip }) => {
       if (skipped !== null) skip(skipped);
       const { env, operations } = await service();
@@ -203,14 +203,14 @@ urlpatterns = [path("records", create)]
         env,
         stdio: ["ignore", "pipe", "pipe"],
       });
-      const said = Promise.all([text(child.stdout), text(child.stderr)]);
+      const output = Promise.all([text(child.stdout), text(child.stderr)]);
       const ended = once(child, "exit");
       const url = `http://127.0.0.1:${port}`;
       await vi.waitFor(() => fetch(url), { timeout: 30_000, interval: 50 });
       expect(await post(url)).toMatchObject([201, { id: 1042 }]);
       child.kill("SIGINT");
       await ended;
-      expect((await said).join("\n")).not.toContain("Traceback");
+      expect((await output).join("\n")).not.toContain("Traceback");
       expect(operations()).toEqual([CREATED]);
     },
   );

@@ -32,17 +32,17 @@ describe("detectFramework", () => {
     ["fastapi", { "pyproject.toml": '[project]\ndependencies = ["fastapi[all]>=0.1", "flask-cors"]\n' }, "fastapi"],
     ["poetry", { "pyproject.toml": '[tool.poetry.dependencies]\nflask = "^3"\n' }, "flask"],
     ["a front end of Python", { "package.json": '{"devDependencies":{}}', "requirements.txt": "django" }, "django"],
-  ])("knows %s", async (_, files, expected) => {
+  ])("detects %s", async (_, files, expected) => {
     expect(await detectFramework(await project(files))).toBe(expected);
   });
 
-  it("takes what is not there for a backend of Node.js", async () => {
+  it("assumes a Node.js backend for a directory that does not exist", async () => {
     expect(await detectFramework(path.join(ROOT, "nowhere"))).toBe("node");
   });
 });
 
 describe("a plan", () => {
-  it("begins with the events on which most depends, and says what does", async () => {
+  it("begins with the events that most parts depend on, and names these parts", async () => {
     const plan = instrumentationPlan(await guideModel(), "node");
     expect([...plan.matchAll(/^### 3\.\d+ `(.*)`$/gm)].map(([, name]) => name)).toEqual([
       ...["project_created", "signed_up", "invoice_paid", "login", "member_invited", "ticket_opened"],
@@ -54,7 +54,7 @@ describe("a plan", () => {
     expect(plan).toContain('    source: "web", // one of "web", "api"\n    template: "text", // optional\n');
   });
 
-  it.each(FRAMEWORKS)("for %s is the same each time, and sound Markdown whatever names there are", (framework) => {
+  it.each(FRAMEWORKS)("for %s is the same each time, and valid Markdown whatever the names are", (framework) => {
     const plan = instrumentationPlan(HARD, framework);
     expect(instrumentationPlan(HARD, framework)).toBe(plan);
     // Two files, four events, the traits, the check.
@@ -63,7 +63,7 @@ describe("a plan", () => {
     expect(plan).not.toMatch(/[\u2028\u202e]/);
   });
 
-  it("of a model that declares nothing shows how to begin", () => {
+  it("of a model that declares nothing shows how to start", () => {
     const plan = instrumentationPlan(EMPTY_SNAPSHOT, "python");
     expect(plan).toContain("The model declares 0 events and 0 traits. It is not strict");
     expect(blocksOf(plan)).toHaveLength(3);
@@ -94,7 +94,7 @@ declare const account: { id: string };
 ${calls.join("\n")}`;
       }
       const directory = await project(files);
-      // Types of packages are looked for beside the files.
+      // TypeScript looks for the types of packages next to the files.
       await symlink(path.join(ROOT, "node_modules"), path.join(directory, "node_modules"));
       expect(await typeMistakes(directory)).toBe("");
     },

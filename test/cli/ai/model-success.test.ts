@@ -40,7 +40,7 @@ afterAll(() => provider.close());
 const run = (argv: readonly string[], options: RunOptions = {}) =>
   service.svc(["ai", "model-success", "--project", "app", ...argv], { cwd: folder, ...options });
 
-/** Answers one after the other, the last one again and again. */
+/** Gives these answers in turn, then repeats the last one. */
 function inTurn(...answers: string[]): Behaviour {
   let turn = 0;
   return (request, response) => says(answers[Math.min(turn++, answers.length - 1)]!)(request, response);
@@ -67,7 +67,7 @@ test("without a language model the answers make a model that compiles", async ()
   expect(provider.asked).toEqual([]);
 });
 
-test("what was not said is asked at a terminal, again where the answer cannot be", async () => {
+test("missing answers are asked for on a terminal, again if an answer is invalid", async () => {
   provider.behave(says(inAnswer(DRAFT)));
   const { code, stderr } = await run(["--usage-event", "page_seen", "--no-color"], {
     terminal: true,
@@ -93,7 +93,7 @@ test("what was not said is asked at a terminal, again where the answer cannot be
   });
 });
 
-test("a draft whose types are right is shown and written, with what was said of it", async () => {
+test("a draft with correct types is shown and written, with the notes around it", async () => {
   provider.behave(says(inAnswer(DRAFT)));
   const output = path.join(folder, "draft.ts");
   const { code, stdout } = await run(["--yes", "--output", output]);
@@ -107,7 +107,7 @@ test("a draft whose types are right is shown and written, with what was said of 
   expect(baseline).toBe(successModel(answers as never));
 });
 
-test("a draft whose types are wrong is corrected", async () => {
+test("a draft with wrong types is corrected", async () => {
   provider.behave(inTurn(inAnswer(DRAFT.replace("atLeast(2)", 'atLeast("2")')), inAnswer(DRAFT)));
   const { code, stdout, stderr } = await run(["--yes", "--json"]);
   expect(code).toBe(0);
@@ -117,7 +117,7 @@ test("a draft whose types are wrong is corrected", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ answer: { source: DRAFT, tries: 2, model: "small" }, problem: null });
 });
 
-test("what is no model after three tries is refused, and the model of the answers stays", async () => {
+test("a draft that is no model after three tries is refused, and the model made from the answers is kept", async () => {
   const marker = path.join(folder, "executed");
   const attack = `import { defineModel } from "svc-success";\nimport { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(marker)}, "");\nexport default defineModel({ events: [] });\n`;
   provider.behave(inTurn("I would rather not.", inAnswer(attack), inAnswer(attack)));
@@ -135,7 +135,7 @@ test("what is no model after three tries is refused, and the model of the answer
   expect(stdout).toContain("The model that your answers make");
 });
 
-test("answers that cannot be are refused before anything is asked", async () => {
+test("invalid answers are refused before anything is asked", async () => {
   expect(await run(["--value-count", "0", "--yes"])).toMatchObject({ code: 2 });
   expect(await run(["--value-event", "a\u0000b", "--yes"])).toMatchObject({ code: 2 });
   expect(provider.asked).toEqual([]);

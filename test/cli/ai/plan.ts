@@ -34,13 +34,13 @@ export const HARD: Snapshot = {
   segments: [{ id: "some", when: { kind: "count", of: { event: "project_created" }, operator: "gte", value: 1 } }],
 };
 
-/** The blocks of code of a plan, as readers of Markdown see them. */
+/** The code blocks of a plan, as Markdown renders them. */
 export const blocksOf = (plan: string) =>
   marked
     .lexer(plan)
     .flatMap((token) => (token.type === "code" ? [{ language: token.lang, code: `${token.text}\n` }] : []));
 
-/** The files of a plan by their paths, and the calls for events and traits after them. */
+/** The files of a plan by path, and the calls for events and traits that follow them. */
 export function partsOf(plan: string) {
   const [client, handler, ...rest] = blocksOf(plan).map(({ code }) => code);
   const [clientPath, handlerPath] = [...plan.matchAll(/`([\w/]+\.(?:js|py))`:$/gm)].map(([, name]) => name!);

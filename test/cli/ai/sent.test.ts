@@ -7,7 +7,7 @@ import { Sanitizer, sentExplanation, textsIn } from "../../../src/cli/commands/a
 import type { Explanation } from "../../../src/http/admin/answers.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 
-/** A date of the customer, and an instant that tells it. */
+/** A date of the customer, and an instant that reveals it. */
 const DATE = "2031-05-17";
 const BEFORE = "2031-04-17T00:00:00.000Z";
 
@@ -35,7 +35,7 @@ const group = leaf({ kind: "any", text: "either", flipsAt: BEFORE, conditions: [
 const sanitizer = (...allowed: string[]) =>
   new Sanitizer({ key: "secret", known: textsIn(snapshot), allowed: new Set(allowed) });
 
-/** A customer that waits for a date, with events of these names. */
+/** A customer with a condition on a date, and events of these names. */
 function record(...names: string[]): CustomerRecord {
   const at = "2026-01-01T00:00:00.000Z";
   const state = {
@@ -62,7 +62,7 @@ function record(...names: string[]): CustomerRecord {
   return record as unknown as CustomerRecord;
 }
 
-test("when a condition on a date flips is withheld as the date is, also of the groups around it", () => {
+test("the instant when a condition on a date flips is withheld like the date, also in enclosing groups", () => {
   expect(JSON.stringify(sentExplanation(sanitizer(), group))).not.toContain("2031");
   expect(JSON.stringify(sentExplanation(sanitizer("renewsOn"), group)).match(/2031-04-17/g)).toHaveLength(2);
   expect(sentExplanation(sanitizer(), leaf({ kind: "inactiveFor", flipsAt: BEFORE }))).toMatchObject({
@@ -70,7 +70,7 @@ test("when a condition on a date flips is withheld as the date is, also of the g
   });
 });
 
-/** A copy in which every text is a mark of its own, and the paths of the marks. Names of members stay. */
+/** A copy in which a unique mark replaces every text; adds the path of each mark to `paths`. Member names stay. */
 function marked<T>(document: T, paths: string[], path = ""): T {
   if (typeof document === "string") return `MARK${paths.push(path) - 1}.` as T;
   if (typeof document !== "object" || document === null) return document;
@@ -80,7 +80,7 @@ function marked<T>(document: T, paths: string[], path = ""): T {
   return (Array.isArray(document) ? members.map(([, value]) => value) : Object.fromEntries(members)) as T;
 }
 
-test("of every text that is known of a customer, only what the model and the service say is sent", () => {
+test("of all texts in a customer's record, only those of the model and the service are sent", () => {
   const at = "2026-01-01T00:00:00.000Z";
   const full = record("login") as unknown as Record<string, object>;
   const steps = [{ step: "a", completed: true, condition: null }];
@@ -150,19 +150,19 @@ test("of every text that is known of a customer, only what the model and the ser
   ]);
 });
 
-/** Paths of members, which are given in one text. */
+/** Paths of members given as a space-separated list. */
 function under(parent: string, members: string): string[] {
   return members.split(" ").map((member) => parent + member);
 }
 
-test("what is due next is withheld where it may be due at a date of the customer's", () => {
+test("the next due instant is withheld if it may derive from a customer's date", () => {
   for (const facts of [customerFacts, (of: CustomerRecord, by: Sanitizer) => activationFacts(of, "activated", by)]) {
     expect(JSON.stringify(facts(record(), sanitizer()).sent)).not.toContain("2031");
     expect(facts(record(), sanitizer("renewsOn")).sent["state"]).toMatchObject({ nextDueAt: BEFORE });
   }
 });
 
-test("a name is allowed where a condition is about it, not where its words stand elsewhere", () => {
+test("a name is allowed if a condition is about it, not if the word occurs elsewhere in its text", () => {
   const owner = leaf({ kind: "trait", text: 'owner is "note"', actual: "Jane" });
   const latest = leaf({ kind: "latest", text: 'latest of note of "login" is "x"', actual: "Jane" });
   expect(sentExplanation(sanitizer("note", "is"), owner)["actual"]).toBe("(withheld)");
@@ -171,7 +171,7 @@ test("a name is allowed where a condition is about it, not where its words stand
   expect(sentExplanation(sanitizer("note"), latest)["actual"]).toBe("Jane");
 });
 
-test("names that came in and are no names are sent nowhere, also not in what is to be done", () => {
+test("received names that are not plain identifiers are never sent, not even in the plan", () => {
   const event = "jane@example.com";
   const violation = { configVersion: "v1", event, code: "UNKNOWN_EVENT", path: `traits["${event}"]`, operations: 1 };
   const arrivals = { environment: "test", lastAt: {}, undeclared: [event], violations: [violation] };
@@ -180,7 +180,7 @@ test("names that came in and are no names are sent nowhere, also not in what is 
   expect(JSON.stringify(sent)).not.toContain("jane");
 });
 
-test("what people alone read is to be sent, and read by no condition", () => {
+test("record-only events are to be sent, but need no condition that reads them", () => {
   const all = { ...snapshot, events: { login: { properties: {} }, "page viewed": { properties: {} } } };
   const planned = (lastAt: string | null, recordOnly: string[]) => {
     const arrivals = {
@@ -200,13 +200,13 @@ test("what people alone read is to be sent, and read by no condition", () => {
   ]);
 });
 
-test("an event of a name that all objects have is not declared by that", () => {
+test("an event named like an inherited object property counts as undeclared", () => {
   expect(findingsOf(record("login", "toString", "valueOf")).join()).toContain(
     "does not declare, which no condition can read: 2 of the latest 3",
   );
 });
 
-test("of a customer that was set aside before its first evaluation nothing is told that its evaluation would tell", () => {
+test("findings of a customer set aside before its first evaluation say nothing that only evaluation can know", () => {
   const { state, backlog, explanation, ...rest } = record("login");
   const setAside = { at: "2026-01-01T00:00:00.000Z", error: "Error: no" };
   const unevaluated = {

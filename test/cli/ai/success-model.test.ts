@@ -18,22 +18,22 @@ import { replay } from "../../engine/support/whole-history.js";
 
 const DEFAULTS = Object.fromEntries(QUESTIONS.map((one) => [one.option, one.default])) as unknown as SuccessAnswers;
 
-const check = (option: SuccessOption, said: string) => QUESTIONS.find((one) => one.option === option)!.check(said);
+const check = (option: SuccessOption, answer: string) => QUESTIONS.find((one) => one.option === option)!.check(answer);
 
-/** Names that are hard to make a constant of, or to tell apart from others. */
+/** Names that are hard to turn into constants, or to distinguish from each other. */
 const HARD = [
   ...["signed_up", "Signed Up", "signed-up", "event", "all", "default", "class", "toString", "3d", "größe", "注文"],
   ...["a".repeat(256), "💡 idea", '"quoted"', "`${x}`", "\\", "*/", "let", "async", "stages", "__proto", "as", "$x"],
 ];
 const name = fc
   .oneof(fc.constantFrom(...HARD), fc.string({ unit: "grapheme", minLength: 1, maxLength: 60 }))
-  .filter((said) => check("startEvent", said) === undefined);
+  .filter((text) => check("startEvent", text) === undefined);
 const days = fc.oneof(fc.constantFrom(1, 2, 3, 365), fc.integer({ min: 1, max: 365 }));
 const answers: fc.Arbitrary<SuccessAnswers> = fc
   .record({
     product: fc
       .oneof(fc.constantFrom("@ts-ignore @ts-@ts-nocheck", "# sourceMappingURL=x", "*/ process.exit() /*"), fc.lorem())
-      .filter((said) => check("product", said) === undefined),
+      .filter((text) => check("product", text) === undefined),
     names: fc.tuple(name, name, name, fc.constantFrom("012", "000", "001", "010", "011")),
     valueCount: fc.oneof(fc.constantFrom(1, 2, 1_000), fc.integer({ min: 1, max: 1_000 })),
     activationDays: days,
@@ -47,7 +47,7 @@ const answers: fc.Arbitrary<SuccessAnswers> = fc
 
 type Happened = [day: number, event: string];
 
-/** Where a customer stands at the end of a day, after these events. */
+/** The state of a customer at the end of a day, after these events. */
 function standingOf({ snapshot, hash }: { snapshot: Snapshot; hash: string }) {
   const model = compileModel(snapshot, hash);
   const instant = (day: number) => Date.UTC(2030, 0, 1) + day * 86_400_000;
@@ -72,7 +72,7 @@ function standingOf({ snapshot, hash }: { snapshot: Snapshot; hash: string }) {
 }
 
 describe("successModel", () => {
-  it("compiles without warnings and with right types for all answers", { timeout: 300_000 }, async () => {
+  it("compiles without warnings and type errors for all answers", { timeout: 300_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(answers, async (given) => {
         const source = successModel(given);
@@ -86,20 +86,24 @@ describe("successModel", () => {
     );
   });
 
-  it("is made of the model language, and formatted as authors do, for all answers", { timeout: 120_000 }, async () => {
-    await fc.assert(
-      fc.asyncProperty(answers, async (given) => {
-        const source = successModel(given);
-        expect(source).not.toMatch(/@ts-/);
-        // The width of letters of other scripts is another than their number.
-        if (/^[\x20-\x7e]*$/.test(source.replaceAll("\n", "")))
-          expect((await format("svc.config.ts", source, { printWidth: 120 })).code).toBe(source);
-      }),
-      { numRuns: 60 },
-    );
-  });
+  it(
+    "is written in the model language and formatted as authors do, for all answers",
+    { timeout: 120_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(answers, async (given) => {
+          const source = successModel(given);
+          expect(source).not.toMatch(/@ts-/);
+          // The width of other scripts differs from their number of characters.
+          if (/^[\x20-\x7e]*$/.test(source.replaceAll("\n", "")))
+            expect((await format("svc.config.ts", source, { printWidth: 120 })).code).toBe(source);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
 
-  it("takes a customer through its life", async () => {
+  it("moves a customer through the lifecycle", async () => {
     const result = await compiled(successModel(DEFAULTS));
     if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
     const standing = standingOf(result);
@@ -130,14 +134,14 @@ describe("successModel", () => {
 });
 
 describe("settleAnswers", () => {
-  // What is asked, and answered, is in model-success.test.ts.
+  // Questions and answers are tested in model-success.test.ts.
   const context = (isTTY: boolean) => ({ io: { stdin: { isTTY }, stderr: { isTTY } } }) as unknown as Context;
 
-  it("takes what was said, and defaults for the rest, where nobody is to be asked", async () => {
-    const said: GivenAnswers = { valueEvent: " order placed ", valueCount: "5", churnedDays: 90 };
+  it("takes the given answers, and defaults for the rest, if it cannot ask", async () => {
+    const given: GivenAnswers = { valueEvent: " order placed ", valueCount: "5", churnedDays: 90 };
     const expected = { ...DEFAULTS, valueEvent: "order placed", valueCount: 5, churnedDays: 90 };
-    expect(await settleAnswers(context(true), said, { yes: true })).toEqual(expected);
-    expect(await settleAnswers(context(false), said, { yes: false })).toEqual(expected);
+    expect(await settleAnswers(context(true), given, { yes: true })).toEqual(expected);
+    expect(await settleAnswers(context(false), given, { yes: false })).toEqual(expected);
   });
 
   it.each<[SuccessOption, string | number, string]>([
@@ -157,7 +161,7 @@ describe("settleAnswers", () => {
     await expect(settled).rejects.toMatchObject({ message: expect.stringContaining(name), fix: expect.any(String) });
   });
 
-  it("has defaults that can be", () => {
+  it("has valid defaults", () => {
     for (const { check: mistakeIn, default: otherwise } of QUESTIONS)
       expect(mistakeIn(String(otherwise))).toBe(undefined);
   });

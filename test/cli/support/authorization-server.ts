@@ -2,7 +2,7 @@ import { type Canned, cannedServer, json, type Seen } from "./canned-server.js";
 
 export const TOKEN = "svc_token_of_the_test";
 
-/** What an answer of OAuth's refuses with. */
+/** An OAuth error response. */
 export function refused(error: string, headers: Record<string, string> = {}, status = 400): Canned {
   return { ...json({ error, error_description: `It was refused: ${error}.` }, status), headers };
 }
@@ -10,22 +10,22 @@ export function refused(error: string, headers: Record<string, string> = {}, sta
 export const GRANTED = json({ access_token: TOKEN, token_type: "Bearer", expires_in: 7_776_000 });
 
 export interface Script {
-  /** What asking for codes is answered with; good codes, polled for at once, unless given. */
+  /** The answer to the request for codes; by default valid codes with a short polling interval. */
   begin?: Canned;
-  /** Members of those codes. */
+  /** Members that override those of the default codes. */
   codes?: object;
-  /** What each question for the token is answered with, one after the other; the last one again. */
+  /** The answers to token requests, in turn; the last one repeats. */
   token?: readonly (Canned | (() => Canned))[];
   revoke?: Canned;
   organizations?: readonly object[];
-  /** Whatever else is asked. */
+  /** Overrides the answer to any request. */
   other?: (request: Seen) => Canned | undefined;
 }
 
-/** A service that signs in by a script, for answers that a right one never gives or gives too slowly. */
+/** A service with scripted sign-in answers, for those that a correct one never gives or gives too slowly. */
 export async function authorizationServer(script: Script = {}): Promise<{ url: string; seen: Seen[] }> {
   const { token = [GRANTED], organizations = [{ id: "org_1", slug: "acme", role: "owner" }] } = script;
-  let asked = 0;
+  let polls = 0;
   const server: { url: string; seen: Seen[] } = await cannedServer({
     ...json({}),
     respond: (request) => {
@@ -35,7 +35,7 @@ export async function authorizationServer(script: Script = {}): Promise<{ url: s
         case "/oauth/device_authorization":
           return script.begin ?? json({ ...codesOf(server.url), ...script.codes });
         case "/oauth/token": {
-          const answer = token[Math.min(asked++, token.length - 1)]!;
+          const answer = token[Math.min(polls++, token.length - 1)]!;
           return typeof answer === "function" ? answer() : answer;
         }
         case "/oauth/revoke":

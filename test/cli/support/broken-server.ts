@@ -2,12 +2,12 @@ import { createServer } from "node:http";
 
 import { type Canned, served } from "./canned-server.js";
 
-/** An answer that may not come to its end: the connection breaks after it, or it is held open and this is called. */
+/** An answer that can stay incomplete: `cut` breaks the connection after it; `held` leaves it open and is called. */
 type Begun = Canned & { cut?: true; held?: () => void };
 
 /**
- * A server that answers reads by `read`, and changes as long as `changed` has an answer. Otherwise it never does: where `interrupted` is
- * given that is called once the change is under way, else the connection breaks.
+ * A server that answers reads by `read`, and changes while `changed` returns an answer. After that it never answers a change: it calls
+ * `interrupted` if given, and breaks the connection otherwise.
  */
 export async function brokenServer({
   read = () => ({ status: 200, body: '{"data":[],"nextCursor":null}' }),

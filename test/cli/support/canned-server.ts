@@ -11,7 +11,7 @@ export interface Canned {
   headers?: Record<string, string>;
 }
 
-/** No answer at all. */
+/** Never answers. */
 export const NEVER: Canned = { status: 0, body: "" };
 
 export interface Seen {
@@ -22,8 +22,7 @@ export interface Seen {
 }
 
 /**
- * A server over real HTTP that gives every request the same answer, or the one that `respond` makes of it, and keeps what it was asked. It
- * ends with the test.
+ * A real HTTP server that gives every request the same answer, or that of `respond`, and records the requests. It stops with the test.
  */
 export async function cannedServer(
   canned: Canned & { respond?: (request: Seen) => Canned },
@@ -33,9 +32,9 @@ export async function cannedServer(
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
-      const asked = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };
-      seen.push(asked);
-      const answer = canned.respond?.(asked) ?? canned;
+      const received = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };
+      seen.push(received);
+      const answer = canned.respond?.(received) ?? canned;
       if (answer === NEVER) return;
       response.writeHead(answer.status, { "content-type": answer.type ?? "application/json", ...answer.headers });
       response.end(answer.body);
@@ -44,7 +43,7 @@ export async function cannedServer(
   return { url: await served(server), seen };
 }
 
-/** Lets a server listen until the test ends; answers its address. */
+/** Lets a server listen until the test ends; returns its address. */
 export async function served(server: Server & { closeAllConnections(): void }): Promise<string> {
   onTestFinished(() => {
     server.closeAllConnections();

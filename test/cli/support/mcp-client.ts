@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { PROGRAM } from "./program.js";
 import type { Shop } from "./shop.js";
 
-/** What a tool answered: a document, and the text of it; of a failure only the text. */
+/** A tool's answer: a document and its text; only the text on failure. */
 export interface Answer {
   isError: boolean;
   text: string;
@@ -17,12 +17,12 @@ export interface Assistant {
   client: Client;
   names: () => Promise<string[]>;
   call: (name: string, input?: Record<string, unknown>) => Promise<Answer>;
-  /** What came that is no message of the protocol. */
+  /** Output that is no protocol message. */
   strays: Error[];
   log: () => string;
 }
 
-/** An assistant that has started `svc mcp` as the owner of a shop, until the test ends, or the file with `afterAll`. */
+/** An assistant that runs `svc mcp` as the owner of a shop until the test ends, or the file with `afterAll`. */
 export async function assistantOf(
   shop: Pick<Shop, "env" | "directory">,
   argv: readonly string[] = [],

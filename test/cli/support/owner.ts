@@ -3,18 +3,18 @@ import { afterAll, beforeAll } from "vitest";
 import { type Actor, type Reply, type Service, type ServiceOptions, startService } from "../../support/service.js";
 import { type Result, type RunOptions, svc } from "./run-svc.js";
 
-/** A service, and the owner of the organization acme there. */
+/** A service with the owner of its organization acme. */
 export interface OwnersService extends Service {
   by: Actor;
   /** Sends a request as the owner. */
   ask(method: string, path: string, body?: unknown): Promise<Reply>;
   /** Runs a command line as the owner. */
   svc(argv: readonly string[], options?: RunOptions): Promise<Result>;
-  /** Makes a project of that slug. */
+  /** Creates a project with that slug. */
   addProject(slug: string): Promise<Reply>;
 }
 
-/** One for the tests of a file. */
+/** Starts one for all tests of a file. */
 export function useOwner(options: () => ServiceOptions = () => ({})): OwnersService {
   const service = {} as OwnersService;
   beforeAll(async () => {

@@ -3,17 +3,17 @@ import { vi } from "vitest";
 import { addDifferences, type Difference } from "../../http/admin/support/recomputes.js";
 import type { Service } from "../../support/service.js";
 
-/** What stands in the place of a worker: it writes what one would write about jobs that are queued. */
+/** Stands in for a worker: writes what a worker would write about queued jobs. */
 export interface StandIn {
   /** Waits for a job to be queued and returns its id. */
   next(): Promise<string>;
-  /** Writes members of a job's row, as SQL. */
+  /** Updates a job's row with this SQL. */
   write(id: string, change: string): Promise<void>;
-  /** Takes the next job, writes these differences and completes it, with totals as SQL, after so many customers. */
+  /** Takes the next job, writes these differences and completes it, with totals as SQL and this number of customers. */
   complete(differences: readonly Difference[], totals?: string, customers?: number): Promise<string>;
 }
 
-/** @param project the slug of the project whose jobs it takes, whenever it takes one */
+/** @param project returns the slug of the project whose jobs it takes; called for each job */
 export function standIn(service: Service, project: () => string): StandIn {
   const next = () =>
     vi.waitFor(

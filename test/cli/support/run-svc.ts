@@ -7,7 +7,7 @@ import { expect } from "vitest";
 import type { Io } from "../../../src/cli/output/out.js";
 import { runCli } from "../../../src/cli/core/run.js";
 
-/** In whose name commands are run. */
+/** Credentials for commands. */
 export interface By {
   token: string;
   organizationId: string;
@@ -15,25 +15,25 @@ export interface By {
 
 export interface RunOptions {
   env?: Record<string, string>;
-  /** The address of the service to work with, which is shown as `<service>`. */
+  /** The address of the service, shown as `<service>` in results. */
   at?: string;
-  /** Any that a service of a test's own takes, unless given. */
+  /** Dummy credentials by default. */
   by?: By;
   cwd?: string;
-  /** Where sessions are kept; a folder that is not there yet unless given. */
+  /** Where sessions are stored; by default a directory that does not exist yet. */
   configDirectory?: string | null;
-  /** What is on standard input; it ends after that. */
+  /** The text on standard input, which ends after it. */
   input?: string;
-  /** Whether all three streams are a terminal; its width is 80 unless given. On one, `input` is what is typed. */
+  /** Whether all three streams are a terminal, by default 80 columns wide. On a terminal, `input` is typed. */
   terminal?: boolean;
   columns?: number;
-  /** What is typed on a terminal instead of `input`, each once its question is shown. */
+  /** Typed on a terminal instead of `input`, each when its question is shown. */
   answers?: readonly (readonly [question: string, answer: string])[];
-  /** Is told all that was printed to standard error, whenever there is more. */
+  /** Receives all output to standard error so far, whenever there is more. */
   onStderr?: (text: string) => void;
-  /** The same of standard output. */
+  /** Receives all output to standard output so far, whenever there is more. */
   onStdout?: (text: string) => void;
-  /** Now, in milliseconds; an instant in March 2026 unless given. */
+  /** The current time in ms since the epoch; by default an instant in March 2026. */
   now?: number;
 }
 
@@ -43,7 +43,7 @@ export interface Result {
   stderr: string;
 }
 
-// Snapshots show a result as a terminal does: `exit 1` unless it is 0, standard error behind exclamation marks, then standard output.
+// Snapshots show a result as a terminal does: `exit 1` unless it is 0, standard error after exclamation marks, then standard output.
 expect.addSnapshotSerializer({
   test: (value: unknown) =>
     typeof value === "object" &&
@@ -62,7 +62,7 @@ function marked(text: string, mark: string): string[] {
   return lines.split("\n").map((line) => [mark, line].filter((part) => part !== "").join(" "));
 }
 
-/** A result with words in the place of what differs from run to run. */
+/** A result in which words replace what differs from run to run. */
 export function steady(result: Result, words: readonly (readonly [what: string | RegExp, word: string])[]): Result {
   const shown = (text: string) => words.reduce((all, [what, word]) => all.replaceAll(what, word), text);
   return { ...result, stdout: shown(result.stdout), stderr: shown(result.stderr) };
@@ -71,7 +71,7 @@ export function steady(result: Result, words: readonly (readonly [what: string |
 /** The instant at which tests run commands. */
 const NOW = Date.parse("2026-03-14T10:00:00Z");
 
-/** Runs a command line in this process and returns all that it printed. Ids of requests, random by nature, are replaced. */
+/** Runs a command line in this process and returns its output. Random request ids are replaced. */
 export async function svc(argv: readonly string[], options: RunOptions = {}): Promise<Result> {
   const {
     at,
@@ -112,14 +112,14 @@ export async function svc(argv: readonly string[], options: RunOptions = {}): Pr
 }
 
 function typeAnswers(stdin: PassThrough, stderr: PassThrough, answers: NonNullable<RunOptions["answers"]>): void {
-  const left = [...answers];
+  const remaining = [...answers];
   let shown = "";
   stderr.on("data", (chunk: Buffer) => {
     shown += chunk.toString();
-    if (left[0] === undefined || !shown.includes(left[0][0])) return;
-    const [, answer] = left.shift()!;
+    if (remaining[0] === undefined || !shown.includes(remaining[0][0])) return;
+    const [, answer] = remaining.shift()!;
     shown = "";
-    // Not in the midst of writing the question.
+    // Not while the question is being written.
     setImmediate(() => stdin.write(`${answer}\r`));
   });
 }

@@ -11,26 +11,26 @@ import { startReceiver, type Receiver } from "../../webhooks/support/receiver.js
 import { svc, type Result, type RunOptions } from "./run-svc.js";
 
 /**
- * A shop as customers of the service have one: a running service with its worker, a project `shop` whose model has each kind of part, three
- * customers with a history, and a webhook that has received what was emitted. Instants lie so far before the present, and in
- * the middle of a unit, that what is shown of them does not change while tests run.
+ * A realistic setup: a running service with its worker, a project `shop` whose model has each kind of part, three customers with a
+ * history, and a webhook that has received what was emitted. Instants are far enough in the past, and in the middle of a unit, that
+ * relative times do not change while tests run.
  */
 export interface Shop {
   url: string;
   db: TestDatabase;
-  /** What the owner's command line needs. */
+  /** The environment variables of the owner's command line. */
   env: Record<string, string>;
   /** The ingestion keys of the project. */
   keys: { test: string; live: string };
-  /** The folder of the model, with `.kite/config.json`. */
+  /** The directory of the model, with `.kite/config.json`. */
   directory: string;
   receiver: Receiver;
   webhookId: string;
-  /** Runs a command line in the folder as the owner. What differs from run to run is replaced, by words of the same length where tables need that. */
+  /** Runs a command line in the directory as the owner. Replaces what differs from run to run. */
   run(argv: readonly string[], options?: RunOptions): Promise<Result>;
-  /** The same as it is printed. */
+  /** As `run`, without replacements. */
   raw(argv: readonly string[], options?: RunOptions): Promise<Result>;
-  /** Runs a command line that answers a document, which must not fail. */
+  /** Runs a command with `--json` and returns its document; throws if it fails. */
   make<T>(...argv: string[]): Promise<T>;
   stop(): Promise<void>;
 }
@@ -89,7 +89,7 @@ const MODEL = `
     signals: [escalation],
   });`;
 
-/** Events by how many days ago they happened; half a day more, so that the distance is the same all day. */
+/** Events by how many days ago they happened, plus half a day, so that relative times are the same all day. */
 const EVENTS: readonly [customerId: string, daysAgo: number, event: string, properties?: object][] = [
   ["globex", 12, "signed_up", { source: "sales" }],
   ["globex", 11, "project_created", { seats: 5 }],
@@ -109,7 +109,7 @@ const EVENTS: readonly [customerId: string, daysAgo: number, event: string, prop
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A running service with the organization acme, the variables of its owner's command line, and a folder for it. @param variables of the service, besides those that it needs */
+/** A running service with the organization acme, the variables of its owner's command line, and a directory. @param variables additional variables of the service */
 export async function startAcme(owner: string, variables: Readonly<Record<string, string>> = {}) {
   const db = await createDatabase();
   const needed = { SVC_SETTLE_SECONDS: "0", SVC_WEBHOOK_ALLOW_PRIVATE: "1" };
@@ -139,7 +139,7 @@ export async function startShop(variables: Readonly<Record<string, string>> = {}
   await writeFile(path.join(directory, "svc.config.ts"), MODEL);
   await writeFile(path.join(directory, ".kite", "config.json"), '{ "project": "shop", "defaultEnvironment": "test" }');
 
-  // So long after everything that is made in tests that it is told in the same words however long they take.
+  // So long after everything that tests create that relative times are the same however long they take.
   const now = Date.now() + 12.5 * HOUR_MS;
   const raw = (argv: readonly string[], options: RunOptions = {}) =>
     svc(argv, { cwd: directory, now, ...options, env: { ...env, ...options.env } });
@@ -175,7 +175,7 @@ export async function startShop(variables: Readonly<Record<string, string>> = {}
             .replaceAll(receiver.url, "<receiver>")
             .replaceAll(`${new URL(receiver.url).origin}/…`, "<receiver>"),
         );
-      // Where a question puts the cursor depends on the length of the address.
+      // The cursor position of a question depends on the length of the address.
       // oxlint-disable-next-line no-control-regex
       return { code, stdout: shown(stdout), stderr: shown(stderr).replaceAll(/\u001b\[\d*[GJ]/g, "") };
     },
@@ -186,7 +186,7 @@ export async function startShop(variables: Readonly<Record<string, string>> = {}
   };
 }
 
-/** What the three customers did. */
+/** The operations of the three customers. */
 const history = () => [
   { type: "identify", customerId: "globex", traits: { plan: "pro" } },
   { type: "identify", customerId: "initech", traits: { plan: "free" } },
@@ -209,7 +209,7 @@ export async function ingest(url: string, key: string, events: readonly object[]
   if (response.status !== 202) throw new Error(await response.text());
 }
 
-/** Waits until everything is evaluated, what is due has fired, and every webhook has what it wants. */
+/** Waits until everything is evaluated, due timers have fired, and no delivery is pending. */
 export async function untilQuiet({ sql }: Pick<TestDatabase, "sql">): Promise<void> {
   await vi.waitFor(
     async () => {
@@ -223,7 +223,7 @@ export async function untilQuiet({ sql }: Pick<TestDatabase, "sql">): Promise<vo
   );
 }
 
-/** Ids, secrets, cursors, hashes and instants, each by a word that says what it was. */
+/** Replaces ids, secrets, cursors, hashes and instants with placeholders. */
 function replaced(text: string): string {
   return text
     .replaceAll(/\b((?:org|tok|usr|key|evt|req|whk|rec|emi|prv|inv)_)[0-9a-f]{16,}/g, (_, prefix) => `${prefix}<id>`)

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const ROOT = path.resolve(import.meta.dirname, "../../..");
 
-/** A tsconfig.json for code of callers, which finds the client here, with other options of the compiler. */
+/** A tsconfig.json for code of callers that finds the client of this repository, with additional compiler options. */
 export const tsconfig = ({ paths, ...options }: { paths?: Record<string, string[]> } & Record<string, unknown> = {}) =>
   JSON.stringify({
     compilerOptions: {
@@ -20,7 +20,7 @@ export const tsconfig = ({ paths, ...options }: { paths?: Record<string, string[
     },
   });
 
-/** What the type checker says of a folder that has a tsconfig.json. */
+/** The output of the type checker for a directory with a tsconfig.json. */
 export async function typeMistakes(directory: string): Promise<string> {
   const tsc = path.join(ROOT, "node_modules/typescript-7/bin/tsc");
   const { stdout } = await promisify(execFile)(process.execPath, [tsc, "--project", directory]).catch(
