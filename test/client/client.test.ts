@@ -13,10 +13,10 @@ import {
 import { refusal, startFront, type Fate, type Front } from "./support/front.js";
 import { Memory } from "./support/memory.js";
 
-// The client before a service in memory that keeps the contract, behind a server that does not.
+// The client against a correct in-memory service behind a misbehaving server.
 
 const QUICK = { flushIntervalMs: 5, retryFirstMs: 1, retryLongestMs: 5 };
-/** How long the first requests may take on a busy machine. */
+/** Time for the first requests on a busy machine. */
 const BUSY = { timeout: 20_000 };
 
 async function start(next?: (request: number, body: string) => Fate, options: Partial<ClientOptions> = {}) {
@@ -46,7 +46,7 @@ const track = (key: number | string, event = "e") => ({ customerId: "c", event, 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
 describe("sending", () => {
-  it("takes an operation at once, and sends what was gathered in one request", async () => {
+  it("accepts an operation immediately, and sends collected operations in one request", async () => {
     const { client, memory, front } = await start();
     const properties = { amount: 1 };
     expect(client.track({ customerId: "c", event: "paid", properties })).toBe(true);
@@ -61,7 +61,7 @@ describe("sending", () => {
     expect(batches(front)).toEqual([2]);
   });
 
-  it("goes in batches bounded by count and by bytes, without waiting for the interval where one is full", async () => {
+  it("uses batches bounded by count and bytes, and sends a full one without waiting for the interval", async () => {
     const { client, memory, front } = await start(undefined, { flushIntervalMs: 3_600_000, batchOperations: 100 });
     for (const key of numbers(250)) client.track(track(key));
     await vi.waitFor(() => expect(client.stats.accepted).toBe(200), BUSY);
@@ -76,7 +76,7 @@ describe("sending", () => {
     expect(batches(heavy.front)).toEqual([2, 2, 1]);
   });
 
-  it("asks for smaller batches where a proxy takes no large ones, and refuses what is too large alone", async () => {
+  it("uses smaller batches if a proxy rejects large ones, and refuses an operation that is too large by itself", async () => {
     const { client, memory, front, errors } = await start((_, body) =>
       body.length > 4_000 ? { status: 413, body: "<html>" } : "pass",
     );
@@ -92,7 +92,7 @@ describe("sending", () => {
     expect(narrow.errors).toMatchObject([{ code: "PAYLOAD_TOO_LARGE", operation: track("alone") }]);
   });
 
-  it("takes no address, key or bound that cannot be", () => {
+  it("refuses an invalid address, key or limit", () => {
     const options = { url: "https://svc.example.com", apiKey: "svc_test_x" };
     for (const url of ["", "svc.example.com", "ftp://x", "https://a:b@x", "https://x?y", "https://x/v1/", undefined])
       expect(() => createClient({ ...options, url: url as string }), url).toThrow(/^url must be/);
@@ -109,8 +109,8 @@ describe("sending", () => {
   });
 });
 
-describe("what may pass", () => {
-  // Of which answers that is so: rules.test.ts.
+describe("a temporary failure", () => {
+  // rules.test.ts tests which answers are temporary failures.
   const FATES: [string, Fate][] = [
     ["a lost request", "loseRequest"],
     ["a lost answer", "loseAnswer"],
@@ -124,8 +124,8 @@ describe("what may pass", () => {
     ["an answer for another batch", { status: 202, body: '{"accepted":1,"rejected":0,"eventIds":[]}' }],
     ["a redirect", { status: 302, headers: { location: "http://127.0.0.1:1/" }, body: "" }],
   ];
-  it.each(FATES)("%s is sent again to the byte, and nothing overtakes it", async (_, fate) => {
-    // On a busy machine more tries may take too long than are meant to, so only the least number is certain.
+  it.each(FATES)("(%s) repeats the request byte for byte, and nothing overtakes it", async (_, fate) => {
+    // On a busy machine more tries than intended can time out, so only the minimum is certain.
     const options = { flushIntervalMs: 0, timeoutMs: 200 };
     const { client, memory, front, errors, retries } = await start((request) => (request < 2 ? fate : "pass"), options);
     client.track({ customerId: "c", event: "first" });
@@ -145,7 +145,7 @@ describe("what may pass", () => {
     expect([retries.length, client.stats.retries]).toEqual([bodies.length - 2, bodies.length - 2]);
   });
 
-  it("is asked again not before Retry-After", async () => {
+  it("is not retried before Retry-After", async () => {
     const waits: number[] = [];
     const { client } = await start(
       (request) => (request === 0 ? refusal(503, "SERVICE_UNAVAILABLE", {}, { "retry-after": "1" }) : "pass"),
@@ -158,7 +158,7 @@ describe("what may pass", () => {
     expect(waits[0]).toBeLessThan(1_001);
   });
 
-  it("is waited for no longer than flush is told to, and goes on", async () => {
+  it("delays a flush no longer than its timeout, and is retried after that", async () => {
     let isAway = true;
     const { client, memory } = await start(() => (isAway ? "loseRequest" : "pass"));
     client.track(track(1));
@@ -169,8 +169,8 @@ describe("what may pass", () => {
   });
 });
 
-describe("what is refused", () => {
-  it("costs only itself, with the service's words and the operation as it was sent", async () => {
+describe("a refusal", () => {
+  it("affects only the refused operation, and reports it as it was sent, with the message of the service", async () => {
     const { client, memory, front, errors } = await start();
     for (let index = 0; index < 1_000; index++) client.track(track(index, index % 400 === 7 ? "bad" : "e"));
     await client.flush();
@@ -187,7 +187,7 @@ describe("what is refused", () => {
     expect(client.stats).toMatchObject({ accepted: 997, refused: 3, waiting: 0 });
   });
 
-  it("is found where the service does not say which it is", async () => {
+  it("is attributed to its operation even if the service does not name it", async () => {
     const { client, memory, errors } = await start((_, body) =>
       body.includes('"poison"') ? refusal(400, "MALFORMED_JSON") : "pass",
     );
@@ -197,7 +197,7 @@ describe("what is refused", () => {
     expect(keys(memory.accepted)).toEqual(numbers(20).filter((key) => key !== "13"));
   });
 
-  it("at the call itself is thrown, and nothing is queued", async () => {
+  it("by the client itself is thrown at the call, and nothing is queued", async () => {
     const { client } = await start();
     expect(() => client.track({ customerId: "c", event: "e", properties: { a: NaN } })).toThrow(InvalidOperationError);
     expect(() => client.identify({ customerId: "", traits: {} })).toThrow(/^customerId must have/);
@@ -210,7 +210,7 @@ describe("what is refused", () => {
 });
 
 describe("what stops the client", () => {
-  it("is told once; everything stays queued, and flush tries again", async () => {
+  it("is reported once; everything stays queued, and flush tries again", async () => {
     let key = refusal(401, "INVALID_API_KEY") as Fate;
     const { client, memory, front, errors } = await start(() => key);
     client.track(track(1));
@@ -230,7 +230,7 @@ describe("what stops the client", () => {
     expect(errors.map(({ code }) => code)).toEqual(["INVALID_API_KEY", "PLAN_REQUIRED"]);
   });
 
-  it("a quota that comes back in days does not hold up a flush, and is asked for again by itself when it is back", async () => {
+  it("a quota that resets in days does not hold up a flush, and sending resumes by itself when it is available", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const used = refusal(429, "MONTHLY_QUOTA_EXCEEDED", {}, { "retry-after": "864000" });
@@ -251,7 +251,7 @@ describe("what stops the client", () => {
 });
 
 describe("a full queue", () => {
-  it("takes nothing more, says so, and has room again once something was answered", async () => {
+  it("accepts nothing more, says so, and has room again after an answer", async () => {
     let fate: Fate = "loseRequest";
     const { client, memory, errors } = await start(() => fate, { queueOperations: 3, flushIntervalMs: 0 });
     expect(numbers(5).map((key) => client.track(track(key)))).toEqual([true, true, true, false, false]);
@@ -265,7 +265,7 @@ describe("a full queue", () => {
     expect(keys(memory.accepted)).toEqual(["0", "1", "2", "5"]);
   });
 
-  it("does not gather: there is room again once that was answered", async () => {
+  it("is sent without waiting for the interval, and has room again after the answer", async () => {
     const { client, memory } = await start(undefined, { queueOperations: 3, flushIntervalMs: 3_600_000 });
     for (const key of numbers(10)) {
       await client.ready();
@@ -274,11 +274,11 @@ describe("a full queue", () => {
     expect(keys(memory.accepted)).toEqual(numbers(9));
   });
 
-  it("is full by bytes, too", async () => {
+  it("is limited by bytes, too", async () => {
     const { client } = await start(() => "loseRequest", { queueBytes: 1024 * 1024 });
     const heavy = (key: string) => ({ ...track(key), properties: { text: "x".repeat(60_000) } });
-    const taken = numbers(20).filter((key) => client.track(heavy(key)));
-    expect(taken).toEqual(numbers(17));
+    const accepted = numbers(20).filter((key) => client.track(heavy(key)));
+    expect(accepted).toEqual(numbers(17));
     expect(client.stats.waitingBytes).toBeLessThanOrEqual(1024 * 1024);
     expect(client.track(track("small"))).toBe(true);
   });
@@ -287,7 +287,7 @@ describe("a full queue", () => {
     ["by operations", { queueOperations: 10, batchOperations: 4 }, ""],
     ["by bytes", { queueBytes: 1024 * 1024, batchBytes: 200_000 }, "x".repeat(60_000)],
   ])(
-    "holds up many that wait for room at once, %s, and none that took no room keeps others out",
+    "makes many concurrent callers wait for room, %s, and callers that do not use their room block no others",
     async (_, bounds, x) => {
       const { client, memory, errors } = await start(undefined, { ...bounds, flushIntervalMs: 0 });
       await Promise.all(
@@ -306,7 +306,7 @@ describe("a full queue", () => {
 });
 
 describe("batch", () => {
-  it("sends what it is given after what waits, in as many requests as it takes, and answers the ids", async () => {
+  it("sends its operations after those that wait, in as many requests as needed, and returns the ids", async () => {
     const { client, memory, front } = await start((request) => (request === 1 ? "loseAnswer" : "pass"), {
       flushIntervalMs: 3_600_000,
     });
@@ -320,7 +320,7 @@ describe("batch", () => {
     expect(await client.batch([])).toEqual({ accepted: 0, eventIds: [] });
   });
 
-  it("rejects with what was refused once the rest is accepted", async () => {
+  it("rejects with the refused operations after the rest was accepted", async () => {
     const { client, memory, errors } = await start();
     const attempt = client.batch(numbers(50).map((key) => track(key, key === "9" || key === "20" ? "bad" : "e")));
     const error = (await attempt.catch((reason: unknown) => reason)) as BatchRefusedError;
@@ -338,7 +338,7 @@ describe("batch", () => {
     expect(errors).toEqual([]);
   });
 
-  it("says what one that conflicts with another does, and keeps the other", async () => {
+  it("reports an operation that conflicts with an earlier one, and keeps the earlier one", async () => {
     const { client, memory } = await start();
     await client.batch([{ ...track("k"), properties: { a: 1 } }]);
     await client.batch([{ ...track("k"), properties: { a: 1 } }]);
@@ -347,7 +347,7 @@ describe("batch", () => {
     expect(keys(memory.accepted)).toEqual(["k", "l"]);
   });
 
-  it("takes out at once all that conflict with others", async () => {
+  it("removes all conflicting operations in one step", async () => {
     const { client, front } = await start();
     await client.batch(numbers(40).map((key) => track(key)));
     const attempt = client.batch(numbers(40).map((key) => track(key, Number(key) % 2 === 0 ? "other" : "e")));
@@ -357,7 +357,7 @@ describe("batch", () => {
 });
 
 describe("close", () => {
-  it("sends what waits, and takes nothing more", async () => {
+  it("sends waiting operations, and accepts no more", async () => {
     const { client, memory, errors } = await start((request) => (request < 3 ? { status: 503, body: "" } : "pass"), {
       flushIntervalMs: 3_600_000,
     });
@@ -373,10 +373,10 @@ describe("close", () => {
   });
 
   it.each<[string, Fate]>([
-    ["answers", "stall"],
-    ["can be reached", { status: 503, headers: { "retry-after": "300" }, body: "" }],
-    ["knows the key", refusal(401, "INVALID_API_KEY")],
-  ])("hands back what is left where nobody %s, to be sent again as it is", async (_, fate) => {
+    ["does not answer", "stall"],
+    ["is unavailable", { status: 503, headers: { "retry-after": "300" }, body: "" }],
+    ["refuses the key", refusal(401, "INVALID_API_KEY")],
+  ])("returns the remaining operations if the service %s, ready to be sent again", async (_, fate) => {
     const { client, front } = await start(() => fate, { timeoutMs: 60_000 });
     client.track({ customerId: "c", event: "first", properties: { a: 1 } });
     client.identify({ customerId: "c", traits: { n: 1 } });
@@ -392,7 +392,7 @@ describe("close", () => {
     expect(next.memory.accepted).toEqual(left);
   });
 
-  it("waits for as long as it takes where it is told to, and takes no bound that is no number", async () => {
+  it("waits without limit if asked to, and refuses a timeout that is not a number", async () => {
     const { client, memory } = await start((request) => (request < 2 ? { status: 503, body: "" } : "pass"));
     for (const timeoutMs of [NaN, null, "5000"] as number[]) {
       const message = /^timeoutMs must be a number of milliseconds, or Infinity, not (NaN|null|"5000")$/;
@@ -406,7 +406,7 @@ describe("close", () => {
     expect(keys(memory.accepted)).toEqual(["1", "2"]);
   });
 
-  it("keeps a process until all is sent; without it the process ends, and what waits is gone", async () => {
+  it("keeps the process alive until everything is sent; without it, the process ends and waiting operations are lost", async () => {
     const { memory, front } = await start((request) => (request === 0 ? { status: 503, body: "" } : "pass"));
     const program = `
       import { createClient } from "${new URL("../../dist/client/index.js", import.meta.url).href}";
@@ -420,8 +420,8 @@ describe("close", () => {
   });
 });
 
-describe("unless it is told otherwise", () => {
-  it("the client warns once of each code, and survives what its callbacks throw", async () => {
+describe("by default", () => {
+  it("the client warns once per code, and survives errors in callbacks", async () => {
     const warnings: (Error & { code?: string })[] = [];
     const listen = (warning: Error) => warning.name === "SvcClient" && warnings.push(warning);
     process.on("warning", listen);

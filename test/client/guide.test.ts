@@ -15,7 +15,7 @@ import { useIngest } from "../http/ingest/fixture.js";
 import { useDirectory } from "../support/directory.js";
 import { linkPackages } from "../support/linked-packages.js";
 
-// docs/client.md: its programs run as they stand there, one after the other, and its types are compiled.
+// The programs of docs/client.md, run in order as written; its types are compiled.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const guide = readFileSync(path.join(ROOT, "docs/client.md"), "utf8");
@@ -44,24 +44,24 @@ const node = (code: string) =>
     cwd: directory,
     env: environment(),
   });
-/** The properties of a customer's events, in the order of their acceptance. */
+/** The properties of a customer's events, in the order in which they were accepted. */
 async function propertiesOf(customerId: string): Promise<unknown[]> {
   const rows = await fixture.service.db.sql<{ properties: unknown }[]>`
     select properties from svc_inspect.events where customer_id = ${customerId} order by event_id`;
   return rows.map(({ properties }) => properties);
 }
 
-it("has no block that is not tried", () => {
+it("has no untested block", () => {
   expect(blocks).toHaveLength(guide.match(/^```\w+$/gm)!.length);
   expect(programs).toHaveLength(5);
 });
 
-it("begins with a program that sends", async () => {
+it("starts with a program that sends", async () => {
   expect(await node(programs[0]!)).toEqual({ stdout: "", stderr: "" });
   expect(await propertiesOf("globex")).toEqual([{ amount: 120.5, currency: "EUR" }]);
 });
 
-it("tells of what was refused", async () => {
+it("reports refused operations", async () => {
   const { stdout, stderr } = await node(programs[1]!);
   expect(stderr).toMatch(/^UNKNOWN_EVENT event: .* globex\n$/);
   expect(stdout).toMatch(/refused: 1/);
@@ -74,7 +74,7 @@ it("waits for room", async () => {
   );
 });
 
-it("ends with everything sent when it is asked to end", async () => {
+it("has sent everything when it is stopped", async () => {
   const child = spawn(process.execPath, ["--input-type=module", "--eval", programs[3]!], {
     cwd: directory,
     env: environment(),
@@ -91,13 +91,13 @@ it("ends with everything sent when it is asked to end", async () => {
   expect(await propertiesOf("hooli")).toEqual([{ path: "/pricing" }]);
 });
 
-it("sends history, says what is wrong with it, and may be run again", async () => {
+it("sends history, reports mistakes in it, and can be run again", async () => {
   for (let n = 0; n < 2; n++)
     expect(await node(programs[4]!)).toEqual({ stdout: "88540 INVALID_PROPERTY_TYPE properties.amount\n", stderr: "" });
   expect(await propertiesOf("umbrella")).toEqual([{ amount: 75, currency: "EUR" }]);
 });
 
-it("is checked by the types of the model", async () => {
+it("is checked against the types of the model", async () => {
   const [{ code } = { code: "" }] = blocks.filter(({ language }) => language === "ts");
   const cwd = await project({
     "svc-types.ts": typesOf({ ...EMPTY_SNAPSHOT, ...MODEL }),

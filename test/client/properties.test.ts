@@ -4,7 +4,7 @@ import { createClient, type ClientError } from "../../src/client/index.js";
 import { refusal, startFront, type Fate } from "./support/front.js";
 import { Memory } from "./support/memory.js";
 
-// Whatever happens to the requests: each operation is accepted once, each customer's in their order, and what the service refuses is told.
+// Whatever happens to the requests: each operation is accepted once, in order per customer, and refusals are reported.
 
 interface Sending {
   do: "track" | "identify" | "batch";
@@ -34,11 +34,11 @@ const fate = fc.constantFrom<Fate[]>(
   { status: 413, body: "<html>" },
 );
 
-it("nothing is lost, nothing is doubled, and the order is kept", async () => {
+it("loses and duplicates nothing, and keeps the order", async () => {
   const met = new Set<unknown>();
   const sees = async (steps: readonly Step[], fates: readonly Fate[]): Promise<void> => {
     const memory = new Memory();
-    // A batch of one that is too large would be refused; a proxy that says so of everything is another matter.
+    // A single operation would be refused as too large; a proxy that rejects everything is not tested here.
     const front = await startFront(memory.backend, (request, body) => {
       const chosen = fates[request] ?? "pass";
       const isAlone = !body.includes("},{");
@@ -58,8 +58,8 @@ it("nothing is lost, nothing is doubled, and the order is kept", async () => {
       onError: (error) => refused.push(error),
       onRetry: () => undefined,
     });
-    let made = 0;
-    const wanted: { customer: string; name: string; bad: boolean }[] = [];
+    let count = 0;
+    const expected: { customer: string; name: string; bad: boolean }[] = [];
     const calls: Promise<unknown>[] = [];
     for (const each of steps) {
       if (!("customer" in each)) {
@@ -69,13 +69,13 @@ it("nothing is lost, nothing is doubled, and the order is kept", async () => {
         const customerId = `c${each.customer}`;
         const isIdentify = each.do === "identify";
         const operations = Array.from({ length: each.do === "batch" ? each.count : 1 }, () => {
-          const name = String(++made);
+          const name = String(++count);
           const bad = each.bad && !isIdentify;
-          wanted.push({ customer: customerId, name, bad });
+          expected.push({ customer: customerId, name, bad });
           return { customerId, event: bad ? "bad" : "e", properties: { name } };
         });
         if (each.do === "batch") calls.push(client.batch(operations).catch((error: unknown) => error));
-        else if (isIdentify) client.identify({ customerId, traits: { name: String(made) } });
+        else if (isIdentify) client.identify({ customerId, traits: { name: String(count) } });
         else client.track(operations[0]!);
       }
     }
@@ -86,13 +86,13 @@ it("nothing is lost, nothing is doubled, and the order is kept", async () => {
 
     const nameOf = (operation: (typeof memory.accepted)[number]) =>
       (operation.type === "track" ? operation.properties : operation.traits)?.["name"] as string;
-    const good = wanted.filter(({ bad }) => !bad);
+    const good = expected.filter(({ bad }) => !bad);
     const events = memory.accepted.filter(({ type }) => type === "track");
     const identified = memory.accepted.filter(({ type }) => type === "identify").map(nameOf);
     expect(new Set(events.map(nameOf)).size).toBe(events.length);
     expect([...new Set(memory.accepted.map(nameOf))].sort()).toEqual(good.map(({ name }) => name).sort());
     for (const customer of ["c0", "c1", "c2"]) {
-      // Identify operations of a batch whose answer was lost are there again, and only ever in the place of that batch.
+      // Identify operations of a batch whose answer was lost occur again, but only at the position of that batch.
       const last = (names: string[]) => names.filter((name, index) => !names.slice(index + 1).includes(name));
       const own = memory.accepted.filter(({ customerId }) => customerId === customer);
       expect(own.filter(({ type }) => type === "track").map(nameOf)).toEqual(
@@ -104,7 +104,7 @@ it("nothing is lost, nothing is doubled, and the order is kept", async () => {
     }
     const inBatches = outcomes.flatMap((outcome) => (outcome as { refused?: unknown[] }).refused ?? []);
     expect(refused.map(({ code }) => code)).toEqual(refused.map(() => "UNKNOWN_EVENT"));
-    expect(refused.length + inBatches.length).toBe(wanted.filter(({ bad }) => bad).length);
+    expect(refused.length + inBatches.length).toBe(expected.filter(({ bad }) => bad).length);
     expect(client.stats).toMatchObject({ accepted: good.length, waiting: 0, waitingBytes: 0, dropped: 0 });
   };
   await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.array(fate, { maxLength: 12 }), sees), {

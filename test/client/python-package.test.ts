@@ -7,7 +7,7 @@ import { useIngest } from "../http/ingest/fixture.js";
 import { INSTALL_MS_MAX, installed } from "../support/debian.js";
 import { useDirectory } from "../support/directory.js";
 
-// The client for Python as a package: installed by pip where nothing else is, used there, and checked by mypy.
+// The client for Python as a package: installed by pip into an empty environment, used there, and checked by mypy.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const read = (file: string) => readFile(path.join(ROOT, file), "utf8");
@@ -17,7 +17,7 @@ const { name, description } = JSON.parse(await read("packages/svc-success-client
   description: string;
 };
 
-it("says of itself what the package for Node.js says, and has the same licence", async () => {
+it("has the same metadata and licence as the package for Node.js", async () => {
   expect(await read("python/pyproject.toml")).toContain(
     `\n[project]\nname = "${name}"\nversion = "${version}"\ndescription = "${description}"\n`,
   );
@@ -44,9 +44,9 @@ describe("installed by pip", async () => {
     );
     if (skipped !== null) return;
     await mkdir(empty);
-    // What pip builds, it leaves in the folder.
+    // pip leaves its build files in the folder.
     await cp(path.join(ROOT, "python"), path.join(directory, "python"), { recursive: true });
-    // Debian's pip and setuptools: an own setuptools would have to be fetched.
+    // Debian's pip and setuptools: any other setuptools would have to be downloaded.
     await run(
       "/usr/bin/python3",
       "-m",
@@ -61,7 +61,7 @@ describe("installed by pip", async () => {
     if (skipped !== null) skip(skipped);
   });
 
-  it("has its version, what it is, its licence and its types", async () => {
+  it("has its version, description, licence and types", async () => {
     const { stdout } = await run(venv, "-m", "pip", "show", "--files", name);
     expect(stdout.split("\n")).toEqual(
       expect.arrayContaining([
@@ -72,7 +72,7 @@ describe("installed by pip", async () => {
     );
   });
 
-  it("sends to the service, as its README says", async () => {
+  it("sends to the service as its README shows", async () => {
     const [, program] = /^```python\n(.*?)^```$/ms.exec(await read("python/README.md"))!;
     const place = "import svc_client\nprint(svc_client.__file__)";
     const { stdout, stderr } = await run(venv, "-c", `${program}\n${place}`);
@@ -84,12 +84,12 @@ describe("installed by pip", async () => {
     ]);
   });
 
-  it("is without a mistake for mypy, as Python 3.8 reads it", async () => {
+  it("passes mypy for Python 3.8", async () => {
     const { stdout } = await run("/usr/bin/mypy", "--strict", "--python-version", "3.8", "../python/svc_client");
     expect(stdout).toBe("Success: no issues found in 1 source file\n");
   });
 
-  it("lets mypy find each wrong call of a program, and nothing in the right ones", async () => {
+  it("lets mypy find every wrong call of a program, and no others", async () => {
     const program = `
 from __future__ import annotations
 import datetime

@@ -7,14 +7,14 @@ import { refusal, serviceAt, startFront, type Fate, type Front } from "./support
 import { Memory } from "./support/memory.js";
 import { insertedOf, useCounted } from "./support/stored.js";
 
-// The client for Python, run as it lies there, by the same rules as that of Node.js.
+// The client for Python, run from the sources, with the same rules as that for Node.js.
 
 const FOLDER = fileURLToPath(new URL("../../python", import.meta.url));
 beforeEach(({ skip }) => {
   if (!isThere("python3")) skip("there is no python3");
 });
 
-/** Runs a program with a client of that address, and answers what it printed, line by line as JSON. */
+/** Runs a program with a client for that address, and returns its output, parsed as JSON line by line. */
 async function run(url: string, program: string, options = ""): Promise<unknown[]> {
   const begin = `
 import json, sys, threading, time
@@ -31,7 +31,7 @@ client = Client(${JSON.stringify(url)}, "svc_test_x", told.append, flush_interva
   const { stdout, stderr } = await promisify(execFile)("python3", ["-c", begin + program], {
     env: { ...process.env, PYTHONWARNINGS: "error" },
   });
-  // The client's own log says only what is tried a fifth time.
+  // The client logs only from the fifth try of a request.
   expect(stderr.replaceAll(/^sent again after try 5: .*\n/gm, "")).toBe("");
   return stdout
     .trim()
@@ -39,7 +39,7 @@ client = Client(${JSON.stringify(url)}, "svc_test_x", told.append, flush_interva
     .map((line) => JSON.parse(line) as unknown);
 }
 
-describe("before a service in memory", () => {
+describe("against an in-memory service", () => {
   let memory: Memory;
   let front: Front;
   const start = async (next?: (request: number, body: string) => Fate): Promise<string> => {
@@ -53,7 +53,7 @@ describe("before a service in memory", () => {
   const countOf = (body: string) => (JSON.parse(body) as { events: unknown[] }).events.length;
   const sizes = () => front.requests.map(({ body }) => countOf(body));
 
-  it("what may pass is sent again to the byte, and nothing overtakes it", async () => {
+  it("repeats requests byte for byte after a temporary failure, and nothing overtakes them", async () => {
     const fates: Fate[] = [
       ...(["loseRequest", "loseAnswer", "cutAnswer", "stall", "stallAfter", "stallBody", "drip"] as const),
       refusal(429, "RATE_LIMIT_EXCEEDED", {}, { "retry-after": "0" }),
@@ -61,7 +61,7 @@ describe("before a service in memory", () => {
       { status: 302, headers: { location: "http://127.0.0.1:1/" }, body: "" },
       { status: 404, body: "<html>" },
     ];
-    // Each twice, for a body of its own. On a busy machine more tries may take too long than are meant to.
+    // Each fate twice, with its own body. On a busy machine more tries than intended can time out.
     const seen = new Map<string, number>();
     const url = await start((_, body) => {
       const tries = seen.get(body) ?? 0;
@@ -91,7 +91,7 @@ show(len(told))`;
     );
   });
 
-  it("an instant of a zone that was off by seconds is sent in UTC", async () => {
+  it("sends an instant in UTC if the zone's offset has seconds", async () => {
     const url = await start();
     const program = `
 import datetime
@@ -103,7 +103,7 @@ show(client.close())`;
     expect(sent).toEqual(["1889-12-31T23:06:32+00:00", "1890-01-01T00:00:00-04:30"]);
   });
 
-  it("what is refused costs only itself; a batch says what it was", async () => {
+  it("a refusal affects only the refused operation; a batch reports it", async () => {
     const url = await start();
     const program = `
 for n in range(1000): client.track("c", "bad" if n == 7 else "e", idempotency_key=str(n))
@@ -123,7 +123,7 @@ show(client.close())`;
     expect(keys()).toEqual([...numbers, "one", "two", "", "three"]);
   });
 
-  it("finds what the service does not name, and asks for smaller batches where large ones are not taken", async () => {
+  it("finds a refused operation that the service does not name, and uses smaller batches if large ones are rejected", async () => {
     const url = await start((_, body) => {
       if (body.includes('"poison"'))
         return refusal(400, "MALFORMED_JSON", { field: 7, diagnostics: [null, 5, { path: 7 }] });
@@ -140,7 +140,7 @@ client.close()`;
     expect(Math.max(...sizes())).toBe(40);
   });
 
-  it("tells of an operation without its place in the batch", async () => {
+  it("reports an operation without its position in the batch", async () => {
     const said = { field: "events[1].timestamp", message: "`events[1].timestamp` is not a valid timestamp." };
     const url = await start((request) => (request === 0 ? refusal(400, "VALIDATION_ERROR", said) : "pass"));
     const program = `
@@ -153,8 +153,8 @@ client.close()`;
     expect(await run(url, program)).toEqual([[[message, "1"]]]);
   });
 
-  it("a full queue and a closed client take nothing, and what is left comes back", async () => {
-    // By what is sent, not by how often: the first two may go together or apart.
+  it("a full queue and a closed client accept nothing, and close returns remaining operations", async () => {
+    // Counts operations, not requests: the first two can be sent together or separately.
     const url = await start((_, body) => (countOf(body) < 3 ? refusal(401, "INVALID_API_KEY") : "stall"));
     const program = `
 show([client.track("c", "e", idempotency_key=str(n)) for n in range(2)])
@@ -180,7 +180,7 @@ show([client.track("c", "late"), code(lambda: client.batch(left))])`;
     ]);
   });
 
-  it("waits for as long as it takes where it is told to, and takes no bound that is no number", async () => {
+  it("waits without limit if asked to, and refuses a timeout that is not a number", async () => {
     const url = await start((request) => (request % 2 === 0 ? refusal(503, "SERVICE_UNAVAILABLE") : "pass"));
     const program = `
 def why(call):
@@ -195,7 +195,7 @@ show(client.close(float("inf")))`;
     expect(memory.accepted).toHaveLength(2);
   });
 
-  it("what cannot be sent is refused at the call", async () => {
+  it("refuses invalid operations at the call", async () => {
     const program = `
 import datetime
 def why(*arguments, **named):
@@ -221,7 +221,7 @@ client.close()`;
   });
 });
 
-it("an address, a key or an option that cannot be is refused where the client is made", async () => {
+it("an invalid address, key or option is refused when the client is created", async () => {
   const program = `
 def why(url="https://svc.example.com/under", key="k", **options):
     try: Client(url, key, **options)
@@ -243,8 +243,8 @@ client.close()`;
 
 const fixture = await useCounted();
 
-describe("before the service", () => {
-  it("nothing is lost, nothing is doubled, and the order is kept, also between threads of one customer each", async () => {
+describe("against the service", () => {
+  it("loses and duplicates nothing, and keeps the order, also with a thread for each customer", async () => {
     const lost = ["loseRequest", "loseAnswer", "stallBody", "cutAnswer", "stallAfter"] as const;
     const fates = [...lost, refusal(503, "SERVICE_UNAVAILABLE")];
     const front = await startFront(

@@ -5,7 +5,7 @@ import { InvalidOperationError } from "../../src/client/errors.js";
 import { Line } from "../../src/client/line.js";
 import { isTemporary, pauseMs, retryAfterMs } from "../../src/client/retry.js";
 
-// The client's rules, one by one, without a network.
+// The client's rules, one at a time, without a network.
 
 describe("pauses", () => {
   const backoff = { firstMs: 1_000, longestMs: 60_000 };
@@ -18,11 +18,11 @@ describe("pauses", () => {
     [0, 7_000, 0, 7_000],
     [9, 7_000, 0.5, 7_500],
     [1, 0, 1, 2_000],
-  ])("after try %i, asked for %s ms, with chance %d: %i ms", (tries, asked, random, expected) => {
-    expect(pauseMs(tries, asked, backoff, random)).toBe(expected);
+  ])("after try %i, Retry-After %s ms, random %d: %i ms", (tries, retryAfter, random, expected) => {
+    expect(pauseMs(tries, retryAfter, backoff, random)).toBe(expected);
   });
 
-  it("Retry-After is seconds, or a date", () => {
+  it("Retry-After is in seconds or a date", () => {
     const now = Date.parse("2026-03-02T10:00:00Z");
     expect(retryAfterMs("120", now)).toBe(120_000);
     expect(retryAfterMs("1.5", now)).toBe(1_500);
@@ -31,26 +31,26 @@ describe("pauses", () => {
     for (const header of ["", "soon", undefined, null, ["1", "2"]]) expect(retryAfterMs(header, now)).toBeNull();
   });
 
-  it("what may pass is 408, 429 and 5xx", () => {
+  it("temporary failures are 408, 429 and 5xx", () => {
     const all = Array.from({ length: 400 }, (_, index) => index + 200);
     expect(all.filter(isTemporary)).toEqual([408, 429, ...Array.from({ length: 100 }, (_, index) => index + 500)]);
   });
 });
 
-describe("an operation is taken as it is now", () => {
+describe("an operation is accepted and copied", () => {
   const parsed = (entry: { json: string }) => JSON.parse(entry.json) as Record<string, unknown>;
 
-  it("with a key and the present instant, unless they are given", () => {
+  it("with a new key and the current instant, unless they are given", () => {
     const before = Date.now();
-    const made = parsed(trackEntry({ customerId: "c", event: "e" }));
-    expect(made).toEqual({
+    const entry = parsed(trackEntry({ customerId: "c", event: "e" }));
+    expect(entry).toEqual({
       type: "track",
       customerId: "c",
       event: "e",
       timestamp: expect.any(String) as string,
       idempotencyKey: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
     });
-    const instant = Date.parse(made["timestamp"] as string);
+    const instant = Date.parse(entry["timestamp"] as string);
     expect(instant).toBeGreaterThanOrEqual(before);
     expect(instant).toBeLessThanOrEqual(Date.now());
     const given = { type: "track", customerId: "c", event: "e", timestamp: "2026-03-02T10:00:00+01:00" };
@@ -59,7 +59,7 @@ describe("an operation is taken as it is now", () => {
     expect(parsed(trackEntry({ ...given, timestamp: date }))["timestamp"]).toBe("2026-03-02T10:00:00.500Z");
   });
 
-  it("without an instant where only a key is given: the same event of another run would conflict", () => {
+  it("without an instant if only a key is given, because the same event of another run would conflict", () => {
     const given = { customerId: "c", event: "e", idempotencyKey: "order-1" };
     expect(trackEntry(given)).toEqual(trackEntry(given));
     expect(parsed(trackEntry(given))).toEqual({ type: "track", ...given });
@@ -116,9 +116,9 @@ describe("an operation is taken as it is now", () => {
     ["null as key", track({ idempotencyKey: null }), /^idempotencyKey must be a string, not null$/],
     ["null as timestamp", track({ timestamp: null }), /^timestamp must be a Date, or a text in ISO 8601/],
     ["no date", track({ properties: { at: new Date(NaN) } }), /^properties\.at is an invalid date$/],
-    ["a circle", track({ properties: circle }), /^properties\.list\[1\] is part of itself$/],
-    ["what is too deep", track({ properties: deep(101) }), /^properties is nested more than 100 levels deep$/],
-    ["what is too wide", track({ properties: wide }), /^properties is larger than 64 KiB as JSON$/],
+    ["a circular reference", track({ properties: circle }), /^properties\.list\[1\] is part of itself$/],
+    ["too deep nesting", track({ properties: deep(101) }), /^properties is nested more than 100 levels deep$/],
+    ["a too large object", track({ properties: wide }), /^properties is larger than 64 KiB as JSON$/],
     [
       "too many letters",
       track({ properties: { a: "x".repeat(65_529) } }),
@@ -148,9 +148,9 @@ describe("a batch", () => {
   it("keeps the order when it is put back, and the sum when some are removed", () => {
     const line = new Line();
     for (let bytes = 1; bytes <= 100; bytes++) line.push(entry(bytes), null);
-    const taken = line.take({ operations: 60, bytes: 1e6 });
+    const removed = line.take({ operations: 60, bytes: 1e6 });
     line.push(entry(101), null);
-    line.putBack(taken.slice(30));
+    line.putBack(removed.slice(30));
     expect(line.all().map(({ bytes }) => bytes)).toEqual(Array.from({ length: 71 }, (_, index) => index + 31));
     line.remove(({ bytes }) => bytes > 33);
     expect([31 + 32 + 33, 31 + 32 + 34].map((bytes) => line.fills({ operations: 1_000, bytes }))).toEqual([
@@ -171,14 +171,14 @@ describe("an answer", () => {
   const read = (given: Answer) => readAnswer(given, 3, 2, 0);
   const accepted = { accepted: 3, rejected: 0, eventIds: ["a", "b"] };
 
-  it("is an acceptance only where it accounts for the whole batch", () => {
+  it("is an acceptance only if it accounts for the whole batch", () => {
     expect(read(answer(202, accepted))).toEqual({ kind: "accepted", eventIds: ["a", "b"] });
     const others = [{ ...accepted, accepted: 2 }, { ...accepted, rejected: 1 }, { ...accepted, eventIds: ["a"] }, {}];
     for (const body of [...others, { ...accepted, eventIds: [1, 2] }, "", "<html>", "null", "[]"])
       expect(read(answer(202, body))).toMatchObject({ kind: "again", error: { code: "UNEXPECTED_ANSWER" } });
   });
 
-  it("is waited for where it may pass, as long as it asks", () => {
+  it("that is a temporary failure leads to a retry after Retry-After", () => {
     expect(read(answer(503, error("SERVICE_UNAVAILABLE"), "7"))).toMatchObject({
       kind: "again",
       waitMs: 7_000,
@@ -189,16 +189,16 @@ describe("an answer", () => {
     expect(read(quota)).toMatchObject({ kind: "stop", waitMs: 864_000_000, error: { code: "MONTHLY_QUOTA_EXCEEDED" } });
   });
 
-  it("tells of an operation without its place in the batch", () => {
-    const said = { field: "events[1].timestamp", message: "`events[1].timestamp` is not a valid timestamp." };
-    const refused = read(answer(400, error("VALIDATION_ERROR", said)));
+  it("is reported without the operation's position in the batch", () => {
+    const detail = { field: "events[1].timestamp", message: "`events[1].timestamp` is not a valid timestamp." };
+    const refused = read(answer(400, error("VALIDATION_ERROR", detail)));
     expect(refused.kind === "refused" && refused.errors.get(1)).toMatchObject({
       field: "timestamp",
       message: "timestamp: `timestamp` is not a valid timestamp.",
     });
   });
 
-  it("costs an operation only where the service names it", () => {
+  it("refuses an operation only if the service names it", () => {
     const diagnostics = [
       { code: "UNKNOWN_PROPERTY", message: "One.", path: "events[0].properties.a" },
       { code: "INVALID_PROPERTY_TYPE", message: "Two.", path: "events[2].properties.b" },
@@ -225,8 +225,8 @@ describe("an answer", () => {
       fix: null,
       diagnostics: [{ path: "properties.b" }, { path: "event" }],
     });
-    const whole = read(answer(400, error("VALIDATION_ERROR", { field: "events[1]" })));
-    expect(whole).toMatchObject({ kind: "refused" });
+    const named = read(answer(400, error("VALIDATION_ERROR", { field: "events[1]" })));
+    expect(named).toMatchObject({ kind: "refused" });
     for (const field of [undefined, "events", "events[3].event"])
       expect(read(answer(400, error("VALIDATION_ERROR", { field })))).toMatchObject({
         kind: "divide",
@@ -237,7 +237,7 @@ describe("an answer", () => {
     expect(read(answer(413, "<html>"))).toMatchObject({ kind: "divide", isTooLarge: true });
   });
 
-  it("stops the client only in the service's own words", () => {
+  it("stops the client only if it is the service's error envelope", () => {
     for (const status of [401, 402, 403, 404, 405, 415, 431]) {
       expect(read(answer(status, error("SOME_CODE")))).toMatchObject({ kind: "stop", waitMs: null });
       expect(read(answer(status, "<html>"))).toMatchObject({ kind: "again", error: { code: "UNEXPECTED_ANSWER" } });

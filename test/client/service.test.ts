@@ -9,14 +9,14 @@ import {
 import { insertedOf, useCounted } from "./support/stored.js";
 import { refusal, serviceAt, startFront, type Fate } from "./support/front.js";
 
-// The client and the service itself, with a server between them that fails, stalls and cuts.
+// The client and the real service, with a server between them that fails, stalls and cuts connections.
 
 const QUICK = { flushIntervalMs: 2, retryFirstMs: 2, retryLongestMs: 20, batchOperations: 40 };
 const clientOf = (url: string, apiKey: string, options: Partial<ClientOptions> = {}) =>
   createClient({ url, apiKey, ...QUICK, onError: () => undefined, onRetry: () => undefined, ...options });
 const CUSTOMERS = 7;
 
-/** Sends so many operations of some customers: every fifth is an identify, every fiftieth is refused by the schema, and as many go by `batch`. */
+/** Sends `count` operations of some customers: every fifth is an identify, one in fifty is refused by the schema, one in fifty goes by `batch`. */
 async function sendAll(client: Client, count: number): Promise<{ refused: number }> {
   let refused = 0;
   for (let n = 0; n < count; n++) {
@@ -27,27 +27,27 @@ async function sendAll(client: Client, count: number): Promise<{ refused: number
     else if (n % 50 === 3) await client.batch([event]).catch(() => refused++);
     else client.track(event);
     if (isBad) refused++;
-    // As requests of a backend come: now and then a turn of the event loop later.
+    // Like the requests of a backend: sometimes a turn of the event loop later.
     if (n % 30 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   return { refused };
 }
 
-/** By customer, the numbers of its events in the order in which they must have been accepted, and its last trait. */
+/** By customer, the numbers of its events in the required order of acceptance, and its last trait. */
 function expected(count: number): { events: Record<string, number[]>; traits: Record<string, number> } {
-  const wanted = { events: {} as Record<string, number[]>, traits: {} as Record<string, number> };
+  const result = { events: {} as Record<string, number[]>, traits: {} as Record<string, number> };
   for (let n = 0; n < count; n++) {
     const customerId = `customer ${n % CUSTOMERS}`;
-    if (n % 5 === 4) wanted.traits[customerId] = n;
-    else if (n % 50 !== 27) (wanted.events[customerId] ??= []).push(n);
+    if (n % 5 === 4) result.traits[customerId] = n;
+    else if (n % 50 !== 27) (result.events[customerId] ??= []).push(n);
   }
-  return wanted;
+  return result;
 }
 
 const fixture = await useCounted();
 
 describe("a service that is hard to reach", () => {
-  it("gets everything once, in each customer's order", async () => {
+  it("receives everything once, in order per customer", async () => {
     const fates: Fate[] = [
       ...(["loseRequest", "loseAnswer", "stall", "cutAnswer", "stallAfter", "stallBody"] as const),
       refusal(429, "RATE_LIMIT_EXCEEDED", {}, { "retry-after": "0" }),
@@ -55,7 +55,7 @@ describe("a service that is hard to reach", () => {
     ];
     const front = await startFront(
       serviceAt(() => fixture.service.url),
-      // Every other request is let through.
+      // Every other request passes.
       (request) => (request % 2 === 0 ? "pass" : fates[(request >> 1) % fates.length]!),
     );
     const errors: ClientError[] = [];
@@ -71,7 +71,7 @@ describe("a service that is hard to reach", () => {
     expect(await insertedOf(fixture.service.db.sql)).toEqual(expected(count));
   });
 
-  it("says of each operation what is wrong with it, in words that lead there", async () => {
+  it("explains what is wrong with each operation, and where", async () => {
     const client = clientOf(fixture.service.url, fixture.keys.test);
     const attempt = client.batch([
       { customerId: "words", event: "counted", properties: { n: 1 } },
@@ -91,7 +91,7 @@ describe("a service that is hard to reach", () => {
     });
   });
 
-  it("a key that is not known stops the client, and one that is goes on with what was left", async () => {
+  it("an unknown key stops the client, and a client with a valid key sends the remaining operations", async () => {
     const stranger = clientOf(fixture.service.url, "svc_test_unknown");
     stranger.track({ customerId: "left", event: "counted", properties: { n: 1 } });
     await expect(stranger.flush()).rejects.toMatchObject({ code: "INVALID_API_KEY", status: 401 });

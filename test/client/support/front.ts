@@ -2,19 +2,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { text } from "node:stream/consumers";
 import { listen } from "../../support/listen.js";
 
-/** What is answered to a request. */
+/** The answer to a request. */
 export interface Reply {
   status: number;
   headers?: Record<string, string>;
   body: string;
 }
 
-/** Answers a batch, given its body and the key that came with it. Rejects where it is not there. */
+/** Answers a batch, given its body and Authorization header. Rejects if it is unavailable. */
 export type Backend = (body: string, authorization: string) => Promise<Reply>;
 
 /**
- * What becomes of a request: it passes; it is lost before it gets there, or its answer is, whole or in the middle; it is never answered, or only its headers,
- * or with spaces that never end; or something else answers in its place.
+ * What happens to a request: it passes; the request is lost, or its answer, completely or from the middle on; it is never answered, before or
+ * after the backend handled it; half of the answer or endless spaces arrive; or something else answers.
  */
 export type Fate =
   | "pass"
@@ -29,12 +29,12 @@ export type Fate =
 
 export interface Front {
   url: string;
-  /** The bodies that came, in their order, and what became of each. */
+  /** The received bodies in order, each with its fate. */
   requests: { body: string; fate: Fate }[];
   stop(): Promise<void>;
 }
 
-/** A server that misbehaves, in front of a backend that does not. Each request has the fate that `next` says, given how many came before it and its body. */
+/** A misbehaving server in front of a correct backend. `next` decides the fate of each request by the number of earlier ones and its body. */
 export async function startFront(
   backend: Backend,
   next: (request: number, body: string) => Fate = () => "pass",
@@ -77,7 +77,7 @@ export async function startFront(
   };
 }
 
-/** The service at an address, which may change. */
+/** The service at an address that can change. */
 export function serviceAt(url: () => string): Backend {
   return async (body, authorization) => {
     const headers = { authorization, "content-type": "application/json" };

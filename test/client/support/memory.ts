@@ -1,9 +1,9 @@
 import type { SentOperation } from "../../../src/client/index.js";
 import { json, refusal, type Backend } from "./front.js";
 
-/** Keeps what it accepts, by the contract of the batch endpoint: whole batches, each key once, the events named "bad" refused by the schema. */
+/** Keeps accepted operations, by the contract of the batch endpoint: all or nothing, each key once, events named "bad" refused by the schema. */
 export class Memory {
-  /** What was accepted, in its order: events once, identify operations as often as they came. */
+  /** The accepted operations in order: events once, identify operations as often as received. */
   readonly accepted: SentOperation[] = [];
   readonly #byKey = new Map<string, string>();
 

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { useIngest } from "../../http/ingest/fixture.js";
 
-/** A service whose model is strict and knows what `insertedOf` reads. */
+/** A service with a strict model that declares what `insertedOf` reads. */
 export async function useCounted() {
   const fixture = await useIngest();
   await fixture.deploy({
