@@ -25,7 +25,7 @@ const identify = (customerId: string, plan: string | null): Line => ({
   traits: { plan },
 });
 
-/** A file of these lines; it is gone after the test. */
+/** A file of these lines; it is removed after the test. */
 async function file(lines: readonly (Line | string | Uint8Array)[]): Promise<string> {
   const directory = await mkdtemp(path.join(os.tmpdir(), "svc-events-"));
   onTestFinished(() => rm(directory, { recursive: true }));
@@ -44,7 +44,7 @@ async function refusal(lines: Parameters<typeof file>[0]): Promise<FileRefused> 
 }
 
 describe("a file of operations", () => {
-  test("is known until its latest event, whatever the order of its lines", async () => {
+  test("ends with its latest event, whatever the order of its lines", async () => {
     const { operations, end } = await readOperations(await file([created("a", 9), signedUp("a", 2), ""]), MODEL);
     expect(end).toBe(START + 9 * DAY);
     expect(operations.map(({ customerId }) => customerId)).toEqual(["a", "a"]);
@@ -57,7 +57,7 @@ describe("a file of operations", () => {
     expect(identifies.map(({ acceptedAt }) => iso(acceptedAt))).toEqual([at(4), at(4)]);
   });
 
-  test("an idempotency key that comes again with the same payload counts once, and with another is refused", async () => {
+  test("a repeated idempotency key counts once with the same payload, and is refused with another", async () => {
     const line = { ...signedUp("a", 1), idempotencyKey: "k" };
     const { operations, repeated } = await readOperations(await file([line, line]), MODEL);
     expect({ operations: operations.length, repeated }).toEqual({ operations: 1, repeated: 1 });
@@ -99,7 +99,7 @@ describe("a file of operations", () => {
     expect(problems[0]!.message).toMatch(says);
   });
 
-  test("what mends a line speaks of a file and of a model that need not be deployed", async () => {
+  test("fixes for a line refer to a file, and to a model that need not be deployed", async () => {
     const lines = [
       { ...signedUp("a", 1), timestamp: "yesterday" },
       { ...signedUp("a", 1), event: "signup" },
@@ -114,11 +114,11 @@ describe("a file of operations", () => {
     ["in order", [identify("a", "pro"), signedUp("a", 1), signedUp("b", 1)], false],
     ["without identifies", [signedUp("a", 2), signedUp("b", 1)], false],
     ["with both", [signedUp("a", 2), signedUp("b", 1), identify("b", "pro")], true],
-  ])("%s is told as having identifies among events out of order, or not", async (_, lines, isUnordered) => {
+  ])("reports whether identifies are mixed with unordered events: %s", async (_, lines, isUnordered) => {
     expect(await readOperations(await file(lines), MODEL)).toMatchObject({ isUnordered });
   });
 
-  test("all wrong lines are counted, the first are told, and nothing of the file is used", async () => {
+  test("all wrong lines are counted, the first ones are reported, and nothing of the file is used", async () => {
     const refused = await refusal(Array.from({ length: 30 }, () => "{"));
     expect(refused).toMatchObject({
       message: "30 lines of the file cannot be accepted: the first 20 are listed, 10 more are not.",
@@ -127,7 +127,7 @@ describe("a file of operations", () => {
     expect(refused.problems.map(({ line }) => line)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
   });
 
-  test("without events there is nothing to look at", async () => {
+  test("a file without events is refused", async () => {
     expect((await refusal([identify("a", "pro")])).message).toBe("The file has no events.");
   });
 });
@@ -136,7 +136,7 @@ describe("a backtest", () => {
   const past = async (lines: Line[]) => readOperations(await file(lines), MODEL);
   const WORDS = { outcome: "state:quiet", within: "14d", every: "7d", from: at(0) };
 
-  test("looks at what the model said then, and at what came", async () => {
+  test("compares what the model said at each instant with what happened after it", async () => {
     const { question, samples, report } = await backtestOfFile(
       WORDS,
       MODELS,
@@ -144,13 +144,13 @@ describe("a backtest", () => {
       { traits: "then" },
     );
     const [a] = samples.map((one) => [...samplesOf(question, one)]);
-    const told = a!.map(({ at, said, status, outcomeAt }) => [
+    const rows = a!.map(({ at, said, status, outcomeAt }) => [
       iso(at),
       said[0]!.state,
       status,
       outcomeAt && iso(outcomeAt),
     ]);
-    expect(told).toEqual([
+    expect(rows).toEqual([
       [at(7), "trial", "used", null],
       [at(14), "trial", "used", null],
       [at(21), "activated", "used", null],
@@ -163,7 +163,7 @@ describe("a backtest", () => {
     expect(report.samples).toEqual({ used: 5, withOutcome: 2, alreadyThere: 3, censored: 0 });
   });
 
-  test("knows the traits of then, or takes those of now for every instant", async () => {
+  test("uses the traits of each instant, or the present ones for every instant", async () => {
     const operations = await past([signedUp("a", 1), signedUp("b", 30), identify("a", "pro"), created("b", 60)]);
     const payingFrom = async (traits: "then" | "now") => {
       const { question, samples } = await backtestOfFile(WORDS, MODELS, operations, { traits });
@@ -174,20 +174,20 @@ describe("a backtest", () => {
     expect(await payingFrom("now")).toBe(at(7));
   });
 
-  test("of some customers looks at the same ones each time, whatever the order of the file", async () => {
+  test("of a sample takes the same customers each time, whatever the order of the file", async () => {
     const lines = Array.from({ length: 40 }, (_, index) => signedUp(`c${index}`, index));
-    const lookedAt = async (of: Line[]) => {
+    const sampled = async (of: Line[]) => {
       const result = await backtestOfFile(WORDS, MODELS, await past(of), { traits: "then", customers: 5 });
       expect(result.customersTotal).toBe(40);
       return result.samples.map(({ customerId }) => customerId).sort();
     };
-    const chosen = await lookedAt(lines);
+    const chosen = await sampled(lines);
     expect(chosen).toHaveLength(5);
-    expect(await lookedAt(lines.reverse())).toEqual(chosen);
+    expect(await sampled(lines.reverse())).toEqual(chosen);
   });
 
-  test("goes through a history that takes long in parts, to the same samples", async () => {
-    // More than is gone through at once.
+  test("replays a long history in parts, with the same samples", async () => {
+    // More events than one part has.
     const lines = Array.from({ length: 30_000 }, (_, index) => created("a", index / 1_000));
     const { samples } = await backtestOfFile({ ...WORDS, within: "1d", every: "1d" }, MODELS, await past(lines), {
       traits: "then",
@@ -201,7 +201,7 @@ describe("a backtest", () => {
 });
 
 describe("svc dev", () => {
-  test("answers a backtest over what it accepted until its clock", async () => {
+  test("answers a backtest over the events that it accepted up to its clock", async () => {
     const { engine, clock } = localEngine();
     const server = await startLocalServer({ engine, port: 0, observe: () => undefined, timersFired: () => undefined });
     onTestFinished(() => server.stop());
@@ -216,7 +216,7 @@ describe("svc dev", () => {
     engine.accept([{ customerId: "a", event: "signed_up" }], "single");
     clock.moveTo(START + 60 * DAY);
     engine.accept([{ customerId: "b", event: "signed_up" }], "single");
-    // Nothing came since, so nothing is known of it.
+    // No events were accepted after this, so the period ends at the last one.
     clock.moveTo(START + 90 * DAY);
     engine.advance();
     expect(await ask({ outcome: "state:quiet", within: "14d", from: at(0) })).toMatchObject({

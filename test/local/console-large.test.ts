@@ -29,7 +29,7 @@ const LARGE: Snapshot = {
   })),
 };
 
-/** Pages of the console on a model, of a customer that has sent this. */
+/** Pages of the console for this model, with a customer that sent these operations. */
 async function open(model: Snapshot, traits: Record<string, unknown>) {
   const { engine } = localEngine(model, {});
   engine.accept([{ type: "identify", customerId: "ann", traits }], "batch");
@@ -43,7 +43,7 @@ async function open(model: Snapshot, traits: Record<string, unknown>) {
 
 const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
 
-test("lists of a large model tell the first parts in words, and lead to where the others are told", async () => {
+test("lists of a large model describe the first parts, and link to the others", async () => {
   const page = await open(LARGE, { seats: 1 });
   for (const [path, part] of [
     ["segments", "segment?id=part-199"],
@@ -58,14 +58,14 @@ test("lists of a large model tell the first parts in words, and lead to where th
   }
 });
 
-test("figures of a large model are those of the first parts", async () => {
+test("figures of a large model show the first parts", async () => {
   const page = await open(LARGE, { seats: 1 });
   const { html, text } = await page("segments?days=30");
   expect(text).toContain("Only the first 100 of 200 are shown; svc trends prints all of them.");
   expect(count(html, /<td/g)).toBeLessThan(4_000);
 });
 
-test("a segment of many conditions, and why it holds, shows the first", async () => {
+test("a segment of many conditions and its explanation show the first ones", async () => {
   const page = await open(
     { ...EMPTY_SNAPSHOT, strictSchema: false, segments: [{ id: "large", when: conditions(1_500) }] },
     { seats: 1 },
@@ -77,7 +77,7 @@ test("a segment of many conditions, and why it holds, shows the first", async ()
   expect([count(customer.text, /seats at least/g), customer.text.includes(only)]).toEqual([999, true]);
 });
 
-test("a rule of many conditions shows the first, and what it does", async () => {
+test("a rule of many conditions shows the first ones and its action", async () => {
   const rule = { id: "large", on: { kind: "traitsChanged" }, then: { kind: "emit", type: "account.large" } } as const;
   const rules = [{ ...rule, when: conditions(1_500) }];
   const page = await open({ ...EMPTY_SNAPSHOT, strictSchema: false, rules }, { seats: 1 });
@@ -88,7 +88,7 @@ test("a rule of many conditions shows the first, and what it does", async () => 
   );
 });
 
-test("a customer of many traits and journeys shows the first", async () => {
+test("a customer with many traits and journeys shows the first ones", async () => {
   const journeys = many(30, (id) => ({
     id,
     start: { kind: "traitExists", trait: "trait-0" } as const,
@@ -104,12 +104,12 @@ test("a customer of many traits and journeys shows the first", async () => {
   expect(count(html, /<h3>/g)).toBe(20);
 });
 
-test("a customer of a long trait shows its beginning", async () => {
+test("a customer with a long trait shows the start of it", async () => {
   const page = await open({ ...EMPTY_SNAPSHOT, strictSchema: false }, { note: "note ".repeat(10_000) });
   expect(count((await page("customer?id=ann")).html.split('id="history"')[0]!, /note /g)).toBe(400);
 });
 
-test("of many differences between versions the first are shown", () => {
+test("many differences between versions show the first ones", () => {
   const changes = many(2_000, (id): Change => ({
     kind: "added",
     subject: "segment",

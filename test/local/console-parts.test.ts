@@ -20,7 +20,7 @@ const MODEL: Snapshot = {
   },
 };
 
-/** Pages of the console on a model that is being written. */
+/** Pages of the console for a model that is being written. */
 async function open() {
   const { engine, clock } = localEngine(MODEL, {});
   const server = await startLocalServer({ engine, port: 0, observe: () => undefined, timersFired: () => undefined });
@@ -33,7 +33,7 @@ async function open() {
   return { engine, clock, page };
 }
 
-test("the pages of the model's parts tell what came of what was sent, day by day", async () => {
+test("the pages of the model's parts show the effects of the events day by day", async () => {
   const { engine, clock, page } = await open();
   engine.accept([{ type: "identify", customerId: "ann", traits: { plan: "pro" } }], "batch");
   engine.accept([{ type: "identify", customerId: "bob", traits: { plan: "free" } }], "batch");

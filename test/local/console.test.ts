@@ -5,7 +5,7 @@ import { startLocalServer } from "../../src/local/server.js";
 import { DAY, HOUR, iso, localEngine, MODEL, START } from "./support/model.js";
 import { textOf } from "../support/browser.js";
 
-/** A local engine with a console, on a clock that is moved by hand. */
+/** A local engine with a console and a manual clock. */
 async function serve(options: Partial<LocalEngineOptions> = {}) {
   const { engine } = localEngine(MODEL, options);
   const server = await startLocalServer({ engine, port: 0, observe: () => undefined, timersFired: () => undefined });
@@ -19,7 +19,7 @@ async function serve(options: Partial<LocalEngineOptions> = {}) {
     engine,
     url,
     get,
-    /** With what stands above `main`: the clock. */
+    /** Includes what is above `main`: the clock. */
     text: async (path: string) => textOf((await get(path)).html.replaceAll(/<.?main[^>]*>/g, "")),
     send: (events: object[]) =>
       fetch(`${url}/events/batch`, {
@@ -39,7 +39,7 @@ async function serve(options: Partial<LocalEngineOptions> = {}) {
   };
 }
 
-test("a browser is led to the console, and a terminal gets the help", async () => {
+test("a browser is redirected to the console, and a terminal gets the help", async () => {
   const { get } = await serve();
   expect(await get("/", { accept: "text/html" })).toMatchObject({ status: 303, location: "console" });
   expect((await get("/console")).location).toBe("console/today");
@@ -50,7 +50,7 @@ const signedUp = { customerId: "globex", event: "signed_up", properties: {} };
 const created = { customerId: "globex", event: "project_created", properties: { seats: 1 } };
 
 describe("the clock", () => {
-  test("that is moved ahead moves customers, and to the left they are looked at as they stood", async () => {
+  test("moves customers when it moves ahead, and shows past states when it is moved back", async () => {
     const { engine, text, send, move } = await serve();
     await send([signedUp]);
     expect(await text("/console/customers")).toMatch(/globex trial now/);
@@ -71,20 +71,20 @@ describe("the clock", () => {
     expect(await text("/console/customer?id=globex")).toMatch(/trial → quiet by time alone/);
   });
 
-  test("is moved on by steps", async () => {
+  test("moves ahead by steps", async () => {
     const { engine, move } = await serve();
     await move({ advance: "7d", back: "today" });
     expect(engine.clock.now()).toBe(START + 7 * DAY);
   });
 
-  test("of the machine cannot be moved ahead, which is said on a page", async () => {
+  test("of the machine cannot be moved ahead, which the page says", async () => {
     const { get, move } = await serve({ clock: new RealClock() });
     expect((await get("/console/customers")).html).not.toContain("+7d");
     const { status, text } = await move({ to: String(Date.now() + DAY), back: "customers" });
     expect([status, text]).toEqual([400, expect.stringContaining("cannot be moved")]);
   });
 
-  test("is not moved by another site's page, nor to what is no instant, and leads nowhere else", async () => {
+  test("cannot be moved by another site or to an invalid instant, and redirects to no other site", async () => {
     const { engine, move } = await serve();
     expect(await move({ advance: "7d" }, "https://evil.example")).toMatchObject({ status: 403 });
     for (const to of ["soon", "1e300", ""])
@@ -96,7 +96,7 @@ describe("the clock", () => {
 });
 
 describe("the pages", () => {
-  test("say why a customer stands where it does, and what happened, each with its cause", async () => {
+  test("explain a customer's state, and show what happened with its causes", async () => {
     const { text, send, move } = await serve();
     await send([{ type: "identify", customerId: "globex", traits: { plan: "pro" } }, signedUp, created, created]);
     const page = await text("/console/customer?id=globex");
@@ -128,7 +128,7 @@ describe("the pages", () => {
     expect((await get("/console/nowhere", { accept: "text/html" })).html).toContain("<h1>Not found</h1>");
   });
 
-  test("tell whom time alone changes next; of those whose timers wait for late events when the wait ends", async () => {
+  test("show which customers time alone changes next, or when the wait for late events ends", async () => {
     const { engine, text, send } = await serve({ settleMs: HOUR });
     await send([{ ...signedUp, customerId: "late", timestamp: iso(START - 2 * DAY) }, signedUp]);
     expect(await text("/console/today")).toMatch(/Next changes by time alone .* late in 19 days globex in 21 days/);
@@ -139,7 +139,7 @@ describe("the pages", () => {
     );
   });
 
-  test("tell what changed, from memory", async () => {
+  test("show what changed, from memory", async () => {
     const { text, send } = await serve();
     await send([signedUp, created, created]);
     expect(await text("/console/today")).toMatch(/to trial 1 globex .*builders entered 1 globex .*globex in 14 days/);

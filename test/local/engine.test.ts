@@ -23,20 +23,20 @@ beforeEach(() => {
   ({ engine, clock } = localEngine());
 });
 
-/** Lets the clock come to an instant, and what is due happen. */
-function comeTo(instant: number) {
+/** Moves the clock to an instant, and fires due timers. */
+function advanceTo(instant: number) {
   clock.moveTo(instant);
   return engine.advance();
 }
 
-/** Everything that can be seen of an engine's customers. */
-function seen(engine: LocalEngine): unknown {
+/** The visible state of all customers of an engine. */
+function visibleState(engine: LocalEngine): unknown {
   return engine.population.customerIds.map((id) => [engine.document(id), engine.population.timeline(id)]);
 }
 
-/** The refusal of a request; nothing may have come of it. */
+/** The refusal of a request, which must have no effect. */
 function refusal(engine: LocalEngine, operations: RequestOperation[], form: "single" | "batch" = "batch"): ApiError {
-  const before = seen(engine);
+  const before = visibleState(engine);
   let error: unknown;
   try {
     engine.accept(operations, form);
@@ -44,7 +44,7 @@ function refusal(engine: LocalEngine, operations: RequestOperation[], form: "sin
     error = thrown;
   }
   expect(error).toBeInstanceOf(ApiError);
-  expect(seen(engine)).toEqual(before);
+  expect(visibleState(engine)).toEqual(before);
   return error as ApiError;
 }
 
@@ -83,12 +83,12 @@ describe("accepting", () => {
     const at = START + 6 * MINUTE;
     engine.accept([signedUp("a", { timestamp: iso(at) })], "single");
     expect(engine.document("a")).toMatchObject({ lifecycle: "new", lastEventAt: null, nextDueAt: iso(at) });
-    expect(comeTo(at - 1)).toEqual([]);
-    comeTo(at);
+    expect(advanceTo(at - 1)).toEqual([]);
+    advanceTo(at);
     expect(engine.document("a")).toMatchObject({ lifecycle: "trial", lifecycleEnteredAt: iso(at) });
   });
 
-  test("of a history that needs its events, all are at hand", () => {
+  test("keeps all events of a history that conditions need", () => {
     const total = { kind: "aggregate", function: "sum", of: { event: "project_created" }, property: "seats" } as const;
     ({ engine, clock } = localEngine({
       ...MODEL,
@@ -96,20 +96,20 @@ describe("accepting", () => {
     }));
     for (let n = 0; n < 100; n++) {
       engine.accept([project("a")], "single");
-      comeTo(clock.now() + HOUR);
+      advanceTo(clock.now() + HOUR);
     }
     expect(engine.document("a")).toMatchObject({ segments: ["large"] });
-    comeTo(START + 7 * DAY - 1);
+    advanceTo(START + 7 * DAY - 1);
     expect(engine.document("a")).toMatchObject({ segments: ["large"] });
-    comeTo(START + 7 * DAY);
+    advanceTo(START + 7 * DAY);
     expect(engine.document("a")).toMatchObject({ segments: [] });
-    comeTo(START + 20 * DAY);
+    advanceTo(START + 20 * DAY);
     expect(engine.explanation("a")).toMatchObject({ segments: [{ segment: "large", member: false }] });
   });
 });
 
 describe("the schema", () => {
-  test("where it is strict, a violation refuses the request, with every failing path", () => {
+  test("refuses a request with a violation if it is strict, and names every failing path", () => {
     const error = refusal(engine, [
       signedUp("a"),
       signedUp("a", { properties: { source: "tv", utm: 1 } }),
@@ -128,7 +128,7 @@ describe("the schema", () => {
     ]);
   });
 
-  test("where it is not strict, a violation is told and accepted", () => {
+  test("accepts and reports a violation if it is not strict", () => {
     ({ engine } = localEngine({ ...MODEL, strictSchema: false }));
     const { diagnostics } = engine.accept([{ customerId: "a", event: "unheard_of" }], "single");
     expect(diagnostics).toEqual([
@@ -148,11 +148,11 @@ describe("an idempotency key", () => {
     ["with another spelling of a number", { properties: JSON.parse('{"seats":3.0}') as object }],
   ])("repeats the original event: %s", (_, more) => {
     const [first] = engine.accept([keyed()], "single").outcomes;
-    const before = seen(engine);
+    const before = visibleState(engine);
     const { outcomes, changes } = engine.accept([keyed(more)], "single");
     expect(outcomes).toEqual([{ eventId: first!.eventId, duplicate: true }]);
     expect(changes).toEqual([{ customerId: "a", effects: [], entries: [] }]);
-    expect(seen(engine)).toEqual(before);
+    expect(visibleState(engine)).toEqual(before);
   });
 
   test.each([
@@ -171,20 +171,20 @@ describe("an idempotency key", () => {
     });
   });
 
-  test("may be repeated within a batch, and then names the same event", () => {
+  test("can be repeated within a batch, and then names the same event", () => {
     const { outcomes } = engine.accept([keyed(), signedUp("b"), keyed()], "batch");
     expect(outcomes[2]).toEqual({ eventId: outcomes[0]!.eventId, duplicate: true });
     expect(engine.document("a")).toMatchObject({ segments: [] });
   });
 
-  test("with two payloads in one batch refuses all of it, and is free afterwards", () => {
+  test("with two payloads refuses the whole batch, and stays unused", () => {
     const error = refusal(engine, [keyed(), signedUp("b"), keyed({ customerId: "c" })]);
     expect(error).toMatchObject({ status: 409, detail: { field: "events[2].idempotencyKey" } });
     expect(error.detail.diagnostics).toBeUndefined();
     expect(engine.accept([keyed({ customerId: "c" })], "single").outcomes[0]!.duplicate).toBe(false);
   });
 
-  test("names all in a batch that stand for another payload", () => {
+  test("used with other payloads names all such operations of a batch", () => {
     engine.accept([keyed()], "single");
     const { detail } = refusal(engine, [keyed({ customerId: "b" }), signedUp("b"), keyed({ customerId: "c" })]);
     expect(detail).toMatchObject({ field: "events[0].idempotencyKey" });
@@ -196,12 +196,12 @@ describe("an idempotency key", () => {
 });
 
 describe("time", () => {
-  test("due instants of one customer come in order, each exactly at its own, however late that is noticed", () => {
+  test("fires the timers of a customer in order, each at its exact instant, however late the engine advances", () => {
     engine.accept([signedUp("a"), project("a"), project("a")], "batch");
-    expect(comeTo(START + 14 * DAY - 1)).toEqual([]);
+    expect(advanceTo(START + 14 * DAY - 1)).toEqual([]);
     expect(engine.document("a")).toMatchObject({ evaluatedThrough: iso(START), nextDueAt: iso(START + 14 * DAY) });
     const cause = { type: "timer", id: null };
-    expect(comeTo(START + DAY * 365)[0]!.entries).toMatchObject([
+    expect(advanceTo(START + DAY * 365)[0]!.entries).toMatchObject([
       { at: iso(START + 14 * DAY), type: "segment.exited", cause },
       { at: iso(START + 21 * DAY), type: "customer.quiet", cause },
       { at: iso(START + 30 * DAY), type: "journey.expired", cause },
@@ -211,19 +211,19 @@ describe("time", () => {
   });
 });
 
-describe("the timers of a customer whose events come in late", () => {
+describe("the timers of a customer with late events", () => {
   const long = iso(START - 40 * DAY);
 
-  test("wait until no late event came for the settling time, then fire at their instants", () => {
+  test("wait until no late event has arrived for the settling time, then fire at their instants", () => {
     engine.accept([signedUp("a", { timestamp: long })], "single");
     expect(engine.document("a")).toMatchObject({ lifecycle: "trial", nextDueAt: iso(START - 19 * DAY) });
     expect(engine.population.nextDueAt).toBe(START + 30 * SECOND);
-    expect(comeTo(START + 30 * SECOND - 1)).toEqual([]);
-    comeTo(START + 30 * SECOND);
+    expect(advanceTo(START + 30 * SECOND - 1)).toEqual([]);
+    advanceTo(START + 30 * SECOND);
     expect(engine.document("a")).toMatchObject({ lifecycle: "quiet", lifecycleEnteredAt: iso(START - 19 * DAY) });
   });
 
-  test("leave what still comes in its order", () => {
+  test("keep later arrivals in order", () => {
     for (const days of [40, 30, 20]) {
       engine.accept([signedUp("a", { timestamp: iso(START - days * DAY) })], "single");
     }
@@ -240,21 +240,21 @@ describe("the timers of a customer whose events come in late", () => {
     }
     expect(engine.document("a")).toMatchObject({ lifecycle: "trial" });
     expect(engine.population.nextDueAt).toBe(START + DAY);
-    comeTo(START + DAY);
+    advanceTo(START + DAY);
     expect(engine.document("a")).toMatchObject({ lifecycle: "quiet" });
     expect(engine.document("b")).toMatchObject({ lifecycle: "trial" });
   });
 
-  test("do not hold those of customers whose events come in time", () => {
+  test("do not delay those of customers without late events", () => {
     ({ engine, clock } = localEngine(MODEL, { settleMs: 1000 * DAY }));
     engine.accept([signedUp("a", { timestamp: long }), signedUp("b")], "batch");
-    comeTo(START + 22 * DAY);
+    advanceTo(START + 22 * DAY);
     expect(engine.document("b")).toMatchObject({ lifecycle: "quiet" });
   });
 });
 
 describe("another model", () => {
-  test("keeps idempotency keys, and what a strict schema would refuse now", () => {
+  test("keeps idempotency keys, and events that its strict schema would refuse", () => {
     ({ engine } = localEngine({ ...MODEL, strictSchema: false }));
     engine.accept([{ customerId: "a", event: "unheard_of", idempotencyKey: "k" }], "single");
     engine.replaceModel(localModel({ ...MODEL, strictSchema: true }));
@@ -262,17 +262,17 @@ describe("another model", () => {
     expect(refusal(engine, [signedUp("a", { idempotencyKey: "k" })])).toMatchObject({ status: 409 });
   });
 
-  test("is not taken where it cannot be evaluated", () => {
+  test("is rejected if it cannot be evaluated", () => {
     engine.accept([signedUp("a")], "single");
-    const before = seen(engine);
+    const before = visibleState(engine);
     const circle = { kind: "segment", segment: "one" } as const;
     expect(() => engine.replaceModel(localModel({ ...MODEL, segments: [{ id: "one", when: circle }] }))).toThrow();
-    expect(seen(engine)).toEqual(before);
+    expect(visibleState(engine)).toEqual(before);
     expect(engine.snapshot).toBe(MODEL);
   });
 });
 
-test("what is given as environment, version and creation is shown", () => {
+test("shows the given environment, version and creation time", () => {
   ({ engine } = localEngine(MODEL, { environment: "live", configVersion: "v3", createdAt: START - DAY }));
   engine.accept([signedUp("a")], "single");
   expect(engine.document("a")).toMatchObject({ environment: "live", configVersion: "v3", createdAt: iso(START - DAY) });

@@ -14,10 +14,10 @@ import { DAY, iso, localEngine, MODEL, START } from "./support/model.js";
 interface Reply {
   status: number;
   headers: Headers;
-  body: any; // oxlint-disable-line typescript/no-explicit-any -- answers are what is tested
+  body: any; // oxlint-disable-line typescript/no-explicit-any -- tests check the answers
 }
 
-/** A local engine behind real HTTP; it ends with the test. Bodies that are texts or bytes are sent as they are. */
+/** A local engine behind real HTTP, for one test. String and byte bodies are sent unchanged. */
 async function serve(snapshot: Snapshot = MODEL, options: Partial<LocalEngineOptions> = {}) {
   const { engine } = localEngine(snapshot, options);
   const reports: RequestReport[] = [];
@@ -39,7 +39,7 @@ async function serve(snapshot: Snapshot = MODEL, options: Partial<LocalEngineOpt
   return {
     server,
     reports,
-    /** Resolves with the next changes that time makes. */
+    /** Resolves with the next changes by timers. */
     fired,
     send,
     get: (path: string, headers: Record<string, string> = {}) => send("GET", path, { headers }),
@@ -53,7 +53,7 @@ async function serve(snapshot: Snapshot = MODEL, options: Partial<LocalEngineOpt
 
 const event = { customerId: "a", event: "signed_up", properties: {} };
 
-/** Each test has an engine of its own. */
+/** Each test has its own engine. */
 let { server, reports, get, post, send } = {} as Awaited<ReturnType<typeof serve>>;
 beforeEach(async () => {
   ({ server, reports, get, post, send } = await serve());
@@ -84,7 +84,7 @@ describe("sending", () => {
     },
   );
 
-  test("a violation of a schema that is not strict comes next to the state", async () => {
+  test("returns violations of a schema that is not strict with the state", async () => {
     const { post, reports } = await serve({ ...MODEL, strictSchema: false });
     const { status, body } = await post("/events", { customerId: "a", event: "unheard_of" });
     expect(status).toBe(202);
@@ -92,7 +92,7 @@ describe("sending", () => {
     expect(reports).toMatchObject([{ status: 202, diagnostics: [{ code: "UNKNOWN_EVENT" }], error: null }]);
   });
 
-  test("a repetition is told as one, with the original id", async () => {
+  test("marks a repetition as such, with the original id", async () => {
     const keyed = { ...event, idempotencyKey: "k" };
     const { body } = await post("/events", keyed);
     expect((await post("/events", keyed)).body).toMatchObject({ eventId: body.eventId, duplicate: true });
@@ -106,7 +106,7 @@ describe("sending", () => {
     ["U+0000", '{"customerId":"a","event":"signed_up","properties":{"source":"\\u0000"}}', 400, "VALIDATION_ERROR"],
     ["an undeclared event", { customerId: "a", event: "e" }, 422, "UNKNOWN_EVENT"],
     ["more than can be an event", " ".repeat(600_000), 413, "PAYLOAD_TOO_LARGE"],
-  ])("%s is refused as in the service", async (_, body, status, code) => {
+  ])("refuses %s like the service", async (_, body, status, code) => {
     expectError(await post("/events", body), status, code);
     expect((await get("/customers")).body).toEqual({ data: [], nextCursor: null });
     expect(reports).toMatchObject([{ status, changes: [], error: { code } }]);
@@ -116,14 +116,14 @@ describe("sending", () => {
     ["no operation", [], 400, "BATCH_SIZE_INVALID"],
     ["one bad operation of three", [event, { ...event, customerId: "" }, event], 400, "VALIDATION_ERROR"],
     ["a violation of the schema", [event, { ...event, event: "e" }], 422, "UNKNOWN_EVENT"],
-  ])("a batch with %s is refused as a whole", async (_, events, status, code) => {
+  ])("refuses a batch with %s as a whole", async (_, events, status, code) => {
     expectError(await post("/events/batch", { events }), status, code);
     expect((await get("/customers")).body.data).toEqual([]);
   });
 });
 
-describe("looking", () => {
-  test("at customers, one by one and in pages", async () => {
+describe("reading", () => {
+  test("returns customers, one by one and in pages", async () => {
     await post("/events/batch", { events: ["c", "a", "b"].map((customerId) => ({ ...event, customerId })) });
     expect((await get("/customers/b")).body).toMatchObject({ customerId: "b", lifecycle: "trial" });
 
@@ -133,7 +133,7 @@ describe("looking", () => {
     expect(second.body).toMatchObject({ data: [{ customerId: "c" }], nextCursor: null });
   });
 
-  test("at what was emitted, and why a customer is where it is", async () => {
+  test("returns emissions, and the explanation of a customer's state", async () => {
     await post("/events", event);
     const { body } = await get("/customers/a/timeline");
     expect(body).toMatchObject({
@@ -153,11 +153,11 @@ describe("looking", () => {
     "/customers/nobody/timeline",
     "/customers/nobody/explanation",
     "/customers/%E0%A4%A",
-  ])("at somebody who is not there: %s", async (path) => {
+  ])("answers 404 for an unknown customer: %s", async (path) => {
     expectError(await get(path), 404, "CUSTOMER_NOT_FOUND");
   });
 
-  test("a customer's id may hold any character", async () => {
+  test("accepts any character in a customer id", async () => {
     const customerId = "a/b c?%#é😀";
     await post("/events", { ...event, customerId });
     expect((await get(`/customers/${encodeURIComponent(customerId)}`)).body).toMatchObject({ customerId });
@@ -173,20 +173,20 @@ describe("looking", () => {
     expectError(await get(path), 400, "VALIDATION_ERROR");
   });
 
-  test("GET / says what can be asked, with an event that the model accepts", async () => {
+  test("GET / lists the requests, with an event that the model accepts", async () => {
     const { body } = await get("/");
     const sample = /events -H 'content-type: application\/json' -d '(.*)'/.exec(body as string)?.[1];
     expect((await post("/events", sample)).status).toBe(202);
   });
 
-  test("what is not there, and methods that are not taken", async () => {
+  test("refuses unknown paths and methods", async () => {
     expectError(await get("/nowhere"), 404, "NOT_FOUND");
     const reply = await send("PUT", "/clock");
     expectError(reply, 405, "METHOD_NOT_ALLOWED");
     expect(reply.headers.get("allow")).toBe("GET, HEAD, POST");
   });
 
-  test("DELETE /customers forgets them", async () => {
+  test("DELETE /customers removes all customers", async () => {
     await post("/events", event);
     expect((await send("DELETE", "/customers")).status).toBe(204);
     expectError(await get("/customers/a"), 404, "CUSTOMER_NOT_FOUND");
@@ -194,7 +194,7 @@ describe("looking", () => {
 });
 
 describe("the clock", () => {
-  test("moves by a length or to an instant, and tells what happened", async () => {
+  test("moves by a duration or to an instant, and returns what happened", async () => {
     await post("/events", event);
     expect((await get("/clock")).body).toEqual({ now: iso(START), kind: "test", nextDueAt: iso(START + 21 * DAY) });
     expect((await post("/clock", { advance: "20d" })).body).toEqual({
@@ -228,13 +228,13 @@ describe("the clock", () => {
     expect((await get("/clock")).body.now).toBe(iso(START));
   });
 
-  test("that is the machine's is not moved", async () => {
+  test("cannot be moved if it is the machine's", async () => {
     const { post } = await serve(MODEL, { clock: new RealClock() });
     expectError(await post("/clock", { advance: "1d" }), 400, "VALIDATION_ERROR");
   });
 
-  test("that is the machine's fires timers when they are due", async () => {
-    // A late event's timers are held for so long.
+  test("fires timers when they are due if it is the machine's", async () => {
+    // The timers of a late event wait for this time.
     const { post, get, fired } = await serve(MODEL, { clock: new RealClock(), settleMs: 50 });
     await post("/events", { ...event, timestamp: iso(Date.now() - 29 * DAY) });
     expect(await fired).toMatchObject([{ customerId: "a", entries: [{ type: "customer.quiet" }] }]);
@@ -243,7 +243,7 @@ describe("the clock", () => {
 });
 
 describe("a web page", () => {
-  /** fetch does not send another Host. */
+  /** fetch cannot send another Host. */
   const withHost = (url: string, host: string): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
       const request = httpRequest(`${url}/clock`, { headers: { host } }, (response) => {
@@ -260,27 +260,30 @@ describe("a web page", () => {
     ["localhost", 200],
     ["LOCALHOST:1", 200],
     ["127.0.0.1", 200],
-  ])("whose name was made to be ours is refused: Host %s, %i", async (host, status) => {
+  ])("with a rebound host name is refused: Host %s, %i", async (host, status) => {
     expect(await withHost(server.url, host)).toBe(status);
   });
 
-  test.each(["http://evil.example", "null", "http://127.0.0.1:4401"])("is told by its Origin: %s", async (origin) => {
-    expectError(await post("/events", event, { origin }), 403, "FORBIDDEN");
-    expect((await get("/customers")).body.data).toEqual([]);
-  });
+  test.each(["http://evil.example", "null", "http://127.0.0.1:4401"])(
+    "is recognized by its Origin: %s",
+    async (origin) => {
+      expectError(await post("/events", event, { origin }), 403, "FORBIDDEN");
+      expect((await get("/customers")).body.data).toEqual([]);
+    },
+  );
 
-  test("reads nothing: there are no CORS headers", async () => {
+  test("cannot read anything: there are no CORS headers", async () => {
     const { headers } = await get("/clock");
     expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
   });
 });
 
-test("a request's id comes back, and one that is none is replaced", async () => {
+test("a request id is returned, and an invalid one is replaced", async () => {
   expect((await get("/clock", { "x-request-id": "my-id" })).headers.get("x-request-id")).toBe("my-id");
   expect((await get("/clock", { "x-request-id": "my id" })).headers.get("x-request-id")).toMatch(/^req_/);
 });
 
-test("a request without the header Host is told so", async () => {
+test("a request without the Host header gets an explanation", async () => {
   const connection = openConnection(server.url);
   connection.write("GET /clock HTTP/1.1\r\nConnection: close\r\n\r\n");
   expect(await connection.closed).toMatchObject([
@@ -288,7 +291,7 @@ test("a request without the header Host is told so", async () => {
   ]);
 });
 
-test("whatever is sent, the answer is none of a fault", async () => {
+test("never answers an internal error, whatever is sent", async () => {
   const single = { customerId: fc.anything(), event: fc.constantFrom("signed_up", 1), properties: fc.anything() };
   const body = fc.oneof(fc.record(single), fc.record({ events: fc.array(fc.anything()) }));
   const written = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
@@ -321,7 +324,7 @@ describe("calls of the tracking API", () => {
     tracking: { customer: ["userId"], events: { Start: "signed_up" } },
   };
 
-  test("are evaluated as the service does, and what it would keep is told", async () => {
+  test("are evaluated like in the service, and what the service would quarantine is reported", async () => {
     const local = await serve(strict);
     const batch = [
       { type: "track", userId: "a", event: "Signed Up", messageId: "1" },
@@ -343,14 +346,14 @@ describe("calls of the tracking API", () => {
     ]);
     expect((await local.get("/customers")).body).toMatchObject({ data: [{ customerId: "a" }, { customerId: "b" }] });
 
-    // A group is told of the id that would help: a user's would not.
+    // A group call is pointed to the id that would help; a user id would not.
     const accounts = await serve({ ...strict, tracking: { customer: ["groupId", "userId"], events: {} } });
     await accounts.post("/v1/group", { userId: "u", traits: {} });
     const message = "The call has no groupId, which is the customer.";
     expect(accounts.reports).toMatchObject([{ diagnostics: [{ code: "MISSING_CUSTOMER", message }] }]);
   });
 
-  test("an event that a strict schema keeps apart is accepted with a mark, and changes nothing", async () => {
+  test("an event that a strict schema would quarantine is accepted with a mark, and changes nothing", async () => {
     const local = await serve({ ...strict, onViolation: "quarantine" });
     const { status, body } = await local.post("/events", { customerId: "a", event: "nothing" });
     expect(status).toBe(202);

@@ -20,7 +20,7 @@ const signedUp = { customerId: "a", event: "signed_up" };
 const projectCreated = { customerId: "a", event: "project_created", properties: { seats: 1 } };
 
 describe("svc dev", () => {
-  test("answers an event with the customer's state, and follows its sources", async () => {
+  test("answers an event with the customer's state, and reloads changed sources", async () => {
     const { directory, write } = await project();
     const dev = startDev(directory);
     const { url, clock } = await dev.next("ready");
@@ -37,13 +37,13 @@ describe("svc dev", () => {
       ],
     });
 
-    // Also those that are new.
+    // New sources too.
     for (const value of [1, 22]) {
       await write("model/segments/new.ts", `export const later = ${value};\n`);
       expect(await dev.next("reloaded")).toMatchObject({ changed: false });
     }
 
-    // While they are broken it keeps the last good model.
+    // With broken sources it keeps the last valid model.
     await write("model/stages.ts", STAGES.replace("lifecycle({", "lifecycle({{"));
     const broken = await dev.next("broken");
     expect(broken).toMatchObject({ serving: true, problems: [{ severity: "error", file: "model/stages.ts" }] });
@@ -54,7 +54,7 @@ describe("svc dev", () => {
     await write("model/stages.ts", STAGES);
     expect(await dev.next("reloaded")).toMatchObject({ changed: false, customers: 1 });
 
-    // Another one evaluates everything again.
+    // A new model replays everything.
     await write("model/stages.ts", STAGES.replace("atLeast(2)", "atLeast(1)"));
     expect(await dev.next("reloaded")).toMatchObject({
       changed: true,
@@ -69,7 +69,7 @@ describe("svc dev", () => {
     expect(await dev.stop("SIGINT")).toBe(0);
   });
 
-  test("with --clock, expires a journey of thirty days exactly at its due instant, of a late event after SVC_SETTLE_SECONDS", async () => {
+  test("with --clock, expires a journey of thirty days exactly at its due instant, and after SVC_SETTLE_SECONDS if started by a late event", async () => {
     const { directory } = await project();
     const args = ["--clock", "2026-01-01T00:00:00Z", "--env", "live"];
     const dev = startDev(directory, args, { SVC_SETTLE_SECONDS: "60" });
@@ -87,7 +87,7 @@ describe("svc dev", () => {
     expect(await dev.stop("SIGTERM")).toBe(0);
   });
 
-  test("waits for sources that do not compile at the start, and tells what the check of types finds", async () => {
+  test("waits for sources that do not compile at the start, and reports type errors", async () => {
     const { directory, write } = await project({
       "model/stages.ts": "export const stages = ;",
       "model/events.ts": `${EVENTS}\nexport const wrong: number = "text";\n`,
@@ -122,7 +122,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
 );
 
 describe("svc dev ends with", () => {
-  test("1 where the sources do not compile and nothing is watched", async () => {
+  test("1 if the sources do not compile and it does not watch", async () => {
     const { directory } = await project({ "model/stages.ts": "export const stages = ;" });
     const { code, stdout, stderr } = await runSvc(["dev", "--port", "0", "--no-watch"], directory);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -130,7 +130,7 @@ describe("svc dev ends with", () => {
     expect(stderr).toContain("[CONFIG_INVALID]");
   });
 
-  test("1 where the port is taken", async () => {
+  test("1 if the port is taken", async () => {
     const { directory } = await project();
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
@@ -143,14 +143,14 @@ describe("svc dev ends with", () => {
     );
   });
 
-  test("2 where --clock is no instant", async () => {
+  test("2 if --clock is no instant", async () => {
     const { code, stderr } = await svc(["dev", "--clock", "2026-01-01"]);
     expect(code).toBe(2);
     expect(stderr).toContain('--clock is "2026-01-01": The timestamp has no timezone');
   });
 });
 
-test("people read one line for each request", async () => {
+test("prints one readable line for each request", async () => {
   const { directory } = await project();
   const { lines } = spawnDev(directory, ["--clock", "2026-01-01T00:00:00Z"], { TZ: "UTC" });
   const read = async (count: number): Promise<string[]> => {

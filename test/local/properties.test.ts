@@ -5,13 +5,13 @@ import type { LocalEngine, RequestOperation } from "../../src/local/engine.js";
 import type { TestClock } from "../../src/local/clock.js";
 import { atLeast, DAY, iso, localEngine, localModel, MINUTE, MODEL, START } from "./support/model.js";
 
-/** Something done to an engine: a request at an instant, or time that passes. */
-type Deed = { after: number; operations: RequestOperation[] };
+/** A step of a run: time that passes, and then a request, unless it has no operations. */
+type Step = { after: number; operations: RequestOperation[] };
 
 const after = fc.oneof(fc.constantFrom(0, 1, MINUTE, DAY, 30 * DAY), fc.integer({ min: 0, max: 40 * DAY }));
 const customerId = fc.constantFrom("a", "b", "c");
 const key = fc.option(fc.constantFrom("k1", "k2", "k3", "k4"), { nil: undefined });
-/** Now, late, very late, and ahead. */
+/** Event times: now, late, very late, and in the future. */
 const offset = fc.option(fc.integer({ min: -60 * DAY, max: 2 * DAY }), { nil: undefined });
 
 const operation = fc.oneof(
@@ -22,12 +22,12 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: fc.record({ customerId, plan: fc.constantFrom("free", "pro", null) }) },
 );
 
-/** Timestamps are relative to the instant of the request, which is known once its place in the run is. */
-const deeds = fc
+/** Timestamps are relative to the instant of the request, which depends on its position in the run. */
+const steps = fc
   .array(fc.record({ after, operations: fc.array(operation, { maxLength: 5 }) }), { minLength: 1, maxLength: 12 })
   .map((list) => {
     let now = START;
-    return list.map(({ after, operations }): Deed => {
+    return list.map(({ after, operations }): Step => {
       now += after;
       return { after, operations: operations.map((each) => requestOperation(each, now)) };
     });
@@ -47,8 +47,8 @@ function requestOperation(
   };
 }
 
-/** Does it, and tells whether the operations were accepted. */
-function perform({ engine, clock }: { engine: LocalEngine; clock: TestClock }, { after, operations }: Deed): boolean {
+/** Performs a step; returns whether its operations were accepted. */
+function perform({ engine, clock }: { engine: LocalEngine; clock: TestClock }, { after, operations }: Step): boolean {
   clock.moveTo(clock.now() + after);
   engine.advance();
   if (operations.length === 0) return false;
@@ -56,12 +56,12 @@ function perform({ engine, clock }: { engine: LocalEngine; clock: TestClock }, {
     engine.accept(operations, "batch");
     return true;
   } catch {
-    return false; // a key that stands for another payload
+    return false; // a key that was used with another payload
   }
 }
 
-/** What can be seen of all customers. Numbers of emissions count across customers, in the order in which they were evaluated. */
-function seen(engine: LocalEngine): unknown {
+/** The visible state of all customers, without emission ids: these are numbered across customers, in the order of evaluation. */
+function visibleState(engine: LocalEngine): unknown {
   return engine.population.customerIds.map((id) => [
     engine.document(id),
     engine.population.timeline(id).map(({ id: _, ...entry }) => entry),
@@ -70,19 +70,19 @@ function seen(engine: LocalEngine): unknown {
 
 test("repeating any accepted request with its keys changes nothing", () => {
   fc.assert(
-    fc.property(deeds, (list) => {
+    fc.property(steps, (list) => {
       const subject = localEngine();
       let position = 0;
-      for (const deed of list) {
-        // Every event has a key, so that a repetition can be told from a new event; identifies are repeated without harm at once only.
-        const operations = deed.operations
+      for (const step of list) {
+        // Every event has a key, so that a repetition is recognized; identifies can only be repeated immediately without effect.
+        const operations = step.operations
           .filter((each) => each.type !== "identify")
           .map((each) => ({ ...each, idempotencyKey: each.idempotencyKey ?? `own ${position++}` }));
-        if (!perform(subject, { after: deed.after, operations })) continue;
-        const before = seen(subject.engine);
+        if (!perform(subject, { after: step.after, operations })) continue;
+        const before = visibleState(subject.engine);
         const repeated = subject.engine.accept(operations, "batch");
         expect(repeated.outcomes.every(({ duplicate }) => duplicate)).toBe(true);
-        expect(seen(subject.engine)).toEqual(before);
+        expect(visibleState(subject.engine)).toEqual(before);
       }
     }),
     { numRuns: 200 },
@@ -91,34 +91,34 @@ test("repeating any accepted request with its keys changes nothing", () => {
 
 test("a refused request changes nothing", () => {
   fc.assert(
-    fc.property(deeds, fc.nat({ max: 5 }), (list, position) => {
+    fc.property(steps, fc.nat({ max: 5 }), (list, position) => {
       const subject = localEngine();
-      for (const deed of list) {
-        perform(subject, deed);
-        const before = seen(subject.engine);
-        const bad = [...deed.operations];
+      for (const step of list) {
+        perform(subject, step);
+        const before = visibleState(subject.engine);
+        const bad = [...step.operations];
         bad.splice(position % (bad.length + 1), 0, { customerId: "z", event: "unheard_of" });
         expect(() => subject.engine.accept(bad, "batch")).toThrow();
-        expect(seen(subject.engine)).toEqual(before);
+        expect(visibleState(subject.engine)).toEqual(before);
       }
     }),
     { numRuns: 100 },
   );
 });
 
-test("a model that is replaced leaves what one would have that was there from the beginning", () => {
+test("replacing the model gives the same state as having it from the beginning", () => {
   const other = localModel({
     ...MODEL,
     segments: [{ id: "busy", when: atLeast("project_created", 1, "7d") }],
     journeys: [],
   });
   fc.assert(
-    fc.property(deeds, (list) => {
+    fc.property(steps, (list) => {
       const replaced = localEngine();
       const fresh = localEngine(other.snapshot);
-      for (const deed of list) for (const subject of [replaced, fresh]) perform(subject, deed);
+      for (const step of list) for (const subject of [replaced, fresh]) perform(subject, step);
       replaced.engine.replaceModel(other);
-      expect(seen(replaced.engine)).toEqual(seen(fresh.engine));
+      expect(visibleState(replaced.engine)).toEqual(visibleState(fresh.engine));
     }),
     { numRuns: 200 },
   );

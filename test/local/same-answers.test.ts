@@ -11,7 +11,7 @@ import { countTrends } from "../../src/tasks/trends.js";
 import { EXAMPLES, readData } from "../examples/support/examples.js";
 import { useSpec } from "../spec/support/fixture.js";
 
-// The pages of `svc dev` and of the service ask the same questions: what the one answers from memory, the other answers from SQL.
+// The pages of `svc dev` and of the service read the same data: svc dev answers from memory, the service from SQL.
 
 const example = EXAMPLES.find(({ name }) => name === "saas")!;
 const fixture = useSpec();
@@ -60,12 +60,12 @@ beforeAll(async () => {
 const dayAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 
 /**
- * A model that is not deployed has no version; each numbers what it emits by itself and has a present of its own; and when something was
- * written down svc dev does not know.
+ * Members that differ: a model that is not deployed has no version, each side numbers its emissions and has its own current time, and
+ * svc dev does not know when something was stored.
  */
 const OWN = new Set(["configVersion", "activeVersion", "sequence", "since", "createdAt", "asOf"]);
 
-/** @param unordered the service has the order in which it was written, chunk by chunk and customer by customer, where svc dev has that of time */
+/** @param unordered the service orders by writing, chunk by chunk and customer by customer, while svc dev orders by time */
 function comparable(answer: unknown, unordered: boolean): unknown {
   return JSON.parse(
     JSON.stringify(answer, (key, value: unknown) => {
@@ -173,7 +173,7 @@ it.each<[Question, Of]>([
       { every: "year" },
     ].map((span): [Question, Of] => ["trends", { what, ...span }]),
   ),
-])("%s %o, in whatever order", (question, of) => expectSame(question, of, true));
+])("%s %o, in any order", (question, of) => expectSame(question, of, true));
 
 it.each<Question>([
   "customers/:customerId",

@@ -19,7 +19,7 @@ export const atLeast = (event: string, value: number, within?: string): Conditio
   ...(within === undefined ? {} : { within }),
 });
 
-/** Customers sign up, work, and go quiet; builders are those who work a lot; the onboarding is a journey of thirty days. */
+/** Customers sign up, work, and go quiet; builders work a lot; the onboarding journey lasts thirty days. */
 export const MODEL: Snapshot = {
   ...EMPTY_SNAPSHOT,
   strictSchema: true,
@@ -60,7 +60,7 @@ export const MODEL: Snapshot = {
   ],
 };
 
-/** An engine on a clock that stands at START. */
+/** An engine with a manual clock at START. */
 export function localEngine(
   snapshot: Snapshot = MODEL,
   options: Partial<LocalEngineOptions> = {},

@@ -61,7 +61,7 @@ export interface Project {
   write: (file: string, content: string) => Promise<void>;
 }
 
-/** An author's folder; it goes with the test. Some files may be other than usual. */
+/** An author's directory, removed after the test. `files` override the default ones. */
 export async function project(files: Record<string, string> = {}): Promise<Project> {
   const directory = await mkdtemp(path.join(tmpdir(), "svc-dev-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
@@ -75,13 +75,13 @@ export async function project(files: Record<string, string> = {}): Promise<Proje
 }
 
 export interface Dev {
-  /** The next line that `--json` prints of this type; those before it are passed over. */
+  /** The next line of this type that `--json` prints; skips other lines. */
   next(type: string): Promise<any>; // oxlint-disable-line typescript/no-explicit-any -- what a test reads is what it checks
-  /** Ends it, and answers its exit code. */
+  /** Stops it, and returns its exit code. */
   stop(signal?: "SIGINT" | "SIGTERM" | "SIGKILL"): Promise<number | null>;
 }
 
-/** `svc dev` on any free port, and the lines that it prints; it ends with the test. */
+/** `svc dev` on a free port, with the lines that it prints; it stops with the test. */
 export function spawnDev(directory: string, args: string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [program, "dev", "--port", "0", ...args], {
     cwd: directory,
