@@ -25,20 +25,20 @@ afterAll(() => worker.end());
 
 const open = (page: string, browser = owner) => browser.get(`${BASE}/test/${page}`);
 
-/** Sends the form of a page; answers the page of the backtest that it begins. */
+/** Sends the form of a page; returns the page of the backtest that it starts. */
 async function begin(page: string, fields: Readonly<Record<string, string>> = ASKED): Promise<string> {
   const answer = await owner.submit(await owner.get(`${BASE}/test/${page}`), fields, "backtest");
   expect([answer.status, answer.html]).toEqual([303, ""]);
   return answer.location!.slice(`${BASE}/test/`.length);
 }
 
-it("before anything is deployed there is nothing to be begun, and no page speaks of it", async () => {
+it("before the first deploy no page offers backtests", async () => {
   const { status, html } = await open("model");
   expect(status).toBe(200);
   expect(html).not.toContain("acktest");
 });
 
-describe("with a past", () => {
+describe("with a history", () => {
   beforeAll(async () => {
     await fixture.deploy(foreseeing(HOSTILE, 1));
     await fixture.deploy(foreseeing(HOSTILE, 0));
@@ -46,7 +46,7 @@ describe("with a past", () => {
     await fixture.evaluate();
   });
 
-  it("the form offers the states, segments and events of the model, and outcomes are text whatever they are called", async () => {
+  it("the form offers the states, segments and events of the model, and escapes hostile names", async () => {
     const { html, text } = await open("model");
     expect(html).toMatch(/<optgroup label="Enters the state"><option value="state:new">new<\/option>/);
     expect(html).toMatch(/<optgroup label="Enters the segment"><option value="segment:quiet">/);
@@ -65,7 +65,7 @@ describe("with a past", () => {
     expect((await open("model")).html).not.toContain("<script>");
   });
 
-  it("of the active version one is begun, is loaded again while it runs, and then reports", async () => {
+  it("a backtest of the active version starts, reloads its page while it runs, and then shows a report", async () => {
     const page = await begin("model");
     const waiting = await owner.get(`${BASE}/test/${page}`);
     expect(waiting.headers.get("refresh")).toBe("5");
@@ -96,7 +96,7 @@ describe("with a past", () => {
     );
   });
 
-  it("of another version one is begun beside the active one, and tells the difference", async () => {
+  it("a backtest of another version compares it with the active one", async () => {
     const page = await begin("version?id=v1");
     await worker.runNext();
     const { text } = await open(page);
@@ -108,7 +108,7 @@ describe("with a past", () => {
     expect(text).toMatch(/What v1 said .*What v2 said/);
   });
 
-  it("a choice that was not made is refused, with the way back to the form", async () => {
+  it("a missing or invalid choice is refused, with a link back to the form", async () => {
     const form = { ...ASKED, outcome: "", form_token: await owner.formToken(`${BASE}/test/model`), version: "v2" };
     const referer = { Referer: `${fixture.service.url}${BASE}/test/model` };
     for (const wrong of [{}, { outcome: "state:nobody" }, { outcome: "event:login", customers: "some" }]) {
@@ -118,7 +118,7 @@ describe("with a past", () => {
     }
   });
 
-  it("a viewer sees them, begins none, and is refused where the form is sent all the same", async () => {
+  it("a viewer sees backtests but cannot start one, not even by sending the form", async () => {
     const { html, text } = await open("model", viewer);
     expect(text).toMatch(/Backtests .*event:login/);
     expect(html).not.toContain('action="backtest"');
@@ -128,7 +128,7 @@ describe("with a past", () => {
     expect((await viewer.post(`${BASE}/test/backtest`, form)).status).toBe(403);
   });
 
-  it("the list has pages of its own", async () => {
+  it("the list has its own pages", async () => {
     for (let more = 0; more < 9; more++) {
       const body = { ...ASKED, customers: 100 };
       expect((await fixture.admin("POST", "/projects/app/backtests?env=test", { body })).status).toBe(202);
@@ -141,7 +141,7 @@ describe("with a past", () => {
     expect(second.html).toContain("First page");
   });
 
-  it("of what is not there says so, and leads on", async () => {
+  it("a page for an unknown backtest or job says so, and links elsewhere", async () => {
     for (const page of ["backtest?id=bkt_0", `backtest?id=${encodeURIComponent(HOSTILE)}`, "backtest"]) {
       const { status, html } = await open(page);
       expect([page, status]).toEqual([page, 404]);
@@ -167,7 +167,7 @@ describe("a report", () => {
     ...{ baseRate: null, models: [none], difference: null, notes: [] },
   };
 
-  /** The page of a backtest that came to this. */
+  /** The page of a backtest with this report. */
   async function pageOf(report: BacktestReport) {
     const { body } = await fixture.admin("POST", "/projects/app/backtests?env=test", {
       body: { ...ASKED, customers: 9 },
@@ -182,19 +182,19 @@ describe("a report", () => {
     return page;
   }
 
-  it("without a sample or a score says so", async () => {
+  it("says so if it has no sample or score", async () => {
     const { text, html } = await pageOf(base);
     expect(text).toContain("There were no samples, so there is no result.");
     expect(text).toMatch(/Base rate –/);
     expect(html).not.toContain('role="img"');
   });
 
-  it("of something rare has two digits of its share, not a nought", async () => {
+  it("shows a small share with two significant digits instead of zero", async () => {
     const baseRate: Estimate = { value: 13 / 400_000, low: 0.000_019, high: 0.000_056 };
     expect((await pageOf({ ...base, baseRate })).text).toContain("Base rate 0.0032 % (0.0019 to 0.0056)");
   });
 
-  it("in which nothing could be computed shows that, and names are text whatever they are", async () => {
+  it("shows figures that could not be computed as such, and escapes hostile names", async () => {
     const component = { id: HOSTILE, weight: 1, alone: null, without: null, gain: null };
     const threshold = { score: 0, flagged: 0, precision: null, recall: null, falseAlarmsPerWeek: 0 };
     const health = {

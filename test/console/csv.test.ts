@@ -6,7 +6,7 @@ import { browserOf } from "./support/session.js";
 
 const fixture = useSpec();
 const FILE = "/console/acme/app/test/customers.csv";
-/** A spreadsheet would compute it. */
+/** A spreadsheet would evaluate it as a formula. */
 const FORMULA = '=HYPERLINK("https://evil.example","a, b")';
 const MANY = 250;
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const linesOf = (html: string) => html.trimEnd().split("\n");
 
-it("has all customers that are found, over all parts of the list, in the order that is shown", async () => {
+it("has all matching customers of all pages, in the displayed order", async () => {
   const { status, headers, html } = await owner.get(FILE);
   expect([status, headers.get("content-type")]).toEqual([200, "text/csv; charset=utf-8"]);
   expect(headers.get("content-disposition")).toBe('attachment; filename="customers.csv"');
@@ -41,13 +41,13 @@ it("has all customers that are found, over all parts of the list, in the order t
   );
 });
 
-it("has what the filters leave, as the link on the page says", async () => {
+it("has the filtered customers, as linked on the page", async () => {
   const page = await owner.get("/console/acme/app/test/customers?segment=paying&sort=lastEvent");
   expect(page.html).toContain('href="customers.csv?segment=paying&amp;sort=lastEvent"');
   expect(linesOf((await owner.get(`${FILE}?segment=paying`)).html)).toHaveLength(2);
 });
 
-it("says on a page what is wrong with a filter, and that one must sign in first", async () => {
+it("shows a page that says what is wrong with a filter, or asks to sign in first", async () => {
   const refused = await owner.get(`${FILE}?inactive=soon`);
   expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("inactive")]);
   const answer = await new Browser(fixture.service.url).get(`${FILE}?segment=paying`);

@@ -11,7 +11,7 @@ const ZONE = "Pacific/Kiritimati";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Of the organization; it began fourteen hours before that of UTC. */
+/** The organization's time zone, whose days begin fourteen hours before those of UTC. */
 const day = dayIn(Date.now() - 3 * DAY_MS, ZONE);
 const begin = Date.parse(day) - 14 * HOUR_MS;
 let owner: Browser;
@@ -44,23 +44,26 @@ const namedOn = async (path: string) => {
   return ["before", "within"].filter((id) => html.includes(`href="customer?id=${id}"`));
 };
 
-it.each(["events", "signals"])("since a day is since it began for the organization: %s", async (path) => {
-  expect(await namedOn(`${path}?since=${day}`)).toEqual(["within"]);
-  expect(await namedOn(`${path}?since=${new Date(begin - 2 * HOUR_MS).toISOString()}`)).toEqual(["before", "within"]);
-  expect((await owner.get(`${BASE}/${path}?since=${day}`)).html).toContain(`name="since" value="${day}"`);
-});
+it.each(["events", "signals"])(
+  "filters since the start of the day in the organization's time zone: %s",
+  async (path) => {
+    expect(await namedOn(`${path}?since=${day}`)).toEqual(["within"]);
+    expect(await namedOn(`${path}?since=${new Date(begin - 2 * HOUR_MS).toISOString()}`)).toEqual(["before", "within"]);
+    expect((await owner.get(`${BASE}/${path}?since=${day}`)).html).toContain(`name="since" value="${day}"`);
+  },
+);
 
-it("a customer as it stood on a day is as it stood when that began", async () => {
+it("shows a customer's past state at the start of the day", async () => {
   const { status, html, text } = await owner.get(`${BASE}/customer?id=before&at=${day}`);
   expect(status).toBe(200);
   expect(html).toContain(`As of <time datetime="${new Date(begin).toISOString()}"`);
   expect(text).toMatch(/As of \d+ \w+ \d{4}, 00:00 ,/);
-  // Not before the present.
+  // Relative to that instant, not to now.
   expect(text).toMatch(/Last event 1 hour ago /);
   expect(text).toMatch(/seen info, 1 hour ago /);
 });
 
-it("what is no date is told beside the form, which keeps it", async () => {
+it("reports an invalid date next to the form, which keeps the input", async () => {
   const { status, html, text } = await owner.get(`${BASE}/customer?id=before&at=2026-13-01`);
   expect([status, text]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);
   expect(html).toContain('name="at" value="2026-13-01"');
@@ -70,7 +73,7 @@ it("what is no date is told beside the form, which keeps it", async () => {
   expect((await owner.get(`${BASE}/customer?id=before&at=9999d`)).text).toContain("than the longest duration, 3650d.");
 });
 
-it("the API's days are those of UTC", async () => {
+it("uses UTC days in the API", async () => {
   const { body } = await fixture.admin("GET", `/projects/app/events?since=${day}`);
   expect(body).toMatchObject({ data: [] });
 });

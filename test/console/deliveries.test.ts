@@ -14,17 +14,17 @@ const listed = (html: string) => [...html.matchAll(/href="delivery\?webhook=\w+&
 
 let owner: Browser;
 let webhook: string;
-/** Of the deliveries, the oldest first: delivered, failed, pending. */
+/** The ids of the deliveries, oldest first: delivered, failed, pending. */
 let ids: string[];
 
 async function webhookAt(url: string, env = "test"): Promise<string> {
   const body = { url, eventTypes: ["customer.active"] };
-  const made = await fixture.admin("POST", `/projects/app/webhooks?env=${env}`, { body });
-  expect(made.status).toBe(201);
-  return (made.body as { id: string }).id;
+  const created = await fixture.admin("POST", `/projects/app/webhooks?env=${env}`, { body });
+  expect(created.status).toBe(201);
+  return (created.body as { id: string }).id;
 }
 
-/** What a worker notes of an attempt. */
+/** Records an attempt like a worker. */
 async function attempt(emission: string, statusCode: number | null, more: object = {}): Promise<void> {
   const { sql } = fixture.service.db;
   const [delivery] = await sql`
@@ -52,13 +52,13 @@ beforeAll(async () => {
   await sql`update svc.deliveries set next_attempt_at = now() where webhook_id = ${webhook}`;
   await attempt(ids[0]!, 204);
   await attempt(ids[1]!, 410, { response: "gone" });
-  // 410 disables it.
+  // A 410 answer disables the webhook.
   await fixture.admin("PATCH", `/projects/app/webhooks/${webhook}?env=test`, { body: { disabled: false } });
   owner = await browserOf(fixture.service, "owner@acme.example");
 });
 
 describe("the webhooks", () => {
-  it("are listed with status, success, latency and what waits, each number leading to what is behind it", async () => {
+  it("are listed with status, success, latency and pending deliveries, each number linked to its deliveries", async () => {
     const { status, html, text } = await page("deliveries");
     expect(status).toBe(200);
     expect(text).toContain(
@@ -68,12 +68,12 @@ describe("the webhooks", () => {
     expect(listed((await page(`webhook?id=${webhook}&status=pending`)).html)).toEqual([ids[2]]);
   });
 
-  it("of an environment without any say how one is added", async () => {
+  it("show how to add one if there are none", async () => {
     const { status, text } = await owner.get("/console/acme/app/live/deliveries");
     expect([status, text]).toEqual([200, expect.stringContaining("There is no webhook yet")]);
   });
 
-  it("say why one is disabled", async () => {
+  it("show why one is disabled", async () => {
     const id = await webhookAt("https://example.org/other");
     await fixture.admin("PATCH", `/projects/app/webhooks/${id}?env=test`, { body: { disabled: true } });
     expect((await page("deliveries")).text).toMatch(
@@ -84,7 +84,7 @@ describe("the webhooks", () => {
 });
 
 describe("a webhook", () => {
-  it("shows what became of its deliveries day by day, in numbers that add up", async () => {
+  it("shows the results of its deliveries by day, in numbers that add up", async () => {
     const { html, text } = await page(`webhook?id=${webhook}&days=7`);
     expect(text).toContain("1 delivered and 1 failed within 7 days");
     expect([...html.matchAll(/<td>\d{4}-\d\d-\d\d<\/td>/g)]).toHaveLength(7);
@@ -108,16 +108,16 @@ describe("a webhook", () => {
     ["&search=globex", () => [0]],
     ["&search=nobody", () => []],
     ["&search=emi_0000000000000000", () => []],
-  ])("lists its deliveries, the newest first, filtered by %s", async (query, expected) => {
+  ])("lists its deliveries, newest first, filtered by %s", async (query, expected) => {
     const { status, html } = await page(`webhook?id=${webhook}${query}`);
     expect([status, listed(html)]).toEqual([200, expected().map((n) => ids[n])]);
   });
 
-  it("finds one by its id", async () => {
+  it("finds a delivery by id", async () => {
     expect(listed((await page(`webhook?id=${webhook}&search=${ids[1]}`)).html)).toEqual([ids[1]]);
   });
 
-  it("says what is wrong with a filter, and keeps the others", async () => {
+  it("says what is wrong with a filter, and keeps the other filters", async () => {
     const { status, html, text } = await page(`webhook?id=${webhook}&status=lost&eventType=some.type`);
     expect([status, text]).toEqual([400, expect.stringContaining("status")]);
     expect(html).toContain('name="eventType" value="some.type"');
@@ -131,7 +131,7 @@ describe("a webhook", () => {
 });
 
 describe("a delivery", () => {
-  it("shows what is sent, each attempt with its answer, and what brought it about", async () => {
+  it("shows the message, each attempt with its answer, and its cause", async () => {
     const { status, html, text } = await page(`delivery?webhook=${webhook}&id=${ids[0]}`);
     expect(status).toBe(200);
     expect(text).toMatch(/Status delivered (now|\d+ seconds? ago) To/);
@@ -142,7 +142,7 @@ describe("a delivery", () => {
     expect(html).toMatch(/by <a href="event\?id=evt_\w+">an event<\/a>/);
   });
 
-  it("of a hostile customer is text", async () => {
+  it("escapes a hostile customer id", async () => {
     const { html, text } = await page(`delivery?webhook=${webhook}&id=${ids[2]}`);
     expect(html).not.toContain("<b>");
     expect(html).not.toContain("‮");
@@ -154,18 +154,18 @@ describe("a delivery", () => {
   });
 });
 
-describe("sending again", () => {
+describe("resending", () => {
   const RESEND = `${BASE}/resend`;
-  const asked = (id: string) => page(`resend?webhook=${webhook}&id=${id}`);
+  const confirmation = (id: string) => page(`resend?webhook=${webhook}&id=${id}`);
   const statusOf = async (id: string) => {
     const [row] = await fixture.service.db.sql<[{ status: string }]>`
       select status from svc.deliveries where webhook_id = ${webhook} and emission_seq = svc.emission_seq(${id})`;
     return row.status;
   };
 
-  it("asks once, and leads back to the delivery, which waits then; a second person is told that it does", async () => {
+  it("asks once, and leads back to the delivery, which is then pending; the page says so to a second person", async () => {
     expect((await page(`delivery?webhook=${webhook}&id=${ids[1]}`)).html).toContain('href="resend?');
-    const { html, text } = await asked(ids[1]!);
+    const { html, text } = await confirmation(ids[1]!);
     expect(text).not.toContain("live : the message");
     const fields = formOf(html, "resend").hidden;
     const { status, location } = await owner.post(RESEND, fields);
@@ -175,13 +175,13 @@ describe("sending again", () => {
     expect((await owner.post(RESEND, fields)).status).toBe(303);
   });
 
-  it("needs a form of ours", async () => {
-    const { form_token: _, ...fields } = formOf((await asked(ids[0]!)).html, "resend").hidden;
+  it("requires a form token", async () => {
+    const { form_token: _, ...fields } = formOf((await confirmation(ids[0]!)).html, "resend").hidden;
     expect((await owner.post(RESEND, fields)).status).toBe(403);
     expect(await statusOf(ids[0]!)).toBe("delivered");
   });
 
-  it("is offered to those who may, and refused to others", async () => {
+  it("is offered to those who may resend, and refused to others", async () => {
     const { sql } = fixture.service.db;
     await fixture.service.member(fixture.owner, "viewer");
     const [{ email }] = await sql<[{ email: string }]>`
@@ -197,18 +197,18 @@ describe("sending again", () => {
     expect(await statusOf(ids[0]!)).toBe("delivered");
   });
 
-  it("to a webhook that was disabled meanwhile is refused with the reason", async () => {
-    const fields = formOf((await asked(ids[0]!)).html, "resend").hidden;
+  it("to a webhook that has been disabled is refused with the reason", async () => {
+    const fields = formOf((await confirmation(ids[0]!)).html, "resend").hidden;
     const enable = (disabled: boolean) =>
       fixture.admin("PATCH", `/projects/app/webhooks/${webhook}?env=test`, { body: { disabled } });
     await enable(true);
     const { status, text } = await owner.post(RESEND, fields);
     expect([status, text]).toEqual([409, expect.stringContaining("is disabled: nothing is delivered there")]);
-    expect((await asked(ids[0]!)).text).toContain("The webhook is disabled");
+    expect((await confirmation(ids[0]!)).text).toContain("The webhook is disabled");
     await enable(false);
   });
 
-  it("names live where it is live", async () => {
+  it("warns in live", async () => {
     const id = await webhookAt("https://example.com/live", "live");
     const { sql } = fixture.service.db;
     await sql`

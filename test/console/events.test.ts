@@ -12,7 +12,7 @@ const idsOf = (html: string, kind: "event" | "emission") =>
   [...html.matchAll(new RegExp(`<td><a href="${kind}\\?id=(\\w+)"`, "g"))].map(([, id]) => id!);
 
 let owner: Browser;
-/** Of the customers' only events, by customer. */
+/** The id of each customer's only event. */
 const events: Record<string, string> = {};
 let webhook: string;
 
@@ -52,18 +52,18 @@ describe("the events", () => {
     ["status=pending", ["umbrella"]],
     ["since=1h&status=processed", ["initech", "globex"]],
     ["type=nothing", []],
-  ])("are listed, the newest first, filtered by %s", async (query, expected) => {
+  ])("are listed, newest first, filtered by %s", async (query, expected) => {
     const { status, html } = await page(`events?${query}`);
     expect([status, idsOf(html, "event")]).toEqual([200, expected.map((customer) => events[customer])]);
   });
 
-  it("say what is wrong with a filter, and keep the others", async () => {
+  it("say what is wrong with a filter, and keep the other filters", async () => {
     const { status, html, text } = await page("events?since=soon&type=login");
     expect([status, text]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);
     expect(html).toMatch(/name="type" [^>]*value="login"/);
   });
 
-  it("load themselves again as a live tail, which keeps the filters and can be stopped", async () => {
+  it("reload as a live tail, which keeps the filters and can be stopped", async () => {
     const still = await page("events?type=login");
     expect(still.headers.get("Refresh")).toBeNull();
     expect(still.html).toContain('href="events?type=login&amp;tail=1"');
@@ -72,14 +72,14 @@ describe("the events", () => {
     expect(tail.html).toMatch(/<a href="events\?type=login">Stop<\/a>/);
   });
 
-  it("of an environment without any say how one appears", async () => {
+  it("show how to send one if there are none", async () => {
     const { text } = await owner.get("/console/acme/app/live/events");
     expect(text).toContain("There are no events yet");
   });
 });
 
 describe("an event", () => {
-  it("shows its properties, and all that it brought about", async () => {
+  it("shows its properties and everything that it caused", async () => {
     const { status, html, text } = await page(`event?id=${events["globex"]}`);
     expect(status).toBe(200);
     expect(text).toMatch(/State new → active .* Rule greet acted/);
@@ -88,12 +88,12 @@ describe("an event", () => {
     expect(html).toMatch(new RegExp(`href="customer\\?id=globex[^"]*#${events["globex"]}"`));
   });
 
-  it("that waits says so", async () => {
+  it("that is pending says so", async () => {
     const { text } = await page(`event?id=${events["umbrella"]}`);
     expect(text).toContain("It is waiting to be evaluated");
   });
 
-  it("of a hostile name is text", async () => {
+  it("escapes a hostile name", async () => {
     const { html } = await page(`event?id=${events["initech"]}`);
     expect(html).not.toContain("<b>");
     expect(html).not.toContain("‮");
@@ -106,7 +106,7 @@ describe("an event", () => {
   });
 });
 
-it("schema violations are told by event, with the last operation that has one", async () => {
+it("schema violations are listed by event, with the latest operation", async () => {
   const { status, html, text } = await page("violations");
   expect(status).toBe(200);
   expect(text).toMatch(/login properties\.seats \w+ 1 .* of globex .* v1/);
@@ -128,12 +128,12 @@ describe("the emissions", () => {
     expect([status, idsOf(html, "emission").length]).toEqual([200, count]);
   });
 
-  it("say what is wrong with a filter, and what they are where there is none", async () => {
+  it("say what is wrong with a filter, and explain emissions if there are none", async () => {
     expect((await page("emissions?source=nothing")).status).toBe(400);
     expect((await owner.get("/console/acme/app/live/emissions")).text).toContain("Nothing has been emitted yet");
   });
 
-  it("each lead to its rule's run with the conditions, to its cause and to its deliveries", async () => {
+  it("link to the rule run with its conditions, to the cause and to the deliveries", async () => {
     const [id] = idsOf((await page("emissions?source=rule")).html, "emission");
     const { status, html, text } = await page(`emission?id=${id}`);
     expect(status).toBe(200);

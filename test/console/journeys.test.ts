@@ -45,7 +45,7 @@ const EVENTS = [
 
 let owner: Browser;
 const page = (path: string) => owner.get(`${BASE}/${path}`);
-/** The rows of the table, by their cells. */
+/** The cells of each row of the table. */
 const rows = (html: string) =>
   (html.split("<tbody>")[1] ?? "")
     .split("</tbody>")[0]!
@@ -57,7 +57,7 @@ const rows = (html: string) =>
         .slice(1)
         .map((cell) => textOf(cell).trim()),
     );
-/** All links to runs, with the number that each of them is of. */
+/** All links to runs, with the number that each link shows. */
 const numbers = (html: string) =>
   [...html.matchAll(/href="(journey-runs\?[^"]*)">([\d,]+)</g)].map(([, href, number]) => ({
     href: decodeHTML(href!),
@@ -72,7 +72,7 @@ beforeAll(async () => {
 });
 
 describe("the journeys", () => {
-  it("are those of the model with how many began each within 90 days, and what became of them", async () => {
+  it("show how many customers started each one within 90 days, and the results", async () => {
     const { status, html } = await page("journeys");
     expect(status).toBe(200);
     expect(rows(html).slice(0, 2)).toEqual([
@@ -81,12 +81,12 @@ describe("the journeys", () => {
     ]);
   });
 
-  it("are counted of another span, too", async () => {
+  it("are counted for another period, too", async () => {
     expect(rows((await page("journeys?since=30d")).html)[0]).toEqual(["onboarding", "3", "2", "1", "0", "100 %"]);
     expect(rows((await page("journeys?since=all")).html)[0]).toEqual(["onboarding", "5", "2", "1", "2", "33 %"]);
   });
 
-  it("say what is wrong with a span", async () => {
+  it("say what is wrong with a period", async () => {
     for (const path of [
       "journeys?since=soon",
       "journey?id=onboarding&since=soon",
@@ -97,14 +97,14 @@ describe("the journeys", () => {
     }
   });
 
-  it("say what will be there without a model", async () => {
+  it("explain what they will show if there is no model", async () => {
     const { text } = await owner.get("/console/acme/app/live/journeys");
     expect(text).toContain("No model is deployed yet");
   });
 });
 
 describe("a journey", () => {
-  it("shows how many reached and completed each step, wait there or expired there, and how long it took", async () => {
+  it("shows how many reached and completed each step, wait or expired there, and how long it took", async () => {
     const { status, html, text } = await page("journey?id=onboarding");
     expect(status).toBe(200);
     expect(rows(html)).toEqual([
@@ -116,14 +116,14 @@ describe("a journey", () => {
     expect(text).toContain("Times are medians of 4 runs.");
   });
 
-  it("in any order shows how many completed each step", async () => {
+  it("with steps in any order shows how many completed each step", async () => {
     expect(rows((await page("journey?id=setup")).html)).toEqual([
       ["import", "25 % completed it", "1", "2", "1", "3 hours"],
       ["invite", "75 % completed it", "3", "0", "0", "4 hours"],
     ]);
   });
 
-  it("leads from each number to a list with as many runs", async () => {
+  it("links each number to a list with that many runs", async () => {
     for (const path of ["journeys", "journeys?since=all", "journey?id=onboarding", "journey?id=setup&since=all"]) {
       const links = numbers((await page(path)).html);
       expect(links.length).toBeGreaterThan(4);
@@ -146,13 +146,13 @@ describe("a journey", () => {
     });
   });
 
-  it("names customers as text, whatever they are called", async () => {
+  it("escapes hostile customer ids", async () => {
     const { html, text } = await page("journey-runs?id=onboarding&since=all&status=expired");
     expect(html).not.toContain("<script");
     expect(text).toContain('<script>alert(1)</script> & "x" \\u202eevil\\u202c 🦊');
   });
 
-  it("of very many runs tells the times of some of them, and says so", async () => {
+  it("with very many runs shows the times of a sample, and says so", async () => {
     const { sql } = fixture.service.db;
     await sql`
       insert into svc.journey_runs (environment_id, customer_id, journey_id, run, status, current_step, steps, started_at)

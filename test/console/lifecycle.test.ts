@@ -47,7 +47,7 @@ const EVENTS = [
 
 let owner: Browser;
 const page = (path: string) => owner.get(`${BASE}/${path}`);
-/** The numbers on the arrows, by the list that each leads to; 0 leads nowhere. */
+/** The numbers on the arrows, by the list that each links to; 0 has no link. */
 const arrows = (html: string) =>
   Object.fromEntries(
     [...html.matchAll(/href="transitions\?([^"]*)"><title>[^<]*: (\d+)<\/title>/g)].map(([, query, number]) => [
@@ -65,7 +65,7 @@ beforeAll(async () => {
 });
 
 describe("the lifecycle", () => {
-  it("has the customers in each state, who went which way within 30 days, and how that developed", async () => {
+  it("shows the customers in each state, the transitions within 30 days, and the development", async () => {
     const { status, html, text } = await page("lifecycle");
     expect(status).toBe(200);
     expect(text).toContain("customers in each state now, 4 in all");
@@ -85,7 +85,7 @@ describe("the lifecycle", () => {
     expect(text).toContain("Customers in each state over time");
   });
 
-  it("of many states gives each a look of its own", () => {
+  it("gives each of many states a distinct look", () => {
     const layers = Array.from({ length: 24 }, (_, n) => ({ name: `s${n}`, href: null, values: [1, 2] }));
     const html = renderToString(h(StackedArea, { title: "Many", periods: ["2026-01-01", "2026-01-02"], layers }));
     const looks = [...html.matchAll(/<li>(<svg.*?<\/svg>)/g)].map(([, look]) => look);
@@ -94,14 +94,14 @@ describe("the lifecycle", () => {
     expect(html).toContain(`<pattern id="${fill}"`);
   });
 
-  it("tells how long customers stayed in the states that they left", async () => {
+  it("shows how long customers stayed in the states that they left", async () => {
     const { text } = await page("lifecycle");
     expect(text).toMatch(
       /How long customers stay .*Departures new 22 days 2 customer 2 days 1 Based on the last 7 transitions/,
     );
   });
 
-  it("leads from each number to a list with as many rows", async () => {
+  it("links each number to a list with that many rows", async () => {
     const { html } = await page("lifecycle");
     const lists = Object.entries(arrows(html));
     expect(lists).toHaveLength(3);
@@ -112,7 +112,7 @@ describe("the lifecycle", () => {
     expect(rows((await page("customers?lifecycle=new")).html)).toBe(2);
   });
 
-  it("tells of another span what was then, and leads to no list of the present", async () => {
+  it("shows another period as it was, without links to present lists", async () => {
     const { html, text } = await page(`lifecycle?from=${dayAgo(70)}&to=${dayAgo(30)}`);
     expect(text).toContain("1 in all");
     expect(html).toContain("<title>new: 1 customer</title>");
@@ -120,7 +120,7 @@ describe("the lifecycle", () => {
     expect(Object.values(arrows(html))).toEqual([1]);
   });
 
-  it("is told by weeks and months, which are whole, and by a single day without a picture over time", async () => {
+  it("can be shown by full weeks and months, and for a single day without a chart over time", async () => {
     for (const every of ["week", "month"]) {
       const { status, text } = await page(`lifecycle?every=${every}&from=${dayAgo(70)}`);
       expect([every, status, text]).toEqual([every, 200, expect.stringContaining("4 in all")]);
@@ -136,21 +136,21 @@ describe("the lifecycle", () => {
     [`from=${dayAgo(3)}&to=${dayAgo(4)}`, "The span ends before it begins."],
     ["from=2001-01-01", "more than 1,100 days"],
     ["every=hour", "every"],
-  ])("says what is wrong with %s and keeps what was chosen", async (query, says) => {
+  ])("says what is wrong with %s and keeps the choices", async (query, says) => {
     const { status, html, text } = await page(`lifecycle?${query}`);
     expect([status, text]).toEqual([400, expect.stringContaining(says)]);
     const from = new URLSearchParams(query).get("from");
     if (from !== null) expect(html).toContain(`name="from" value="${from}"`);
   });
 
-  it("says what will be there where there is no model, or one without a lifecycle", async () => {
+  it("explains what it will show if there is no model, or one without a lifecycle", async () => {
     const { text } = await owner.get("/console/acme/app/live/lifecycle");
     expect(text).toContain("No model is deployed yet");
   });
 });
 
 describe("transitions", () => {
-  it("name who went, when, and what brought it about; a hostile id is text", async () => {
+  it("show customer, time and cause, and escape hostile ids", async () => {
     const { html, text } = await page("transitions?first=true&entered=new");
     expect(html).not.toContain("<script");
     expect(text).toContain('<script>alert(1)</script> & "x" \\u202eevil\\u202c 🦊');
@@ -158,7 +158,7 @@ describe("transitions", () => {
     expect((await page("transitions?entered=gone")).text).toMatch(/initech customer gone/);
   });
 
-  it("say what is wrong with a state that is not there, and are all of them without one", async () => {
+  it("report an unknown state, and show all without a filter", async () => {
     const { status, text } = await page("transitions?entered=nope");
     expect([status, text]).toEqual([400, expect.stringContaining("The active version has no state of this name")]);
     expect(rows((await page("transitions")).html)).toBe(7);
@@ -168,8 +168,8 @@ describe("transitions", () => {
   });
 });
 
-describe("a lifecycle that nobody could read as a picture", () => {
-  it("is in tables, as far as a page can show", async () => {
+describe("a lifecycle too large for a diagram", () => {
+  it("is shown in tables, as far as a page allows", async () => {
     const names = Array.from({ length: 100 }, (_, n) => `s${n}`);
     const others = (name: string) => names.filter((other) => other !== name);
     const ways = (name: string) => others(name).map((to): [string, Condition] => [to, happened("paid")]);

@@ -16,7 +16,7 @@ const { engine } = localEngine({
   ],
 });
 let server: LocalServer;
-/** The ids of what was accepted; null for traits. */
+/** The ids of accepted events; null for traits. */
 let ids: (string | null)[];
 beforeAll(async () => {
   server = await startLocalServer({
@@ -55,7 +55,7 @@ it("svc dev shows events and emissions, and leaves deliveries out", async () => 
   expect((await page("events?since=soon")).status).toBe(400);
 });
 
-it("svc dev shows an event with what it brought about, and an emission with its rule's run", async () => {
+it("svc dev shows an event with its effects, and an emission with its rule run", async () => {
   const { text, html } = await page(`event?id=${ids[1]}`);
   expect(text).toMatch(/State new → trial .* Rule greet acted.* account\.greeted/);
   const [, emission] = /href="emission\?id=(\w+)">(?:<bdi>)?account\.greeted/.exec(html)!;
@@ -66,7 +66,7 @@ it("svc dev shows an event with what it brought about, and an emission with its 
   for (const missing of ["event?id=evt_1", "emission?id=emi_1"]) expect((await page(missing)).status).toBe(404);
 });
 
-it("svc dev tells what violates the schemas of the present model", async () => {
+it("svc dev shows violations of the current model's schema", async () => {
   const { status, text } = await page("violations");
   expect(status).toBe(200);
   expect(text).toMatch(/signed_up properties\.source \w+ 1 .* of globex .* unheard_of event UNKNOWN_EVENT 1 /);

@@ -26,13 +26,13 @@ describe("versions", () => {
     await fixture.deploy(snapshot({ segments: [vip] }));
   });
 
-  it("are listed with who deployed them and where they are active, and what was active when", async () => {
+  it("are listed with who deployed them, where they are active, and what was active when", async () => {
     const { html, text } = await owner.get(`${BASE}/test/model`);
     expect(text).toMatch(/v2 test .* owner@acme\.example .*v1 .*Activations .*deployed v2 , after v1,/);
     expect(html).toContain('href="version?id=v2&amp;from=v1"');
   });
 
-  it("tell what they changed, in the author's terms, from the one before and from any other", async () => {
+  it("show their changes in the author's terms, from the previous and from any other version", async () => {
     const changed = (await owner.get(`${BASE}/test/version?id=v2`)).text;
     expect(changed).toMatch(/What is different from v1 .*segments added segment vip/);
     const whole = (await owner.get(`${BASE}/test/version?id=v2&from=v2`)).text;
@@ -41,7 +41,7 @@ describe("versions", () => {
     expect((await owner.get(`${BASE}/test/version?id=nope`)).status).toBe(400);
   });
 
-  it("are promoted to live once somebody has been asked, by whoever may", async () => {
+  it("are promoted to live after a confirmation, by those who may", async () => {
     const page = await owner.get(`${BASE}/live/version?id=v2`);
     expect(page.html).toContain('href="activate?version=v2&amp;as=promote"');
     const asked = await owner.get(`${BASE}/live/activate?version=v2&as=promote`);
@@ -75,7 +75,7 @@ describe("versions", () => {
     expect((await owner.get(`${BASE}/live/version?id=v2`)).text).toContain("It is active here.");
   });
 
-  it("of two people who change the same thing the second is told", async () => {
+  it("report a conflict to the second of two people who change the same thing", async () => {
     const token = await owner.formToken(`${BASE}/test/activate?version=v1&as=rollback`);
     const form = { version: "v1", as: "rollback", expected: "v2", form_token: token };
     expect((await owner.post(`${BASE}/test/activate`, form)).status).toBe(303);

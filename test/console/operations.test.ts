@@ -25,17 +25,17 @@ afterAll(() => worker.end());
 const textAt = async (browser: Browser, page: string, env = "test") =>
   (await browser.get(`${BASE}/${env}/${page}`)).text;
 
-/** Sends the form of a page that changes something, and opens the page that it leads to. */
+/** Sends the form of a page that changes something, and opens the resulting page. */
 async function change(page: string, fields: Readonly<Record<string, string>> = {}) {
-  const asked = await owner.get(`${BASE}/test/${page}`);
+  const formPage = await owner.get(`${BASE}/test/${page}`);
   const path = page.split("?")[0]!;
-  const answer = await owner.submit(asked, fields, path);
+  const answer = await owner.submit(formPage, fields, path);
   expect(answer.status).toBe(303);
   return answer.location!;
 }
 
 describe("before anything is deployed", () => {
-  it("operations tell what is missing, with what to do and where", async () => {
+  it("operations show what is missing, and what to do where", async () => {
     const { html, text } = await owner.get(`${BASE}/test/operations`);
     expect(text).toMatch(/problem No configuration is deployed in test/);
     expect(html).toContain('<a href="model">');
@@ -43,7 +43,7 @@ describe("before anything is deployed", () => {
   });
 });
 
-describe("with customers of a former version", () => {
+describe("with customers of an earlier version", () => {
   beforeAll(async () => {
     await fixture.deploy(snapshot());
     await fixture.batch([
@@ -55,14 +55,14 @@ describe("with customers of a former version", () => {
     await fixture.deploy(snapshot({ segments: [vip] }));
   });
 
-  it("operations count what came in, and lead from what is wrong to where it is seen", async () => {
+  it("operations count what arrived, and link problems to the pages that show them", async () => {
     const { html, text } = await owner.get(`${BASE}/test/operations`);
     expect(text).toMatch(/warning The state of 3 customers was computed under another version than the active v2/);
     expect(html).toContain('<a href="recomputes"><bdi>The state of 3 customers');
     expect(text).toMatch(/Events this month 1 .*Members and open invitations 2/);
   });
 
-  it("a dry run is begun, shows what would change and for whom, and the recompute goes on from it", async () => {
+  it("a dry run shows what would change and for whom, and a recompute can follow from it", async () => {
     const dryRun = await change("recomputes");
     expect((await owner.get(dryRun)).headers.get("refresh")).toBe("5");
     expect((await owner.get(dryRun)).text).toMatch(/Dry run .*all customers .*waiting for its turn .*None yet/);
@@ -89,7 +89,7 @@ describe("with customers of a former version", () => {
     expect(await textAt(owner, "recomputes?status=dead_letter")).toContain("No recomputes have this status.");
   });
 
-  it("one that was given up says why, and goes on when it is asked to", async () => {
+  it("a dead letter says why it failed, and continues on request", async () => {
     const { sql } = fixture.service.db;
     const { body } = await fixture.admin("POST", "/projects/app/recomputes?env=test", { body: { all: true } });
     const page = `recompute?id=${(body as { id: string }).id}`;
@@ -104,7 +104,7 @@ describe("with customers of a former version", () => {
     await sql`delete from svc.recomputes where status <> 'completed'`;
   });
 
-  it("a viewer sees them, begins none, and is refused where the form is sent all the same", async () => {
+  it("a viewer sees recomputes but cannot start one, not even by sending the form", async () => {
     const { text } = await viewer.get(`${BASE}/test/recomputes`);
     expect(text).toMatch(/Your role does not allow you to start one here.*Recompute v2 completed/);
     const token = await viewer.formToken(`${BASE}/test/recomputes`);
@@ -115,7 +115,7 @@ describe("with customers of a former version", () => {
     ]);
   });
 
-  it("a dry run of a version that is not active any more leads to no recompute", async () => {
+  it("a dry run of a version that is no longer active offers no recompute", async () => {
     const page = await change("recomputes");
     await worker.runNext();
     const from = new URLSearchParams(page.split("?")[1]).get("id")!;
@@ -126,7 +126,7 @@ describe("with customers of a former version", () => {
     await fixture.admin("POST", "/projects/app/config-versions/v2/rollback?env=test", { body: { force: true } });
   });
 
-  it("a version that is not active is previewed, for some customers or for all", async () => {
+  it("an inactive version can be previewed, for some customers or for all", async () => {
     const { html } = await owner.get(`${BASE}/test/version?id=v2`);
     expect(html).not.toContain("Preview it");
     const preview = await change("version?id=v1", { sample: "all" });
@@ -136,12 +136,12 @@ describe("with customers of a former version", () => {
       /What v1 would change .*all customers .*Segments 2 would enter, 2 would leave .*globex .*\+paying −vip/,
     );
     expect(page).toMatch(/Compared with v2 ; customers are replayed under both/);
-    // The address does not decide what it is a preview of.
+    // The address does not decide which version is previewed.
     expect((await owner.get(preview.replace("version=v1", "version=v2"))).text).toContain("What another model");
     expect((await viewer.get(`${BASE}/test/version?id=v1`)).html).not.toContain("Preview it");
   });
 
-  it("a dry run tells of bands and signals that change while the score stays", async () => {
+  it("a dry run shows bands and signals that change while the score stays", async () => {
     const health = (good: number) => ({
       components: [
         { id: "plan", weight: 1, score: { kind: "map" as const, trait: "plan", values: { free: 0, pro: 50 } } },
@@ -161,7 +161,7 @@ describe("with customers of a former version", () => {
     expect(await textAt(owner, page)).toMatch(/umbrella 50 poor → 50 good \+rich/);
   });
 
-  it("of what is not there says so, and leads on", async () => {
+  it("a page for an unknown job says so, and links elsewhere", async () => {
     for (const page of ["recompute?id=rec_0", "preview?id=prv_0", "recompute", "preview", "begin-recompute?from=x"]) {
       const { status, html } = await owner.get(`${BASE}/test/${page}`);
       expect([page, status]).toEqual([page, 404]);
@@ -171,7 +171,7 @@ describe("with customers of a former version", () => {
 });
 
 describe("the audit log", () => {
-  it("tells who changed what, and is narrowed down by each of its columns", async () => {
+  it("shows who changed what, and can be filtered by each column", async () => {
     expect(await textAt(owner, "audit-log")).toMatch(/config\.deployed .*owner@acme\.example app test/);
     expect(await textAt(owner, "audit-log?action=config.deployed")).not.toContain("project.created");
     expect(await textAt(owner, "audit-log?actor=nobody")).toContain("No entries match these filters.");

@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 const textAt = async (browser: Browser, page: string) => (await browser.get(`${BASE}/${page}`)).text;
 
-it("shows what is kept, why, and how much it is; the diagnostics and the events lead there", async () => {
+it("shows quarantined operations, reasons and counts; the diagnostics and events pages link there", async () => {
   const { html, text } = await owner.get(`${BASE}/quarantine`);
   expect(html).not.toContain(HOSTILE);
   expect(text).toMatch(
@@ -41,7 +41,7 @@ it("has no button for who may only look", async () => {
   expect(await textAt(viewer, "quarantine")).toMatch(/Your role does not allow you to release operations/);
 });
 
-it("shows all that was sent of one, and releases it alone", async () => {
+it("shows the complete payload of an operation, and releases it alone", async () => {
   const big = "x".repeat(500);
   await fixture.batch([{ customerId: "acme", event: "orders", properties: { big } }]);
   const list = await owner.get(`${BASE}/quarantine?event=orders`);
@@ -58,15 +58,15 @@ it("shows all that was sent of one, and releases it alone", async () => {
   expect(await owner.get(`${BASE}/${page}`)).toMatchObject({ status: 404 });
 });
 
-it("releases what the filters leave once it is valid", async () => {
+it("releases the filtered operations that have become valid", async () => {
   const events = { ...snapshot().events, logout: { properties: { seats: { type: "number" } } } } as const;
   await fixture.deploy(snapshot({ strictSchema: true, onViolation: "quarantine", events }));
-  const asked = await owner.get(`${BASE}/quarantine?event=logout`);
-  expect((await owner.submit(asked, {}, "quarantine")).status).toBe(303);
+  const filtered = await owner.get(`${BASE}/quarantine?event=logout`);
+  expect((await owner.submit(filtered, {}, "quarantine")).status).toBe(303);
   expect(await textAt(owner, "quarantine")).toMatch(/1 operation of at most/);
 });
 
-it("calls an operation without an event's name traits only where it is an identify", async () => {
+it("calls an operation without an event name traits only if it is an identify", async () => {
   const { service, keys } = fixture;
   const headers = { Authorization: `Basic ${Buffer.from(`${keys.test}:`).toString("base64")}` };
   const batch = [

@@ -35,7 +35,7 @@ beforeAll(async () => {
   ]);
   await fixture.evaluate();
   const { sql } = fixture.service.db;
-  // Of a former history, a long time ago, and one that failed.
+  // A run from an earlier history, long ago, and one that failed.
   await sql`
     insert into svc.rule_executions (
       environment_id, customer_id, rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, generation
@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 
 describe("rules", () => {
-  it("are shown in words, with how often each acted, failed and was not met", async () => {
+  it("are described in words, with how often each acted, failed and was not met", async () => {
     const { status, text } = await page("rules");
     expect(status).toBe(200);
     expect(text).toMatch(/greet 2 1 0 1 On "login" ?: emit "account.greeted" , once for each customer/);
@@ -58,7 +58,7 @@ describe("rules", () => {
     expect(text).toMatch(/never 0 0 0 0 On traits changed ?: emit "account.told"/);
   });
 
-  it("have numbers that lead to as many runs", async () => {
+  it("link each number to that many runs", async () => {
     const { html } = await page("rules?days=90");
     const links = [...html.matchAll(/href="(rule\?[^"]*result=[^"]*)">(\d+)</g)];
     expect(links.map(([, , runs]) => runs)).toEqual(["3", "1", "1", "3"]);
@@ -69,7 +69,7 @@ describe("rules", () => {
 });
 
 describe("a rule", () => {
-  it("shows its latest runs with the customer and what it emitted, errors as what they are", async () => {
+  it("shows its latest runs with the customer and the emission, and errors as such", async () => {
     const { status, text, html } = await page("rule?id=greet");
     expect([status, rowsOf(html)]).toEqual([200, 4]);
     expect(text).toMatch(/globex failed : unknown <i>segment<\/i>/);
@@ -77,14 +77,14 @@ describe("a rule", () => {
     expect((await page(href!.replaceAll("&amp;", "&"))).html).toContain(`id="${emission}"`);
   });
 
-  it("is filtered by result, and says what is wrong with one that does not exist", async () => {
+  it("can be filtered by result, and reports an unknown one", async () => {
     expect(rowsOf((await page("rule?id=greet&result=skip")).html)).toBe(1);
     expect((await page("rule?id=never")).text).toContain("It has no such runs in this period.");
     const wrong = await page("rule?id=greet&result=nope");
     expect([wrong.status, wrong.html]).toEqual([400, expect.stringContaining('role="alert"')]);
   });
 
-  it("that the model does not have leads on", async () => {
+  it("that the model does not have links to the others", async () => {
     const { status, text, html } = await page(`rule?${new URLSearchParams({ id: "<script>‮" }).toString()}`);
     expect([status, text]).toEqual([404, expect.stringContaining('no rule " <script>\\u202e "')]);
     expect(html).toContain('href="rules"');

@@ -34,7 +34,7 @@ beforeAll(async () => {
   browser = await browserOf(fixture.service, "owner@acme.example");
 });
 
-it("an environment without customers shows segments of nobody", async () => {
+it("an environment without customers shows empty segments", async () => {
   const { status, html } = await page("segments");
   expect([status, html.match(/href="customers\?segment=\w+">0</g)]).toEqual([
     200,
@@ -54,7 +54,7 @@ describe("with customers", () => {
     await fixture.evaluate();
   });
 
-  it("segments are shown with what they mean and how many are in each, as the list behind the number has", async () => {
+  it("segments are shown with their meaning and size, which matches the linked list", async () => {
     const { text, html } = await page("segments");
     expect(text).toContain('plan is "pro" and count of "login" at least 1');
     expect(text).toMatch(/Rules decide: choose adds customers/);
@@ -69,7 +69,7 @@ describe("with customers", () => {
     }
   });
 
-  it("a segment shows its members, where they stand, and who came and went", async () => {
+  it("a segment shows its members with their state, and who entered and left", async () => {
     const { status, html, text } = await page("segment?id=busy&days=7");
     expect(status).toBe(200);
     expect(text).toMatch(/all of these: plan is "pro" count of "login" at least 1/);
@@ -79,13 +79,13 @@ describe("with customers", () => {
     expect(html.match(/<tr/g)!.length).toBeGreaterThan(14);
   });
 
-  it("a segment of hostile names and members is text", async () => {
+  it("a segment with hostile names and members is escaped", async () => {
     const { html, text } = await page("segment?id=paying");
     expect(html).not.toContain("<script");
     expect(text).toContain("<script>alert(1)</script> \\u202eevil");
   });
 
-  it("a segment that is not there leads on, and a cursor that is none is said to be so", async () => {
+  it("an unknown segment links to the others, and an invalid cursor is reported", async () => {
     const hostile = await page(`segment?${new URLSearchParams({ id: HOSTILE }).toString()}`);
     expect([hostile.status, hostile.html.includes("<script")]).toEqual([404, false]);
     expect((await page("segment?id=nope")).text).toContain('The active model has no segment " nope "');
@@ -93,7 +93,7 @@ describe("with customers", () => {
     expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining("cursor is not one of this list")]);
   });
 
-  it("a segment that the model does not have any more keeps its customers, and says so", async () => {
+  it("a segment that was removed from the model keeps its customers, and says so", async () => {
     await fixture.deploy(snapshot({ segments: [], rules: [] }));
     const { text, html } = await page("segments");
     expect(text).toContain("The active model no longer has this segment.");

@@ -36,14 +36,14 @@ beforeAll(async () => {
   owner = await browserOf(fixture.service, OWNER);
 });
 
-describe("who may look", () => {
-  it("whoever is not signed in is led to sign in, and comes back to the very page", async () => {
+describe("access", () => {
+  it("redirects to sign-in without a session, and then back to the same page", async () => {
     const page = `${BASE}/customers?lifecycle=active`;
     const answer = await new Browser(fixture.service.url).get(page);
     expect([answer.status, answer.location]).toEqual([303, `/login?next=${encodeURIComponent(page)}`]);
   });
 
-  it("a browser that asks for / or /console is led to the first project", async () => {
+  it("redirects / and /console to the first project", async () => {
     expect((await owner.get("/", { headers: HOME })).location).toBe("/console");
     for (const path of ["/console", "/console/"])
       expect((await owner.get(path)).location).toBe("/console/acme/app/test/today");
@@ -51,7 +51,7 @@ describe("who may look", () => {
     expect((await owner.get("/", { headers: { Accept: "*/*" } })).status).toBe(404);
   });
 
-  it("a viewer sees what the API lets a viewer read, in test and in live", async () => {
+  it("shows a viewer what the API lets a viewer read, in test and in live", async () => {
     const viewer = await fixture.service.member(fixture.owner, "viewer");
     const browser = await browserOf(fixture.service, await emailOf(viewer));
     for (const env of ["test", "live"]) {
@@ -59,7 +59,7 @@ describe("who may look", () => {
     }
   });
 
-  it("nothing is told of organizations, projects and environments that somebody cannot see", async () => {
+  it("reveals nothing about organizations, projects and environments that a user cannot see", async () => {
     await fixture.service.owner("foreign");
     for (const path of [
       "/console/foreign/app/test/customers",
@@ -74,7 +74,7 @@ describe("who may look", () => {
     }
   });
 
-  it("a user of no organization is told so, and can sign out", async () => {
+  it("tells a user without an organization so, and lets them sign out", async () => {
     const { sql } = fixture.service.db;
     await sql`insert into iam.users (user_id, email) values ('usr_alone', 'alone@example.com')`;
     const { status, html, text } = await (await browserOf(fixture.service, "alone@example.com")).get("/console");
@@ -82,7 +82,7 @@ describe("who may look", () => {
     expect(html).toMatch(/<form method="post" action="logout">/);
   });
 
-  it("an organization without a project says how one is made, and whoever may makes it there", async () => {
+  it("shows how to create the first project, and lets those who may create it there", async () => {
     const bare = await fixture.service.owner("bare");
     const viewer = await fixture.service.member(bare, "viewer");
     const told = await (await browserOf(fixture.service, await emailOf(viewer))).get("/console/bare");
@@ -96,13 +96,13 @@ describe("who may look", () => {
     expect(page.html).toContain('<a href="../console/acme">Go to the organization acme</a>');
     const make = (slug: string) => browser.submit(page, { name: "Shop", slug }, "../console/bare");
     expect((await make("Not a slug")).status).toBe(400);
-    const made = await make("shop");
-    expect([made.status, made.html]).toEqual([200, expect.stringMatching(/svc_test_\w+.*svc_live_/)]);
-    expect(made.html).toContain('href="../console/bare/shop/test/today"');
+    const created = await make("shop");
+    expect([created.status, created.html]).toEqual([200, expect.stringMatching(/svc_test_\w+.*svc_live_/)]);
+    expect(created.html).toContain('href="../console/bare/shop/test/today"');
     expect((await browser.get("/console/bare")).location).toBe("/console/bare/shop/test/today");
   });
 
-  it("projects of one name are told apart", async () => {
+  it("distinguishes projects with the same name", async () => {
     await fixture.service.db.sql`update svc.projects set name = 'Shop' where slug = 'app'`;
     const headers = (await owner.get(`${BASE}/today`)).html;
     expect(headers).toContain("<bdi>Shop</bdi>");
@@ -110,7 +110,7 @@ describe("who may look", () => {
     expect((await owner.get(`${BASE}/today`)).html).toMatch(/<bdi>Shop \(app\)<.*<bdi>Shop \(second\)</);
   });
 
-  it("a session is no token of the API, and a session that ended leads to sign in", async () => {
+  it("refuses a session as an API token, and redirects an ended session to sign-in", async () => {
     const text = await startSession(fixture.service.db.sql, OWNER);
     const { organizationId } = fixture.owner;
     const asToken = await fixture.service.request("GET", "/whoami", { by: { token: text, organizationId } });
@@ -131,7 +131,7 @@ describe("who may look", () => {
 });
 
 describe("the customers", () => {
-  it("are listed with where they stand, each leading to its page", async () => {
+  it("are listed with their state, each linked to its page", async () => {
     const { status, html, text } = await owner.get(`${BASE}/customers`);
     expect(status).toBe(200);
     expect(html).toContain('href="customer?id=globex"');
@@ -167,7 +167,7 @@ describe("the customers", () => {
     }
   });
 
-  it("are searched on past pages that would be empty, for a while", async () => {
+  it("are searched beyond empty pages, up to a limit", async () => {
     const { sql } = fixture.service.db;
     const id = await environmentId(sql, "app", "live");
     await sql`
@@ -181,14 +181,14 @@ describe("the customers", () => {
     await sql`delete from svc.customers where environment_id = ${id}`;
   });
 
-  it("of an environment without any say how one appears", async () => {
+  it("show how to create one if there are none", async () => {
     const { status, text } = await owner.get("/console/acme/app/live/customers");
     expect([status, text]).toEqual([200, expect.stringContaining("There are no customers yet")]);
   });
 });
 
 describe("a customer", () => {
-  it("shows state, segments, signals, why, and what happened", async () => {
+  it("shows state, segments, signals, explanation and history", async () => {
     const { status, html, text } = await owner.get(`${BASE}/customer?id=initech`);
     expect(status).toBe(200);
     expect(html).toContain("<h1>initech</h1>");
@@ -198,13 +198,13 @@ describe("a customer", () => {
     expect(text).toMatch(/Traits plan: "free"/);
   });
 
-  it("is shown as it stood at an instant", async () => {
+  it("can be shown at a past instant", async () => {
     const { status, text } = await owner.get(`${BASE}/customer?id=globex&at=${new Date().toISOString()}`);
     expect([status, text]).toEqual([200, expect.stringContaining("by a replay under v1 with today's traits")]);
     expect((await owner.get(`${BASE}/customer?id=globex&at=7d`)).status).toBe(404);
   });
 
-  it("that is not there, or is gone, is said to be missing, and leads on", async () => {
+  it("that does not exist or was erased is reported as missing, with links", async () => {
     const { status, html, text } = await owner.get(`${BASE}/customer?id=nobody`);
     expect([status, text]).toEqual([
       404,
@@ -213,7 +213,7 @@ describe("a customer", () => {
     expect(html).toContain('href="customers?search=nobody"');
   });
 
-  it("of a hostile name is text, wherever it stands", async () => {
+  it("with a hostile name is escaped everywhere", async () => {
     const list = await owner.get(`${BASE}/customers?search=script`);
     const page = await owner.get(`${BASE}/customer?${new URLSearchParams({ id: HOSTILE }).toString()}`);
     for (const { status, html, text } of [list, page]) {
@@ -226,7 +226,7 @@ describe("a customer", () => {
   });
 });
 
-it("pages have a policy that lets nothing in from elsewhere, and no script", async () => {
+it("pages have a policy that forbids external resources and scripts", async () => {
   const { headers, html } = await owner.get(`${BASE}/customers`);
   expect(headers.get("Content-Security-Policy")).toBe(
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",

@@ -10,14 +10,14 @@ const BASE = "/console/acme/app/test";
 const OWNER = "owner@acme.example";
 const HOSTILE = `<script>alert(1)</script> ‮evil 🦊 ${"x".repeat(210)}`;
 const EVENT = { customerId: "globex", event: "login" };
-const who = {} as Record<"owner" | "administrator" | "viewer", Browser>;
-const emails = {} as Record<keyof typeof who, string>;
+const browsers = {} as Record<"owner" | "administrator" | "viewer", Browser>;
+const emails = {} as Record<keyof typeof browsers, string>;
 
 const at = (path: string) => `${BASE}/${path}`;
-const page = (path: string, by = who.owner) => by.get(at(path));
+const page = (path: string, by = browsers.owner) => by.get(at(path));
 
-/** Opens a page, fills in the form that has this hidden `as`, or its one form, and sends it. */
-async function fill(path: string, fields: Record<string, string>, by = who.owner): Promise<Visited> {
+/** Opens a page, fills in its form with this hidden `as`, or its only form, and sends it. */
+async function fill(path: string, fields: Record<string, string>, by = browsers.owner): Promise<Visited> {
   const { html } = await by.get(at(path));
   const { as } = fields;
   const forms = formsOf(html).filter(({ action, hidden }) => action !== "../../../../logout" && hidden["as"] === as);
@@ -26,7 +26,7 @@ async function fill(path: string, fields: Record<string, string>, by = who.owner
   return by.post(at(forms[0]!.action), { ...forms[0]!.hidden, ...fields }, headers);
 }
 
-/** The secret that a page shows, which no other page may. */
+/** The secret that a page shows; no other page may show it. */
 function secretOf({ status, html, text, headers }: Visited): string {
   expect([status, headers.get("Cache-Control")]).toEqual([200, "no-store"]);
   expect(text).toContain("it is not shown again");
@@ -49,12 +49,12 @@ beforeAll(async () => {
     await member(emails[role], role);
   }
   for (const role of ["owner", "administrator", "viewer"] as const)
-    who[role] = await browserOf(fixture.service, emails[role]);
+    browsers[role] = await browserOf(fixture.service, emails[role]);
 });
 
 describe("the organization", () => {
-  it("tells where one stands, and leads to all settings", async () => {
-    const { status, html, text } = await page("settings", who.viewer);
+  it("shows the current role, and links to all settings", async () => {
+    const { status, html, text } = await page("settings", browsers.viewer);
     expect(status).toBe(200);
     expect(text).toContain(`Organization acme Id ${fixture.owner.organizationId} You viewer@acme.example`);
     expect(text).toContain("Your role viewer: can read");
@@ -65,8 +65,8 @@ describe("the organization", () => {
     expect(html).not.toContain('name="timeZone"');
   });
 
-  it("takes another time zone from an administrator, and tells which it does not know", async () => {
-    const { status, location } = await fill("settings", { timeZone: "europe/berlin" }, who.administrator);
+  it("accepts another time zone from an administrator, and reports an unknown one", async () => {
+    const { status, location } = await fill("settings", { timeZone: "europe/berlin" }, browsers.administrator);
     expect([status, location]).toEqual([303, at("settings")]);
     expect((await page("settings")).text).toContain("Europe/Berlin : days of trends begin at midnight there");
     for (const timeZone of ["Mars/Base", "Factory"]) {
@@ -76,7 +76,7 @@ describe("the organization", () => {
     }
   });
 
-  it("whose time zone only the database knows is shown in UTC", async () => {
+  it("is shown in UTC if only the database knows its time zone", async () => {
     const { sql } = fixture.service.db;
     const [before] = await sql<[{ zone: string }]>`select time_zone as zone from iam.organizations`;
     await sql`update iam.organizations set time_zone = 'Factory'`;
@@ -86,7 +86,7 @@ describe("the organization", () => {
   });
 });
 
-describe("what a role may not do", () => {
+describe("a missing permission", () => {
   it.each<[string, "administrator" | "viewer", string, boolean]>([
     ["members", "viewer", "Your role does not allow you to see or create invitations; ask an owner.", true],
     ["members", "administrator", "Your role does not allow you to see or create invitations; ask an owner.", true],
@@ -104,7 +104,7 @@ describe("what a role may not do", () => {
 
   it("a form that does not say what to change changes nothing", async () => {
     const before = await auditOf(fixture.service, fixture.owner.organizationId);
-    const token = await who.owner.formToken(at("keys"));
+    const token = await browsers.owner.formToken(at("keys"));
     for (const [path, fields] of [
       ["member", { id: "usr_1", role: "viewer" }],
       ["member", { as: "zz", id: "usr_1", role: "viewer" }],
@@ -128,13 +128,13 @@ describe("what a role may not do", () => {
     ["key", { as: "revoke", id: "key_1" }],
     ["tokens", { label: "mine" }],
     ["token", { id: "tok_1" }],
-  ])("a form of %s is refused to a viewer, and to everybody without a form of ours", async (path, fields) => {
+  ])("a form of %s is refused to a viewer, and to anyone without a form token", async (path, fields) => {
     const before = await auditOf(fixture.service, fixture.owner.organizationId);
-    const token = await who.viewer.formToken(at("keys"));
-    const refused = await who.viewer.post(at(path), { ...fields, form_token: token });
+    const token = await browsers.viewer.formToken(at("keys"));
+    const refused = await browsers.viewer.post(at(path), { ...fields, form_token: token });
     expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('Your role "viewer" may not')]);
     for (const form_token of [{}, { form_token: "guessed" }, { form_token: token }])
-      expect((await who.owner.post(at(path), { ...fields, ...form_token })).status).toBe(403);
+      expect((await browsers.owner.post(at(path), { ...fields, ...form_token })).status).toBe(403);
     expect(await auditOf(fixture.service, fixture.owner.organizationId)).toEqual(before);
   });
 });
@@ -149,7 +149,7 @@ it.each(["member?id=usr_0", "invitation?id=inv_0", "key?id=key_0", "token?id=tok
 );
 
 describe("keys", () => {
-  it("of an environment that is frozen are not made, and the page says why", async () => {
+  it("cannot be created in a frozen environment, and the page says why", async () => {
     const { sql } = fixture.service.db;
     await sql`update svc.environments set frozen_at = now() where name = 'test'`;
     const refused = await fill("keys", { name: "frozen" });
@@ -160,19 +160,19 @@ describe("keys", () => {
   });
 
   it("are created with a secret that is shown once and works", async () => {
-    const made = await fill("keys", { name: "backend" });
-    const secret = secretOf(made);
+    const visited = await fill("keys", { name: "backend" });
+    const secret = secretOf(visited);
     expect(secret).toMatch(/^svc_test_/);
     const headers = { Authorization: `Bearer ${secret}` };
     expect((await fixture.service.request("POST", "/v1/events", { headers, body: EVENT })).status).toBe(202);
-    const { html, text } = await page("keys", who.viewer);
+    const { html, text } = await page("keys", browsers.viewer);
     expect(text).toMatch(/backend svc_test_\w+… works .* (now|\d+ seconds? ago) by owner@acme\.example/);
     expect(html).not.toContain(secret);
     const own = await page(`key?id=${idOf(html, "key", "backend")}`);
     expect([own.status, own.html.includes(secret)]).toEqual([200, false]);
   });
 
-  it.each(["0m", "24h"])("are rotated, the old one working for %s", async (grace) => {
+  it.each(["0m", "24h"])("are rotated, while the old one works for %s", async (grace) => {
     const name = `rotated ${grace}`;
     const old = secretOf(await fill("keys", { name }));
     const id = idOf((await page("keys")).html, "key", name);
@@ -187,35 +187,35 @@ describe("keys", () => {
     const after = await page(`key?id=${id}`);
     expect(after.text).toContain(grace === "0m" ? "Status revoked" : "Status replaced, ends in 23 hours");
     expect(after.html).not.toContain('name="grace"');
-    const again = await who.owner.post(at("key"), {
+    const again = await browsers.owner.post(at("key"), {
       ...{ as: "rotate", id, grace },
       form_token: formsOf(after.html)[0]!.hidden["form_token"]!,
     });
     expect([again.status, again.text]).toEqual([409, expect.stringContaining(id)]);
   });
 
-  it("are revoked at once, by name of live where it is live", async () => {
+  it("are revoked immediately, with a warning in live", async () => {
     const live = (path: string) => `/console/acme/app/live/${path}`;
-    const created = await who.administrator.get(live("keys"));
+    const created = await browsers.administrator.get(live("keys"));
     expect(created.text).toContain("Create the key, live");
     const id = /href="key\?id=(\w+)"/.exec(created.html)![1]!;
-    const asked = await who.administrator.get(live(`key?id=${id}`));
+    const asked = await browsers.administrator.get(live(`key?id=${id}`));
     expect(asked.text).toMatch(/This is live : .*Rotate it, live .*Revoke it, live/);
     const form = formsOf(asked.html).find(({ hidden }) => hidden["as"] === "revoke")!;
-    const done = await who.administrator.post(live("key"), form.hidden);
+    const done = await browsers.administrator.post(live("key"), form.hidden);
     expect([done.status, done.location]).toEqual([303, live("keys")]);
     const headers = { Authorization: `Bearer ${fixture.keys.live}` };
     expect((await fixture.service.request("POST", "/v1/events", { headers, body: EVENT })).status).toBe(401);
-    expect((await who.viewer.get(live(`key?id=${id}`))).text).toMatch(/Status revoked (now|\d+ seconds? ago)/);
+    expect((await browsers.viewer.get(live(`key?id=${id}`))).text).toMatch(/Status revoked (now|\d+ seconds? ago)/);
     expect((await page(`key?id=${id}`)).status).toBe(404);
   });
 
-  it("of hostile names are text, and bad ones are refused in the frame", async () => {
+  it("escape hostile names, and bad names are refused within the page frame", async () => {
     const name = HOSTILE.replace("‮", "").slice(0, 256);
-    const made = await fill("keys", { name });
-    secretOf(made);
+    const visited = await fill("keys", { name });
+    secretOf(visited);
     const list = await page("keys");
-    for (const { html, text } of [made, list]) {
+    for (const { html, text } of [visited, list]) {
       expect(html).not.toContain("<script>");
       expect(text).toContain("<script>alert(1)</script> evil 🦊 xxx");
     }
@@ -233,9 +233,9 @@ describe("access tokens", () => {
 
   it("are created with a secret that is shown once and works, and revoked", async () => {
     expect((await page("tokens")).text).toContain("Access tokens");
-    const made = await fill("tokens", { label: "CI", role: "developer", days: "7" });
-    const secret = secretOf(made);
-    expect(made.text).toContain("It acts as you, as developer at most, until");
+    const visited = await fill("tokens", { label: "CI", role: "developer", days: "7" });
+    const secret = secretOf(visited);
+    expect(visited.text).toContain("It acts as you, as developer at most, until");
     const body = { user: { email: OWNER }, organization: { role: "developer" } };
     expect(await whoami(secret)).toMatchObject({ status: 200, body });
     const { html, text } = await page("tokens");
@@ -250,7 +250,7 @@ describe("access tokens", () => {
     expect(formsOf(after.html)).toHaveLength(1);
   });
 
-  it("may do all that their maker may, unless told otherwise, and last as long as they may", async () => {
+  it("have all permissions of their creator and the longest lifetime by default", async () => {
     const secret = secretOf(await fill("tokens", { label: HOSTILE.slice(0, 25), role: "", days: "" }));
     expect(await whoami(secret)).toMatchObject({ body: { organization: { role: "owner" } } });
     const { html, text } = await page("tokens");
@@ -291,7 +291,7 @@ describe("invitations", () => {
     expect((await page(`invitation?id=${id}`)).status).toBe(404);
   });
 
-  it("of a member, of no address or of no role are refused with the API's words", async () => {
+  it("of a member, or with an invalid address or role, are refused with the API's message", async () => {
     const taken = await fill("members", { email: emails.viewer, role: "owner" });
     expect([taken.status, taken.text]).toEqual([
       409,
@@ -301,7 +301,7 @@ describe("invitations", () => {
     expect((await fill("members", { email: "eve@example.com", role: "king" })).status).toBe(400);
   });
 
-  it("beyond the plan are refused, with what to do", async () => {
+  it("beyond the plan are refused, with advice", async () => {
     const { sql } = fixture.service.db;
     await sql`update iam.plans set members = 3`;
     const { status, text } = await fill("members", { email: "eve@example.com", role: "viewer" });
@@ -311,7 +311,7 @@ describe("invitations", () => {
     await sql`update iam.plans set members = default`;
   });
 
-  it("and members have parts of their own", async () => {
+  it("and members have separate sections", async () => {
     const { sql } = fixture.service.db;
     await sql`
       insert into iam.invitations (organization_id, invitation_id, link_hash, email, role, created_by, expires_at)
@@ -323,7 +323,7 @@ describe("invitations", () => {
     const second = await page(next.replaceAll("&amp;", "&"));
     expect(second.text).toMatch(/owner@acme\.example .*guest-70@example\.com/);
     expect(second.text).not.toContain("guest-10@");
-    // The entry is found by the part of the list that its link names.
+    // The link of an entry leads to the page of the list that contains it.
     const href = /href="(invitation\?id=\w+&amp;cursor=[^"]+)"><bdi>guest-70@/.exec(second.html)![1]!;
     expect((await page(href.replaceAll("&amp;", "&"))).text).toContain("invited guest-70@example.com");
     await sql`delete from iam.invitations`;
@@ -333,8 +333,8 @@ describe("invitations", () => {
 describe("members", () => {
   const memberPage = async (email: string) => `member?id=${await userIdOf(fixture.service, email)}`;
 
-  it("are listed, each leading to its page, where others than owners only look", async () => {
-    const { html, text } = await page("members", who.administrator);
+  it("are listed, each linked to its page, which only owners can change", async () => {
+    const { html, text } = await page("members", browsers.administrator);
     expect(text).toMatch(
       /administrator@acme\.example administrator .*owner@acme\.example owner .*viewer@acme\.example viewer/,
     );
@@ -344,7 +344,7 @@ describe("members", () => {
     expect(formsOf(own.html)).toHaveLength(1);
   });
 
-  it("are given another role", async () => {
+  it("can be given another role", async () => {
     const path = await memberPage(emails.viewer);
     const { status, location } = await fill(path, { as: "role", role: "developer" });
     expect([status, location]).toEqual([303, at("members")]);
@@ -356,7 +356,7 @@ describe("members", () => {
     await fill(path, { as: "role", role: "viewer" });
   });
 
-  it("do not lose their last owner, which is said with the API's words in the frame", async () => {
+  it("keep the last owner, with the API's message within the page frame", async () => {
     const path = await memberPage(OWNER);
     expect((await page(path)).text).toContain("This is you");
     for (const fields of [{ as: "role", role: "viewer" }, { as: "removal" }]) {
@@ -370,23 +370,27 @@ describe("members", () => {
     }
   });
 
-  it("are led to nowhere else by a page that their browser says it came from", async () => {
-    const form_token = await who.owner.formToken(at("keys"));
+  it("are not redirected to another site by the Referer header", async () => {
+    const form_token = await browsers.owner.formToken(at("keys"));
     for (const referer of ["https://evil.example/console/acme/app/test/members", `${fixture.service.url}/docs`, "x"]) {
-      const { status, html } = await who.owner.post(at("members"), { form_token, email: "x" }, { Referer: referer });
+      const { status, html } = await browsers.owner.post(
+        at("members"),
+        { form_token, email: "x" },
+        { Referer: referer },
+      );
       expect([status, html]).toEqual([400, expect.stringContaining('<a href="today">Today</a>')]);
     }
   });
 
-  it("get a link to set a password, which is shown once and opens", async () => {
-    const made = await fill(await memberPage(emails.viewer), { as: "password" });
-    const link = new URL(secretOf(made));
-    expect(made.text).toContain("Link to set a password");
+  it("get a working link to set a password, which is shown once", async () => {
+    const visited = await fill(await memberPage(emails.viewer), { as: "password" });
+    const link = new URL(secretOf(visited));
+    expect(visited.text).toContain("Link to set a password");
     const opened = await (await browserOf(fixture.service, OWNER)).get(link.pathname + link.search);
     expect([opened.status, opened.html]).toEqual([200, expect.stringContaining(emails.viewer)]);
   });
 
-  it("get none by whoever does not own all of their organizations", async () => {
+  it("get no link from those who do not own all of their organizations", async () => {
     const other = await fixture.service.owner("elsewhere");
     await join(fixture.service, emails.viewer, other.organizationId, "viewer");
     const path = await memberPage(emails.viewer);
@@ -397,7 +401,7 @@ describe("members", () => {
     await fixture.service.db.sql`delete from iam.memberships where organization_id = ${other.organizationId}`;
   });
 
-  it("of hostile addresses are text", async () => {
+  it("escape hostile addresses", async () => {
     const address = `${HOSTILE.toLowerCase()}@example.com`;
     await member(address, "viewer");
     for (const path of ["members", await memberPage(address)]) {
@@ -407,10 +411,10 @@ describe("members", () => {
     }
   });
 
-  it("are removed, and see nothing from then on", async () => {
+  it("can be removed, and then see nothing", async () => {
     const { status, location } = await fill(await memberPage(emails.viewer), { as: "removal" });
     expect([status, location]).toEqual([303, at("members")]);
     expect((await page("members")).text).not.toContain(emails.viewer);
-    expect((await page("settings", who.viewer)).status).toBe(404);
+    expect((await page("settings", browsers.viewer)).status).toBe(404);
   });
 });

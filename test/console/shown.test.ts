@@ -34,7 +34,7 @@ beforeAll(async () => {
   await fixture.evaluate();
 });
 
-it("who looks after a customer and when it is renewed stand beside it wherever one decides whom to call", async () => {
+it("display traits such as owner and renewal date are shown with a customer on every page for deciding whom to call", async () => {
   const today = await owner.get(`${BASE}/today`);
   expect(today.text).toMatch(/Signal Customer Since Owner Renewal Message .*Globex c1 now <b>Ada<\/b> in 40 days Call/);
   expect(today.text).toMatch(/leaving critical c2 now none none Call them/);
@@ -42,7 +42,7 @@ it("who looks after a customer and when it is renewed stand beside it wherever o
   expect(customers).toMatch(/Last event Owner Renewal Globex c1 .* <b>Ada<\/b> in 40 days/);
 });
 
-it("a date without a time is the day that was sent, in every zone", async () => {
+it("a date without a time is shown as the day that was sent, in every time zone", async () => {
   const change = await fixture.admin("PATCH", "/organization", { body: { timeZone: "Pacific/Pago_Pago" } });
   expect(change.status).toBe(200);
   const today = dayIn(Date.now(), "Pacific/Pago_Pago");

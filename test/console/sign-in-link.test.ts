@@ -10,7 +10,7 @@ let userId: string;
 
 beforeAll(async () => void (userId = await createUser(service.db.sql, ADA)));
 
-/** A token as `svc auth login` gets it. */
+/** A token as from `svc auth login`. */
 async function signedInToken(client = "svc-cli"): Promise<string> {
   const { text, hash } = newCredential("token");
   await service.db.sql`
@@ -25,16 +25,20 @@ const ask = (token: string) =>
     body: new URLSearchParams({ client_id: "svc-cli", token }),
   });
 
-/** Where a new link leads: path and query. */
+/** The path and query of a new link. */
 async function newLink(): Promise<string> {
-  const made = (await (await ask(await signedInToken())).json()) as { email: string; uri: string; expiresAt: string };
-  expect(made.email).toBe(ADA);
-  expect(Date.parse(made.expiresAt) - Date.now()).toBeLessThanOrEqual(5 * 60_000);
-  const { pathname, search } = new URL(made.uri);
+  const created = (await (await ask(await signedInToken())).json()) as {
+    email: string;
+    uri: string;
+    expiresAt: string;
+  };
+  expect(created.email).toBe(ADA);
+  expect(Date.parse(created.expiresAt) - Date.now()).toBeLessThanOrEqual(5 * 60_000);
+  const { pathname, search } = new URL(created.uri);
   return pathname + search;
 }
 
-it("signs a browser in once, after it said as whom, and leaves no secret in the address", async () => {
+it("signs a browser in once, after showing as whom, and leaves no secret in the address", async () => {
   const link = await newLink();
   const browser = new Browser(service.url);
   const sent = await browser.send("GET", link);
@@ -52,7 +56,7 @@ it("signs a browser in once, after it said as whom, and leaves no secret in the 
   expect((await other.get("/sign-in")).html).toContain("works once, for five minutes");
 });
 
-it("stops when it has expired, when a newer one is made, and when the password is set", async () => {
+it("stops working when it expires, when a newer one is created, and when the password is set", async () => {
   const [first, second] = [await newLink(), await newLink()];
   expect((await new Browser(service.url).get(first)).status).toBe(410);
   expect((await new Browser(service.url).get(second)).status).toBe(200);
@@ -70,7 +74,7 @@ it("stops when it has expired, when a newer one is made, and when the password i
   expect((await new Browser(service.url).get(third)).status).toBe(410);
 });
 
-it("that is used by two browsers at once signs one of them in", async () => {
+it("used by two browsers at once signs in only one of them", async () => {
   const link = await newLink();
   const browsers = [new Browser(service.url), new Browser(service.url)];
   const pages = await Promise.all(browsers.map((browser) => browser.get(link)));
@@ -78,7 +82,7 @@ it("that is used by two browsers at once signs one of them in", async () => {
   expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 410]);
 });
 
-it("is made only by a sign-in of the client that asks, never by a token for programs or one that ended", async () => {
+it("is created only for a session of the same client, never for a program's token or an ended session", async () => {
   const { token } = await service.owner("acme");
   const ended = await signedInToken();
   await service.db.sql`update iam.access_tokens set revoked_at = now() where token_hash = ${hashCredential(ended)}`;
@@ -88,7 +92,7 @@ it("is made only by a sign-in of the client that asks, never by a token for prog
   }
 });
 
-it("is swept once it has expired", async () => {
+it("is swept after it has expired", async () => {
   await newLink();
   const { sql } = service.db;
   await sql`update iam.sign_in_links set expires_at = now()`;

@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 
 describe("signals", () => {
-  it("are shown by severity, the worst first, each with its customer and what it says", async () => {
+  it("are shown by severity, worst first, each with its customer and message", async () => {
     const { status, text, html } = await page("signals");
     expect(status).toBe(200);
     expect(customersIn(html)).toEqual(["initech", "hooli", "globex", "initech", "hooli"]);
@@ -63,7 +63,7 @@ describe("signals", () => {
     expect(text).toContain("Call <b>now</b>");
   });
 
-  it("are shown with what they mean, and as often as the list behind the number has them", async () => {
+  it("are shown with their meaning and count, which matches the linked list", async () => {
     const { text, html } = await page("signals");
     expect(text).toContain('plan is "free"');
     expect(text).toMatch(/Rules decide: ask raises it ?; it clears itself after 7d/);
@@ -79,7 +79,7 @@ describe("signals", () => {
     expect(customersIn((await page(`signals?${query}`)).html)).toEqual(expected);
   });
 
-  it("say what is wrong with a filter, and keep the filters", async () => {
+  it("say what is wrong with a filter, and keep all filters", async () => {
     const { status, text, html } = await page("signals?since=soon&severity=info");
     expect([status, text]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);
     expect(html).toContain('value="soon"');
@@ -88,7 +88,7 @@ describe("signals", () => {
 });
 
 describe("health", () => {
-  it("shows how many are in each band, as the list behind the number has", async () => {
+  it("shows the size of each band, which matches the linked list", async () => {
     const { status, text, html } = await page("health");
     expect(status).toBe(200);
     expect(text).toMatch(/good 60 to 100 1 33 % bad from 0, below 60 2 67 %/);
@@ -96,14 +96,14 @@ describe("health", () => {
     expect(customersIn((await page("customers?health=bad")).html)).toHaveLength(2);
   });
 
-  it("shows what makes up the score, and its quartiles over time", async () => {
+  it("shows the components of the score, and its quartiles over time", async () => {
     const { text } = await page("health?days=7");
     expect(text).toMatch(/usage 3 75 % count of "login": 0 points at 0, 100 points at 2/);
     expect(text).toContain("plan: 100 points for pro, 20 for free, else 0");
     expect(text).toContain("Median and quartiles of the scores over the last 7 days, median now");
   });
 
-  it("says after a deploy that customers are still in the bands of the version before", async () => {
+  it("says after a deploy that customers are still in the bands of the previous version", async () => {
     const before = "computed under another version than the active";
     expect((await page("health")).text).not.toContain(before);
     const { body } = await fixture.admin("GET", "/projects/app/config-versions/v1");

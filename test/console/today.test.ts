@@ -49,18 +49,18 @@ beforeAll(async () => {
   owner = await browserOf(fixture.service, "owner@acme.example");
 });
 
-it("is where one arrives", async () => {
+it("is the start page", async () => {
   expect((await owner.get("/console")).location).toBe(PAGE);
 });
 
-it("shows the raised signals, the gravest first, whom they are about by name, and since when", async () => {
+it("shows the raised signals, most severe first, with the customer's name and since when", async () => {
   const { html } = await owner.get(PAGE);
   const text = sectionOf(html, "Raised signals");
   expect(text).toMatch(/lost critical free initech (now|\d+ seconds? ago) Call them odd info pro globex/);
   expect(html).toContain('href="customer?id=initech"');
 });
 
-it("shows who came to which state or segment, and which rules acted, each with its number and the list behind it", async () => {
+it("shows entered states and segments and rules that acted, each with its number and the linked list", async () => {
   const { html } = await owner.get(PAGE);
   expect(sectionOf(html, "States")).toMatch(/new customers 3 .*to active 2 /);
   expect(sectionOf(html, "Segments")).toMatch(/paying entered 1 pro/);
@@ -73,8 +73,8 @@ it("shows whom time alone changes next", async () => {
   expect(sectionOf((await owner.get(PAGE)).html, "Next changes by time alone")).toMatch(/free initech in 29 days/);
 });
 
-it("shows webhooks that are in trouble, and none where all arrive", async () => {
-  const made = await fixture.admin("POST", "/projects/app/webhooks?env=test", {
+it("shows failing webhooks, and none if all deliveries succeed", async () => {
+  const created = await fixture.admin("POST", "/projects/app/webhooks?env=test", {
     body: { url: "https://example.com/hook", eventTypes: ["*"] },
   });
   expect(made.status).toBe(201);
@@ -85,7 +85,7 @@ it("shows webhooks that are in trouble, and none where all arrive", async () => 
   );
 });
 
-it("begins at any day, and says what is wrong with one that is none", async () => {
+it("can start at any day, and reports an invalid one", async () => {
   const then = new Date(Date.now() - 3 * 86_400_000);
   await fixture.service.db.sql`update svc.emission_batches set created_at = ${then}`;
   await fixture.service.db.sql`update svc.emissions set created_at = ${then}`;
@@ -96,7 +96,7 @@ it("begins at any day, and says what is wrong with one that is none", async () =
   expect(html).toContain('name="since" value="soon"');
 });
 
-it("of an environment without a model says so", async () => {
+it("says so if the environment has no model", async () => {
   const { status, text } = await owner.get("/console/acme/app/live/today");
   expect([status, text]).toEqual([200, expect.stringContaining("No model is deployed yet; this page")]);
 });

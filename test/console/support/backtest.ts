@@ -8,7 +8,7 @@ const WEEKS = 20;
 const recent = { kind: "daysSince", which: "last", of: { event: "login" } } as const;
 const quiet = { ...recent, operator: "gt", value: 10 } as const;
 
-/** Says of customers how long they have been quiet, and knows another event of this name. @param weight of what they did before */
+/** A model that scores how long customers have been quiet, with another event of this name. @param weight of the component for earlier activity */
 export function foreseeing(event: string, weight: number): Snapshot {
   return snapshot({
     strictSchema: false,
@@ -32,7 +32,7 @@ export function foreseeing(event: string, weight: number): Snapshot {
   });
 }
 
-/** Customers over some months up to now: every second one stays and logs in each week, the others stop after some. */
+/** Customers over some months until now: every second one logs in each week, the others stop after some weeks. */
 export function pastOf(now: number): Record<string, unknown>[] {
   return Array.from({ length: CUSTOMERS }, (_, customer) => {
     const weeks = customer % 2 === 0 ? WEEKS : 2 + (customer % 7);

@@ -2,7 +2,7 @@ import type { Sql } from "postgres";
 import { newCredential } from "../../../src/http/request/credentials.js";
 import { Browser } from "../../support/browser.js";
 
-/** The value of a session's cookie, for a user who is there. */
+/** The value of the session cookie for an existing user. */
 export async function startSession(sql: Sql, email: string): Promise<string> {
   const { text, hash } = newCredential("session");
   const [row] = await sql`
@@ -13,7 +13,7 @@ export async function startSession(sql: Sql, email: string): Promise<string> {
   return text;
 }
 
-/** A browser in which a user is signed in. */
+/** A browser with a signed-in user. */
 export async function browserOf({ url, db }: { url: string; db: { sql: Sql } }, email: string): Promise<Browser> {
   const browser = new Browser(url);
   browser.cookies.set("svc_session", await startSession(db.sql, email));
