@@ -9,7 +9,7 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 const PROGRAM = path.join(ROOT, "dist/demo/main.js");
 const HOUR_MS = 3_600_000;
 
-/** The program as a person runs it, with its output piped. */
+/** Runs the program as users do, with its output piped. */
 class Demo {
   output = "";
   errors = "";
@@ -34,13 +34,13 @@ class Demo {
     return this.child.exitCode;
   }
 
-  /** Everything but the rates, which differ from run to run. */
+  /** The output without the rates, which differ from run to run. */
   get tables(): string {
     return this.output.slice(this.output.indexOf("What ran"), this.output.indexOf("Rates reached"));
   }
 }
 
-/** Orders and cancellations of forty customers over two years: many in the windows of some, few in those of others. */
+/** Orders and cancellations of forty customers over two years, with many in the windows of some customers and few for others. */
 function orders(count: number): string[] {
   return Array.from({ length: count }, (_, i) => {
     const isCancelled = i % 11 === 0;
@@ -69,7 +69,7 @@ const isAlive = (pid: number) => {
   }
 };
 
-/** Runs the program in a test, which stops it where it has not ended. */
+/** Runs the program in a test, which stops it if it has not ended. */
 function start(finished: TestContext["onTestFinished"], ...args: string[]): Demo {
   const demo = new Demo(...args);
   finished(async () => {
@@ -79,9 +79,9 @@ function start(finished: TestContext["onTestFinished"], ...args: string[]): Demo
   return demo;
 }
 
-// Most of a run is waiting for the end of the history, so they wait together.
+// A run mostly waits for the end of the history, so the tests run concurrently.
 describe.concurrent("npm run demo", { timeout: 240_000 }, () => {
-  test("prints the same tables when the service is killed in the middle of the ingestion; left running by --keep, stops its service when it is asked to", async ({
+  test("prints the same tables if the service is killed during ingestion; with --keep, stops the service on a signal", async ({
     expect,
     onTestFinished,
   }) => {
@@ -107,7 +107,7 @@ describe.concurrent("npm run demo", { timeout: 240_000 }, () => {
     expect(isAlive(servicePid)).toBe(false);
   });
 
-  test("stopped halfway, stops its service and says so", async ({ expect, onTestFinished }) => {
+  test("if it is stopped halfway, stops its service and says so", async ({ expect, onTestFinished }) => {
     const demo = start(onTestFinished, "--customers", "100", "--days", "60");
     const servicePid = await demo.servicePid();
     demo.child.kill("SIGTERM");
@@ -116,7 +116,10 @@ describe.concurrent("npm run demo", { timeout: 240_000 }, () => {
     expect(isAlive(servicePid)).toBe(false);
   });
 
-  test("ends where svc dev ends on the same history, byte for byte", async ({ expect, onTestFinished }) => {
+  test("ends with the same result as svc dev on the same history, byte for byte", async ({
+    expect,
+    onTestFinished,
+  }) => {
     const directory = await temporaryDirectory();
     const data = path.join(directory, "orders.jsonl");
     await writeFile(data, orders(250).join("\n"));

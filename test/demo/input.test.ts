@@ -33,7 +33,7 @@ describe("a data file", () => {
     });
   });
 
-  test("gives events without a key one that is made of their line", async () => {
+  test("gives events without a key one derived from their line", async () => {
     const { read } = await openDataFile(
       await fileOf(`\n  \n{"customerId":"1","event":"e","properties":{"n":1.5}}\r\n`),
     );
@@ -47,7 +47,7 @@ describe("a data file", () => {
       });
   });
 
-  test("is read line by line across the chunks in which it comes", async () => {
+  test("is read line by line across chunks", async () => {
     const lines = Array.from(
       { length: 3_000 },
       (_, index) => `{"customerId":"ü${index}","event":"${"e".repeat(index % 250)}x"}`,
@@ -69,18 +69,18 @@ describe("a data file", () => {
     ['{"customerId":"1","event":"e","timestamp":"2026-01-01T00:00:00"}', /:2: timestamp must be .* with a timezone/],
     ['{"customerId":"1","type":"page"}', /:2: type must be "track" or left out$/],
     ['{"customerId":"1","type":"identify"}', /:2: traits must be an object/],
-  ])("names the line that is no operation: %s", async (line, message) => {
+  ])("is refused with the number of a line that is no operation: %s", async (line, message) => {
     const opened = openDataFile(await fileOf(`${GOOD}\n${line}\n${GOOD}\n`));
     await expect(opened).rejects.toThrow(message);
     await expect(opened).rejects.toMatchObject({ name: "DemoFailure", exitCode: 2 });
   });
 
-  test("names the line that is not UTF-8", async () => {
+  test("is refused with the number of a line that is not UTF-8", async () => {
     const bytes = Buffer.concat([Buffer.from(`${GOOD}\n{"customerId":"`), Buffer.from([0xff]), Buffer.from('"}\n')]);
     await expect(openDataFile(await fileOf(bytes))).rejects.toThrow(/:2: is not JSON: it is not valid UTF-8$/);
   });
 
-  test("is unpacked on the way where it is compressed, and refused where its end is missing", async () => {
+  test("is decompressed while it is read, and refused if its end is missing", async () => {
     const file = path.join(directory, "data.jsonl.gz");
     const packed = gzipSync(`${GOOD}\n${GOOD.replace("0001", "ü")}\n`);
     await writeFile(file, packed);

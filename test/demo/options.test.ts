@@ -5,7 +5,7 @@ const NOW = Date.UTC(2026, 2, 2, 15, 42, 7);
 const read = (...args: string[]) => readDemoOptions(args, NOW, () => undefined);
 
 describe("the demo's options", () => {
-  test("default to the simulated history of 500 customers that ends with the present hour", async () => {
+  test("default to the simulated history of 500 customers that ends at the current hour", async () => {
     expect(await read()).toMatchObject({
       data: null,
       keep: false,
@@ -46,7 +46,7 @@ describe("the demo's options", () => {
     });
   });
 
-  test("print their help and ask for nothing to be run", async () => {
+  test("print their help and run nothing", async () => {
     let help = "";
     expect(await readDemoOptions(["--help"], NOW, (text) => (help += text))).toBeNull();
     for (const name of ["--data", "--model", "--keep", "--seed", "--customers", "--days", "--base"])

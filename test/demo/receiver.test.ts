@@ -60,7 +60,7 @@ describe("the receiver", () => {
     expect([...receiver.tally.invalid.keys()]).toEqual(["svc-event-id, webhook-id and the body's id differ"]);
   });
 
-  test("refuses what comes before it knows the secret", async () => {
+  test("refuses deliveries before it knows the secret", async () => {
     await receiver.stop();
     receiver = await Receiver.start();
     expect(await deliver("emi_1", "customer.trial", {})).toBe(401);
@@ -72,7 +72,7 @@ const other = `whsec_${randomBytes(32).toString("base64")}`;
 const body = '{"id":"emi_1","type":"customer.trial","data":{"customerId":"käse","n":1.0}}';
 const now = Date.UTC(2026, 2, 2, 10);
 
-/** As the reference implementation signs. */
+/** Signs like the reference implementation. */
 function signed(text: string, at = now, key = secret) {
   const timestamp = Math.floor(at / 1_000);
   return {
@@ -90,7 +90,7 @@ describe("a webhook's signature", () => {
     expect(check(signed(body))).toBeNull();
   });
 
-  test("is accepted where one of several fits, as during the rotation of a secret", () => {
+  test("is accepted if one of several matches, as during the rotation of a secret", () => {
     const both = `${signed(body, now, other)["webhook-signature"]} ${signed(body)["webhook-signature"]}`;
     expect(check({ ...signed(body), "webhook-signature": both })).toBeNull();
   });
@@ -115,7 +115,7 @@ describe("a webhook's signature", () => {
     expect(check(signed(body, now + 302_000))).toMatch(/five minutes/);
   });
 
-  test("is refused where a header is missing or no number", () => {
+  test("is refused if a header is missing or not a number", () => {
     expect(check({})).toBe("a webhook header is missing");
     expect(check({ ...signed(body), "webhook-signature": undefined })).toBe("a webhook header is missing");
     expect(check({ ...signed(body), "webhook-timestamp": "soon" })).toMatch(/number of seconds/);

@@ -16,7 +16,7 @@ function* operations(count: number): Generator<SentOperation> {
   }
 }
 
-test("customers spread over all partitions", () => {
+test("customers are spread over all partitions", () => {
   const partitions = Array.from({ length: 400 }, (_, index) => partitionOf(`customer-${index}`, 4));
   for (const one of [0, 1, 2, 3]) expect(partitions.filter((other) => other === one).length).toBeGreaterThan(60);
 });
@@ -32,10 +32,10 @@ describe("sending", () => {
     return { url: front.url, apiKey: "svc_test_x" };
   }
 
-  test("loses and doubles nothing where requests fail that may be sent again, and tells how far it is", async () => {
-    const told: number[] = [];
+  test("loses and duplicates nothing when requests fail temporarily, and reports its progress", async () => {
+    const progress: number[] = [];
     const service = await start((request) => (request % 2 === 0 ? "loseAnswer" : "pass"));
-    const sent = await sendAll(operations(9_500), { ...service, onProgress: (done) => told.push(done) });
+    const sent = await sendAll(operations(9_500), { ...service, onProgress: (done) => progress.push(done) });
     expect(sent).toEqual({ events: 8_550, retries: expect.any(Number) as number });
     expect(sent.retries).toBeGreaterThan(5);
     const byCustomer = (all: Iterable<SentOperation>) =>
@@ -43,7 +43,7 @@ describe("sending", () => {
         .filter(({ type }) => type === "track")
         .toSorted((a, b) => (a.customerId < b.customerId ? -1 : a.customerId > b.customerId ? 1 : 0));
     expect(byCustomer(memory.accepted)).toEqual(byCustomer(operations(9_500)));
-    expect(told.at(-1)).toBe(9_500);
+    expect(progress.at(-1)).toBe(9_500);
   });
 
   test("ends at the first operation that is refused, and names it", async () => {
@@ -56,12 +56,12 @@ describe("sending", () => {
     expect(memory.accepted).toEqual([]);
   });
 
-  test("ends where the service takes nothing", async () => {
+  test("ends if the service refuses everything", async () => {
     const service = await start(() => refusal(401, "INVALID_API_KEY"));
     await expect(sendAll(operations(10), service)).rejects.toThrow("the service refused: 401 INVALID_API_KEY");
   });
 
-  test("passes on the failure of its source", async () => {
+  test("passes on an error of its source", async () => {
     const service = await start(() => "pass");
     function* source() {
       yield* operations(1_500);
@@ -95,7 +95,7 @@ function overview(pending: number, customersDue: number, deliveries: number): Pr
 }
 
 describe("waiting for the service", () => {
-  test("ends only when no event is pending, nothing is due and no delivery waits", async () => {
+  test("ends only when no event is pending, no timer is due and no delivery is pending", async () => {
     const figures = [overview(5, 1, 0), overview(0, 1, 2), overview(0, 0, 2), overview(0, 0, 0), overview(9, 9, 9)];
     const seen: ProjectOverview[] = [];
     const settled = await settle({
@@ -107,13 +107,13 @@ describe("waiting for the service", () => {
     expect(seen.length).toBe(4);
   });
 
-  test("fails when nothing moves, and says what is left", async () => {
+  test("fails when there is no progress, and says what remains", async () => {
     const stuck = settle({ overview: async () => overview(3, 2, 1), pollMs: 1, stallMs: 20 });
     await expect(stuck).rejects.toThrow("3 events pending, 2 customers due, 1 deliveries pending");
   });
 });
 
-test("progress in a file is told at every tenth, once, and never goes back", () => {
+test("progress in a file is reported once at every tenth, and never goes back", () => {
   let text = "";
   const progress = lines({ write: (more) => (text += more) }, "sending", 1_000, "operations");
   for (const done of [0, 50, 100, 120, 90, 350, 1_000, 1_000]) progress.update(done);

@@ -119,7 +119,7 @@ test("a report for a terminal has boxes and bars, and is at most 100 characters 
   const text = demoReport(styleFor(true), results());
   expect(text).toContain("┌");
   expect(text).toContain("█");
-  // oxlint-disable-next-line no-control-regex -- colours take no room
+  // oxlint-disable-next-line no-control-regex -- colour codes have no width
   const lines = text.replace(/\u001b\[\d+m/g, "").split("\n");
   expect(Math.max(...lines.map((line) => Array.from(line).length))).toBeLessThanOrEqual(100);
 });
@@ -137,8 +137,8 @@ test("a model without lifecycle and segments has no empty tables", () => {
 const customers = (all: Record<string, Record<string, number>>) =>
   new Map(Object.entries(all).map(([id, kinds]) => [id, new Map(Object.entries(kinds))]));
 
-describe("the customer whose story is told", () => {
-  test("is one that came back to a state, rather than one with more emissions", () => {
+describe("the customer whose story is shown", () => {
+  test("is one that returned to a state, rather than one with more emissions", () => {
     expect(
       chooseStory(
         customers({
@@ -161,13 +161,13 @@ describe("the customer whose story is told", () => {
     ).toBe("long");
   });
 
-  test("does not depend on the order in which deliveries came", () => {
+  test("does not depend on the order of deliveries", () => {
     const one = { "customer.active active": 2 };
     expect(chooseStory(customers({ b: one, a: one, c: one }))).toBe("a");
     expect(chooseStory(customers({ c: one, b: one, a: one }))).toBe("a");
   });
 
-  test("is nobody where nothing was emitted", () => {
+  test("does not exist if nothing was emitted", () => {
     expect(chooseStory(new Map())).toBeNull();
   });
 });

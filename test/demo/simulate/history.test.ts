@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const DEFAULT = { seed: 1, customers: 500, days: 120, base: BASE };
 
-/** For what is compared with another one. */
+/** A smaller history, for comparisons. */
 const SMALL = { ...DEFAULT, customers: 100 };
 
 const fingerprint = (operations: SimulatedOperation[]) =>
@@ -22,7 +22,7 @@ const tracks = (operations: SimulatedOperation[]) =>
   operations.filter((one): one is SimulatedTrack => one.type === "track");
 
 const histories: SimulatedOperation[][] = [];
-/** The history of a seed, made once. */
+/** The history of a seed, generated once. */
 const seeded = (seed: number) => (histories[seed] ??= simulateHistory({ ...DEFAULT, seed }));
 
 describe("the simulated history", () => {
@@ -31,7 +31,7 @@ describe("the simulated history", () => {
     history = seeded(1);
   });
 
-  test("is the same to the byte for the same seed and base", () => {
+  test("is identical for the same seed and base", () => {
     expect(fingerprint(simulateHistory(SMALL))).toBe(fingerprint(simulateHistory(SMALL)));
   });
 
@@ -39,7 +39,7 @@ describe("the simulated history", () => {
     expect(fingerprint(seeded(2))).not.toBe(fingerprint(history));
   });
 
-  test("only moves in time when the base moves by whole weeks", () => {
+  test("only shifts in time when the base moves by whole weeks", () => {
     const moved = simulateHistory({ ...SMALL, base: BASE + 7 * DAY_MS });
     const relative = (operations: SimulatedOperation[], base: number) =>
       tracks(operations)
@@ -65,7 +65,7 @@ describe("the simulated history", () => {
     expect(instants.at(-1)).toBeLessThan(BASE);
   });
 
-  test("leaves the hours after each midnight of the base alone, so that nothing falls due while the demo runs", () => {
+  test("has no events in the hours after the base's time of day, so that nothing falls due while the demo runs", () => {
     const hours = tracks(history).map(({ timestamp }) => (((Date.parse(timestamp) - BASE) % DAY_MS) + DAY_MS) % DAY_MS);
     expect(Math.min(...new Set(hours))).toBeGreaterThanOrEqual(6.5 * 3_600_000);
   });
@@ -76,7 +76,7 @@ describe("the simulated history", () => {
     expect(keys.every((key) => key.length <= 256)).toBe(true);
   });
 
-  test("begins each customer with the traits and the sign-up, but for leads, who are known by traits alone", () => {
+  test("starts each customer with traits and the sign-up, except for leads, who only have traits", () => {
     const first = new Map<string, SimulatedOperation[]>();
     for (const operation of history) {
       const known = first.get(operation.customerId) ?? [];
@@ -136,7 +136,7 @@ describe("the simulated history", () => {
   });
 });
 
-describe("the simulated history, in the model of examples/saas", () => {
+describe("the simulated history in the model of examples/saas", () => {
   let snapshot: Snapshot;
   let states: CustomerState[];
   beforeAll(async () => {
@@ -172,7 +172,7 @@ describe("the simulated history, in the model of examples/saas", () => {
     expect(found.slice(0, 5)).toEqual([]);
   });
 
-  test("lets every declared event happen and every declared trait be known", () => {
+  test("contains every declared event and trait", () => {
     const history = seeded(1);
     const events = new Set(tracks(history).map(({ event }) => event));
     const traits = new Set(history.flatMap((one) => (one.type === "identify" ? Object.keys(one.traits) : [])));
@@ -180,13 +180,13 @@ describe("the simulated history, in the model of examples/saas", () => {
     expect([...traits].sort()).toEqual(Object.keys(snapshot.traits).sort());
   });
 
-  test("changes by time alone no sooner than six hours after the base, so the tables do not depend on how long a run takes", () => {
+  test("changes by time alone no earlier than six hours after the base, so the tables do not depend on how long a run takes", () => {
     expect(Math.min(...states.map(({ nextDueAt }) => nextDueAt ?? Infinity))).toBeGreaterThanOrEqual(
       BASE + 6 * HOUR_MS,
     );
   });
 
-  test("fills every lifecycle state and every segment, none of them with everybody", () => {
+  test("fills every lifecycle state and every segment, but none with all customers", () => {
     const named = [
       ...snapshot.lifecycle!.states.map(
         ({ name }) => [name, states.filter((one) => one.lifecycle?.state === name)] as const,

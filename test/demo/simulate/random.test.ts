@@ -4,7 +4,7 @@ import { Random } from "../../../src/demo/simulate/random.js";
 const draws = (random: Random, count: number) => Array.from({ length: count }, () => random.unit());
 
 describe("a stream of random numbers", () => {
-  test("gives the same draws for the same seed and labels, and others for any other", () => {
+  test("gives the same draws for the same seed and labels, and different ones for others", () => {
     expect(draws(new Random(1, "days", 3), 20)).toEqual(draws(new Random(1, "days", 3), 20));
     expect(draws(new Random(1, "days", 4), 20)).not.toEqual(draws(new Random(1, "days", 3), 20));
     expect(draws(new Random(2, "days", 3), 20)).not.toEqual(draws(new Random(1, "days", 3), 20));
@@ -17,7 +17,7 @@ describe("a stream of random numbers", () => {
     expect(Math.max(...tenths)).toBeLessThan(10_500);
   });
 
-  test("is unlike its neighbours: streams that differ in one digit do not correlate", () => {
+  test("differs from its neighbours: streams that differ in one digit do not correlate", () => {
     const pairs = Array.from(
       { length: 5_000 },
       (_, index) => [new Random(1, index).unit(), new Random(1, index + 1).unit()] as const,
@@ -26,7 +26,7 @@ describe("a stream of random numbers", () => {
     expect(Math.abs(covariance * 12)).toBeLessThan(0.05);
   });
 
-  test("counts with the mean that was asked for", () => {
+  test("draws counts with the requested mean", () => {
     const random = new Random(9);
     for (const mean of [0.1, 0.7, 2.4]) {
       const sum = Array.from({ length: 50_000 }, () => random.count(mean)).reduce((all, count) => all + count, 0);
@@ -34,7 +34,7 @@ describe("a stream of random numbers", () => {
     }
   });
 
-  test("chooses by weight, and never what weighs nothing", () => {
+  test("chooses by weight, and never an option with weight zero", () => {
     const random = new Random(11);
     const chosen = { often: 0, seldom: 0, never: 0 };
     for (let draw = 0; draw < 10_000; draw++) chosen[random.weighted({ often: 3, seldom: 1, never: 0 })]++;
