@@ -6,12 +6,12 @@ import { readOptions } from "../../faults/options.js";
 import { parseOptions, SupervisedServer } from "../../faults/stage/supervised-server.js";
 import { useDirectory } from "../support/directory.js";
 
-// `npm run faults -- --nodes …`, without a cluster to strike: what came of one is in docs/operations/faults.md.
+// `npm run faults -- --nodes …` without a cluster; docs/operations/faults.md has the results of one.
 
 const directory = await useDirectory();
 const print = () => undefined;
 
-it("takes the data directories of a cluster, and then has each kind of fault strike once", async () => {
+it("accepts the data directories of a cluster, and then injects each kind of fault once", async () => {
   const options = await readOptions(["--nodes", "/data/0", "/data/1", "/data/2", "--seed", "3"], print);
   expect(options).toMatchObject({
     nodes: ["/data/0", "/data/1", "/data/2"],
@@ -31,7 +31,7 @@ it("refuses a coordinator without workers", async () => {
 it.each([
   ["a directory without a server's files", false, /postmaster\.opts/],
   ["a server that does not run", true, /no server runs on it/],
-])("refuses %s before anything is made", async (name, isThere, problem) => {
+])("refuses %s before it creates anything", async (name, isThere, problem) => {
   const data = path.join(directory, name.replaceAll(" ", "-"));
   await mkdir(data);
   if (isThere) await writeFile(path.join(data, "postmaster.opts"), '/usr/bin/postgres "-D" "/data"\n');
@@ -40,7 +40,7 @@ it.each([
   await expect(opening).rejects.toThrow(/--nodes takes the data directories of servers that run on this machine$/);
 });
 
-it("starts a server again by the command line that it noted", () => {
+it("restarts a server with its recorded command line", () => {
   expect(parseOptions('/usr/lib/postgresql/18/bin/postgres "-D" "/data of mine/0" "-c" "port=5433"\n')).toEqual({
     file: "/usr/lib/postgresql/18/bin/postgres",
     args: ["-D", "/data of mine/0", "-c", "port=5433"],

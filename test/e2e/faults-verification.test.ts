@@ -14,7 +14,7 @@ const db = await useDatabase();
 let environmentId: number;
 let sent: Sent;
 
-/** A history that was sent, acknowledged and evaluated without any fault. */
+/** A history that was sent, acknowledged and evaluated without faults. */
 beforeAll(async () => {
   const history = generatedHistory(1_500, 7);
   const surveyed = await survey(history);
@@ -39,23 +39,23 @@ beforeAll(async () => {
   sent = { history, survey: surveyed, ledger };
 });
 
-/** What the verification says after a change that is rolled back. */
-function after(change: (tx: TransactionSql) => Promise<unknown>): Promise<string> {
+/** The findings of the verification findingsAfter a change, which is rolled back. */
+function findingsAfter(change: (tx: TransactionSql) => Promise<unknown>): Promise<string> {
   return rolledBack(db.sql, async (tx) => {
     await change(tx);
     return differences(await verify(tx, environmentId, sent)).join("\n");
   });
 }
 
-test("finds nothing where all is well", async () => {
-  expect(await after(() => Promise.resolve())).toBe("");
+test("finds nothing in correct data", async () => {
+  expect(await findingsAfter(() => Promise.resolve())).toBe("");
 });
 
-/** Citus takes no such changes of all nodes in a transaction that then makes tables. */
+/** Citus does not allow such changes on all nodes in a transaction that then creates tables. */
 const testOnOne = test.skipIf(isCluster);
 
 testOnOne("finds an event that is lost", async () => {
-  const found = await after(
+  const found = await findingsAfter(
     (tx) => tx`delete from svc.events where event_seq = (select max(event_seq) from svc.events)`,
   );
   expect(found).toMatch(/^events: (\d+) sent, (?!\1)\d+ stored$/m);
@@ -64,7 +64,7 @@ testOnOne("finds an event that is lost", async () => {
 });
 
 testOnOne("finds an event that is stored twice", async () => {
-  const found = await after(
+  const found = await findingsAfter(
     (tx) => tx`
       insert into svc.events
       select environment_id, event_seq + 1000000, customer_id, event, properties, occurred_at, accepted_at
@@ -75,8 +75,8 @@ testOnOne("finds an event that is stored twice", async () => {
   expect(found).toContain("not so: nothing is stored that was not sent, and nothing twice");
 });
 
-testOnOne("finds one event lost and another doubled, where the number is right", async () => {
-  const found = await after(
+testOnOne("finds one lost and one duplicated event although the count is right", async () => {
+  const found = await findingsAfter(
     (tx) => tx`
       update svc.events as e
       set customer_id = o.customer_id, event = o.event, properties = o.properties, occurred_at = o.occurred_at
@@ -88,7 +88,7 @@ testOnOne("finds one event lost and another doubled, where the number is right",
 });
 
 testOnOne("finds a number that changed in its last digit", async () => {
-  const found = await after(
+  const found = await findingsAfter(
     (tx) => tx`
       update svc.events
       set properties = jsonb_set(properties, '{unitPrice}', to_jsonb((properties ->> 'unitPrice')::numeric + 0.0000000001))
@@ -138,5 +138,5 @@ testOnOne.each([
     "nothing waits for evaluation",
   ],
 ])("finds %s", async (_, damage, claim) => {
-  expect(await after((tx) => tx.unsafe(damage))).toContain(`not so: ${claim}`);
+  expect(await findingsAfter((tx) => tx.unsafe(damage))).toContain(`not so: ${claim}`);
 });

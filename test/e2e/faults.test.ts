@@ -9,7 +9,7 @@ import { useRepositoryProgram } from "../support/repository-program.js";
 const faults = useRepositoryProgram("faults");
 
 it(
-  "nothing accepted is lost or doubled, and every customer is as undisturbed, while one fault after another strikes",
+  "loses and duplicates nothing that was accepted, and every customer has the same state as without faults, while faults strike one by one",
   { timeout: 300_000 },
   async () => {
     const refused = path.join(faults.directory, "refused.jsonl");
@@ -25,7 +25,7 @@ it(
 
     const missing = result.missing.map(({ fault }) => fault);
     const expected = FAULTS.map(({ name }) => name).filter((name) => !missing.includes(name));
-    // What needs a disk of its own is told of, where there can be none.
+    // A fault that needs its own disk is reported as missing if there cannot be one.
     expect(missing.filter((fault) => fault !== "disk full")).toEqual([]);
     expect(result.strikes.map(({ fault }) => fault)).toEqual([...expected, ...expected].slice(0, FAULTS.length));
     for (const { findings } of result.strikes)
@@ -52,7 +52,7 @@ it(
   },
 );
 
-it("a run that is interrupted ends what it started and removes its data", { timeout: 120_000 }, async () => {
+it("an interrupted run stops its processes and removes its data", { timeout: 120_000 }, async () => {
   const addresses: string[] = [];
   await faults.interrupt([], /the service answers at /, async (line) => {
     const [name = ""] = await faults.leftovers();
@@ -68,7 +68,7 @@ it("a run that is interrupted ends what it started and removes its data", { time
 it.each([
   [{ operations: 90, strikes: 10, batch: 10 }, /^90 operations are too few for 10 strikes among batches of 10: /],
   [{ operations: 90, strikes: 1, batch: 10, refused: "missing.jsonl" }, /^cannot read missing\.jsonl: ENOENT/],
-])("what cannot end well is refused before anything is started: %o", async (given, problem) => {
+])("refuses impossible options before it starts anything: %o", async (given, problem) => {
   const options = { data: [], refused: null, senders: 1, seed: 1, nodes: [], ...given };
   const context = { output: new PassThrough().resume(), stop: new AbortController().signal };
   await expect(runFaults(options, context)).rejects.toMatchObject({

@@ -11,8 +11,8 @@ import { GuideTerminal } from "../support/guide-terminals.js";
 import { useDirectory } from "../support/directory.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 
-// Guides for authors of models, played one after the other, with svc as the starter's workflow installs it, against one service. It is this
-// folder that npm installs; that the package made of it works the same, test/packaging shows.
+// The guides for authors of models, run in order against one service, with svc installed as in the starter's workflow. npm installs this
+// directory; test/packaging tests the package.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const DOCS = path.join(ROOT, "docs");
@@ -20,7 +20,7 @@ const DOCS = path.join(ROOT, "docs");
 const directory = await useDirectory();
 let db: TestDatabase;
 let service: ServiceProcess;
-/** The line of the workflow by which svc was installed. */
+/** The line of the workflow that installed svc. */
 let installed: string;
 let stage: Stage;
 beforeAll(async () => {
@@ -41,7 +41,7 @@ beforeAll(async () => {
       TMPDIR: process.env["TMPDIR"],
       npm_config_prefix: prefix,
       npm_config_cache: process.env["npm_config_cache"] ?? path.join(process.env["HOME"] ?? directory, ".npm"),
-      // The operator's, for svc-server.
+      // For svc-server, as the operator has it.
       DATABASE_URL: db.url,
       SVC_API_URL: service.url,
       SVC_ACCESS_TOKEN: token.text,
@@ -60,7 +60,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** What a workflow runs: the line that each of its three jobs begins with, and what they do then but for GitHub's own program. */
+/** The commands of a workflow: the line that each of its three jobs starts with, and the others except for those of GitHub's program. */
 function linesOf(workflow: string) {
   const lines = [...workflow.matchAll(/^ +(?:- )?run: (.*)$/gm)].map(([, line]) => line!);
   const [install = ""] = lines.filter((line) => line.startsWith("npm install "));
@@ -68,13 +68,13 @@ function linesOf(workflow: string) {
   return { install, others: lines.filter((line) => line !== install && !line.startsWith("gh pr comment ")) };
 }
 
-/** What the guide shows, and what its blocks printed in place of that where it is not so. */
+/** The guide with the actual output of its blocks wherever it differs. */
 async function played(name: string) {
   const file = path.join(DOCS, name);
   return { file, written: await playGuide(await readFile(file, "utf8"), stage) };
 }
 
-/** Runs a script in a shell of its own, and answers what it prints. */
+/** Runs a script in a new shell, and returns its output. */
 async function typed(script: string, where: string, env: NodeJS.ProcessEnv): Promise<string> {
   const terminal = new GuideTerminal(where, env);
   try {
@@ -86,7 +86,7 @@ async function typed(script: string, where: string, env: NodeJS.ProcessEnv): Pro
 
 const inShop = (script: string, env: NodeJS.ProcessEnv) => typed(script, path.join(directory, "shop"), env);
 
-// Recorded anew by `npx vitest run test/e2e/guides.test.ts -u`.
+// Update by `npx vitest run test/e2e/guides.test.ts -u`.
 test("docs/local-development.md shows what its commands print", { timeout: 170_000 }, async () => {
   const { file, written } = await played("local-development.md");
   await expect(written).toMatchFileSnapshot(file);
@@ -101,7 +101,7 @@ test("docs/ci.md shows what its commands print", { timeout: 120_000 }, async () 
 
 test("the starter's workflow runs where docs/ci.md says", { timeout: 120_000 }, async () => {
   const { install, others } = linesOf(await readFile(path.join(directory, "shop/.github/workflows/svc.yml"), "utf8"));
-  // The project's has the line by which svc was installed, for its version.
+  // The project's workflow installs svc in the same way and version.
   expect(install).toBe(installed);
   const guide = await readFile(path.join(DOCS, "ci.md"), "utf8");
   const named = others.map((line) => line.replace(/ > .*/, ""));
@@ -110,7 +110,7 @@ test("the starter's workflow runs where docs/ci.md says", { timeout: 120_000 }, 
     `sed -i.before 's/"too_many_seats"/"outgrowing"/; s/atLeast(5)/atLeast(20)/' model/segments.ts`,
     stage.env,
   );
-  // The program's own token; which organization it is of, .kite/config.json says.
+  // The program has its own token; .kite/config.json names the organization.
   const { SVC_ORGANIZATION: _, ...env } = stage.env;
   const token = "svc-server tokens create --organization acme --label CI --role developer --json";
   const { accessToken } = JSON.parse(await inShop(token, stage.env)) as { accessToken: string };
@@ -143,7 +143,7 @@ test("the starter's workflow runs where docs/ci.md says", { timeout: 120_000 }, 
   });
 });
 
-/** Some in test, so that a preview has something to say. */
+/** Some customers in test, so that a preview shows changes. */
 const CUSTOMERS = `
 export SVC_API_KEY=$(svc keys create --name seed --yes --json | node -p 'JSON.parse(require("fs").readFileSync(0)).secret')
 curl -s "$SVC_API_URL/v1/events/batch" -H "Authorization: Bearer $SVC_API_KEY" -H "Content-Type: application/json" -d '{"events": [

@@ -11,7 +11,7 @@ import { keepLog } from "../support/run-log.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Runs bash on a script in the project's folder; rejects where it fails. */
+/** Runs a bash script in the project's directory; rejects if it fails. */
 async function bash(script: string, env: NodeJS.ProcessEnv): Promise<string> {
   const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
     cwd: ROOT,
@@ -54,7 +54,7 @@ describe("docs/quickstart.md", () => {
   });
 
   it("has a walk that works as written", { timeout: 60_000 }, async () => {
-    // The file with the keys goes where it is removed. Between writing and reading, a person takes longer than evaluation does.
+    // The keys file is put into the temporary directory. A person waits long enough for evaluation between writing and reading; the script polls.
     const script = (await block("svc-server.js bootstrap"))
       .replaceAll("keys.json", `${directory}/keys.json`)
       .replace(/^(svc customers inspect .*)$/m, "until $1 >/dev/null 2>&1; do :; done\n$1");
@@ -72,14 +72,14 @@ describe("docs/quickstart.md", () => {
       .replace("svc.js dev", `svc.js dev --port ${port}`);
     const shown = await bash(script, env);
     expect(shown).toContain('"lifecycle":"trial"');
-    // To the instant: thirty days after the sign-up.
+    // Exactly thirty days after the sign-up.
     expect(shown).toContain('"journey.expired"');
     expect(shown).toContain('"2026-03-31T09:00:00.000Z"');
     expect(shown).toContain('"flipsAt"');
   });
 });
 
-/** The block of commands that has this in it. */
+/** The block of commands that contains this text. */
 async function block(command: string): Promise<string> {
   const page = await readFile(path.join(ROOT, "docs/quickstart.md"), "utf8");
   const blocks = [...page.matchAll(/<!-- test\/e2e\/quickstart\.test\.ts[^\n]*\n\n```bash\n([\s\S]*?)```/g)];

@@ -13,15 +13,15 @@ import { isOver, queue, untilJob } from "../tasks/support/recompute.js";
 
 const CUSTOMERS = customersOf(200);
 const KILLS = 4;
-/** On a busy machine the service takes its time to start. */
+/** The service starts slowly on a busy machine. */
 const TIMEOUT = { timeout: 180_000 };
-/** With something that only events sent during a run bring about. */
+/** A model with a segment that only events sent during a run fill. */
 const CHANGED = { ...OTHER, segments: [...OTHER.segments, { id: "noticed", when: happened("created") }] };
 
 const db = await useDatabase();
 const running = new Set<ServiceProcess>();
 
-// A disk that is slow to write, so that there is time to be killed in; of nothing else it makes a difference.
+// Simulates a slow disk, to leave time for kills; it changes nothing else.
 beforeAll(() =>
   changeTriggers(
     db.sql,
@@ -37,7 +37,7 @@ async function start(): Promise<ServiceProcess> {
   return service;
 }
 
-/** Customers with a history, evaluated until now under the first model; the changed one is active. */
+/** Customers with a history, evaluated until now under the first model; the changed model is active. */
 async function outdated(): Promise<TestEnvironment> {
   const environment = await populated(db.sql, CUSTOMERS.length);
   await environment.evaluate();
@@ -45,8 +45,8 @@ async function outdated(): Promise<TestEnvironment> {
   return environment;
 }
 
-/** Emissions of a job that no outbox row tells of, or more than one does. */
-const untold = (id: string) => db.sql`
+/** Emissions of a job that have no outbox row, or more than one. */
+const unlisted = (id: string) => db.sql`
   select m.emission_seq from svc.emissions as m
   where m.cause_id = ${id} and (
     select count(*) from svc.emission_batches as b
@@ -55,7 +55,7 @@ const untold = (id: string) => db.sql`
   ) <> 1`;
 
 it(
-  "a run whose service is killed again and again goes on each time, and ends as one that nothing disturbs",
+  "a run whose service is killed repeatedly continues each time, and ends like an undisturbed one",
   TIMEOUT,
   async () => {
     const [undisturbed, disturbed] = [await outdated(), await outdated()];
@@ -70,7 +70,7 @@ it(
     let kills = 0;
     let done = 0;
     for (; kills < KILLS; kills++) {
-      // A moment of its own each time; in all before the run is over.
+      // A random moment each time, before the run is over.
       const share = ((CUSTOMERS.length - done) / (KILLS + 1 - kills)) * (0.2 + 1.4 * Math.random());
       const job = await untilJob(db.sql, second, (now) => isOver(now) || now.customers_done >= done + share);
       if (isOver(job)) break;
@@ -85,12 +85,12 @@ it(
     const { attempt: _attempt, failures: _failures, ...totals } = job;
     expect(await untilJob(db.sql, first, isOver)).toMatchObject(totals);
     expect(await derived(disturbed)).toEqual(await derived(undisturbed));
-    expect(await untold(second)).toEqual([]);
+    expect(await unlisted(second)).toEqual([]);
     expect(await violations(db.sql)).toEqual([]);
   },
 );
 
-it("what comes in while a run goes on is not lost, late events neither", TIMEOUT, async () => {
+it("operations that arrive during a run are not lost, nor are late events", TIMEOUT, async () => {
   const environment = await outdated();
   const before = (await everything(environment)).events.length;
   await start();
@@ -98,7 +98,7 @@ it("what comes in while a run goes on is not lost, late events neither", TIMEOUT
   let sent = 0;
   for (let round = 0; round === 0 || !isOver(await untilJob(db.sql, id, () => true)); round++) {
     const now = new Date().toISOString();
-    // Of customers before, at, and after the one that is being written; late, punctual, and of traits.
+    // For customers before, at, and after the one being written: late events, current events, and traits.
     const customers = CUSTOMERS.filter((_, i) => (i + round) % 7 === 0);
     await environment.send(
       customers.flatMap((customer) => [
@@ -122,14 +122,14 @@ it("what comes in while a run goes on is not lost, late events neither", TIMEOUT
   }
   expect([...counts.values()].reduce((sum, count) => sum + count)).toBe(before + sent);
 
-  // And another run brings everybody to where a replay of all of it is.
+  // Another run brings all customers to the state that a replay of everything gives.
   const at = new Date().toISOString();
   const last = await queue(db.sql, environment, { at });
   expect(await untilJob(db.sql, last, isOver)).toMatchObject({ status: "completed", customers_done: 200 });
   for (const customer of CUSTOMERS.filter((_, i) => i % 5 === 0)) {
     await expectReplayed(environment, customer, await replayedTo(environment, CHANGED, at, customer));
   }
-  expect(await untold(last)).toEqual([]);
-  expect(await untold(id)).toEqual([]);
+  expect(await unlisted(last)).toEqual([]);
+  expect(await unlisted(id)).toEqual([]);
   expect(await violations(db.sql)).toEqual([]);
 });

@@ -15,7 +15,7 @@ const TUTORIAL = path.join(ROOT, "docs/tutorial.md");
 
 const directory = await useDirectory();
 beforeAll(async () => {
-  // Stands for the clone: what is in this one, with data of its own.
+  // Stands for the clone: the same files, with its own data.
   await mkdir(path.join(directory, "svc"));
   for (const name of await readdir(ROOT)) {
     if (name !== ".svc-data" && name !== ".git")
@@ -26,7 +26,7 @@ beforeAll(async () => {
 test("docs/tutorial.md shows what its commands print", { timeout: 180_000 }, async () => {
   const [service, dev, receiver] = await Promise.all([freePort(), freePort(), freePort()]);
   const tutorial = await readFile(TUTORIAL, "utf8");
-  // The first step of .ci/run does the same; here the packages are there.
+  // The packages are installed already; the first step of .ci/run tests this command.
   const install = "npm ci --no-audit --no-fund";
   expect(tutorial).toContain(`\n${install}\n`);
   expect(await readFile(path.join(ROOT, ".ci/run"), "utf8")).toContain(` ${install}\n`);
@@ -53,11 +53,11 @@ test("docs/tutorial.md shows what its commands print", { timeout: 180_000 }, asy
         "tutorial",
       ),
   });
-  // Recorded anew by `npx vitest run test/e2e/tutorial.test.ts -u`.
+  // Update by `npx vitest run test/e2e/tutorial.test.ts -u`.
   await expect(written.replace(": the packages are there", install)).toMatchFileSnapshot(TUTORIAL);
 });
 
-/** Waits until the service of this data directory, where one runs, has done all that it was asked. */
+/** Waits until the service of this data directory, if one runs, has no work left. */
 async function quiet(home: string): Promise<void> {
   const [port, password] = await Promise.all(
     ["port", "password"].map((name) => readFile(path.join(home, name), "utf8").catch(() => "")),
