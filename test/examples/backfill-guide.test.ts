@@ -14,21 +14,21 @@ const guide = readFileSync(new URL("../../docs/backfill.md", import.meta.url), "
 const EXAMPLE = fileURLToPath(new URL("../../examples/backfill", import.meta.url));
 const PSQL = "/usr/bin/psql";
 
-/** Blocks in the order of the page, each with the text below it. */
+/** The blocks in page order, each with the text below it. */
 const blocks = [...guide.matchAll(/^```(bash|sql)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms)].map(
   ([, language, code, output]) => ({ language: language!, code: code!, output }),
 );
 const [query, check, send, recompute, compare] = blocks;
 const errors = [...guide.matchAll(/^```text\n(backfill: .*?)^```\n/gms)].map(([, error]) => error!);
 
-/** A copy of the example: it needs nothing else of the project. */
+/** A copy of the example, which needs nothing else of the project. */
 const directory = await useDirectory();
 await cp(EXAMPLE, directory, { recursive: true });
 const shop = await openShop();
 const env = await shop.project("shop");
 afterAll(() => shop.stop());
 
-/** Runs a block as it stands there, with the values that it leaves open. */
+/** Runs a block as written, with values for its placeholders. */
 async function run(code: string, variables = env) {
   const script = code.replaceAll(/(SVC_\w+)=[^\s]+( {2,}#.*)?/g, (_, name: string) => `${name}=${variables[name]}`);
   const bash = spawn("bash", ["-euo", "pipefail", "-c", script], {
@@ -49,19 +49,19 @@ function connection(): Record<string, string> {
     PGUSER: decodeURIComponent(username),
     PGPASSWORD: decodeURIComponent(password),
     PGDATABASE: pathname.slice(1),
-    // As a person has it who does not work in UTC.
+    // For a user outside UTC.
     PGTZ: "America/New_York",
   };
 }
 
-test("all of its commands are tried here, and its mapping is that of the example", async () => {
+test("all of its commands are tested here, and its mapping is that of the example", async () => {
   expect(blocks.map(({ language }) => language)).toEqual(["bash", "bash", "bash", "bash", "sql"]);
   expect(errors).toHaveLength(2);
   const [, code] = /```js\n(export function toOperation.*?)```/s.exec(guide)!;
   expect(await readFile(path.join(EXAMPLE, "mapping.mjs"), "utf8")).toContain(code);
 });
 
-test("its mapping of customers is one that the example can work with", async () => {
+test("the example can use its mapping of customers", async () => {
   const [, code] = /```js\n(export const toOperation.*?)```/s.exec(guide)!;
   const mapping = path.join(directory, "customers.mjs");
   await writeFile(mapping, `import { number, text } from "./lib/columns.mjs";\n${code}`);
@@ -83,7 +83,7 @@ test("the commands of examples/backfill/README.md check, send and help", async (
   expect(stdout).toMatch(/^orders\.csv can be sent: 8 rows$.*^Done: 8 rows$.*^node backfill\.mjs </ms);
 });
 
-test("its query sends what the file of the example has", async (context) => {
+test("its query sends the rows of the example's file", async (context) => {
   if (!existsSync(PSQL)) return context.skip("there is no psql here");
   const { sql } = shop.db;
   await sql`
@@ -97,7 +97,7 @@ test("its query sends what the file of the example has", async (context) => {
   expect(sent.stdout).toMatch(/^Done: 8 rows\n {2}events {10}8\n {2}customers {7}3\n/);
 });
 
-test("its commands print what stands below them, and its query finds the same figures", async () => {
+test("its commands print the documented output, and its query finds the same figures", async () => {
   for (const { code, output } of [check!, send!, recompute!]) {
     const { stdout, ...rest } = await run(code);
     expect(rest, code).toEqual({ stderr: "", code: 0 });
@@ -115,7 +115,7 @@ test("its commands print what stands below them, and its query finds the same fi
   expect(Object.values(row!).map(asPrinted)).toEqual(cells);
 });
 
-test("its errors are what the program says", async () => {
+test("its errors match those of the program", async () => {
   const lines = (await readFile(path.join(EXAMPLE, "orders.csv"), "utf8")).split("\n");
   const changed = (row: number, from: string, to: string) => lines.with(row, lines[row]!.replace(from, to));
   const wrong = [

@@ -6,7 +6,7 @@ import { Memory } from "../client/support/memory.js";
 import { useDirectory } from "../support/directory.js";
 import { backfill, beside } from "./support/program.js";
 
-// Nothing that a source has is changed on its way: what cannot be kept is told with its row.
+// No value of a source changes on its way: a value that cannot be kept is reported with its row.
 
 const directory = await useDirectory();
 
@@ -27,14 +27,14 @@ async function checked(name: string, rows: readonly string[], body: string) {
 
 const refusalOf = async (...of: Parameters<typeof checked>): Promise<string> => (await checked(...of)).stderr;
 
-/** What is said of the rows, line by line, without anything being sent. */
+/** The problems of the rows, line by line; nothing is sent. */
 async function problemsOf(...of: Parameters<typeof checked>): Promise<string[]> {
   const { stderr, stdout } = await checked(...of);
   if (stderr === "") return [stdout];
   return [...stderr.matchAll(/^ {2} *(.*)$/gm)].map(([, line]) => line!);
 }
 
-test("whole numbers of JSON keep all their digits as texts: ids that differ in the last stay two", async () => {
+test("large JSON integers keep all their digits as texts, so ids that differ in the last one stay different", async () => {
   const ids = ["12345678901234567891", "12345678901234567892", "-9007199254740993", "9007199254740991"];
   const rows = ids.map(
     (id) => `{"id":${id},"name":"\\"${id}\\u0000","at":"2025-01-01T00:00:00Z","x":[0.1${id.replace("-", "")}]}`,
@@ -61,7 +61,7 @@ test("whole numbers of JSON keep all their digits as texts: ids that differ in t
   );
 });
 
-test("a number that cannot be kept, and what is no text, are problems of their rows", async () => {
+test("a number that cannot be kept and a value that is no text are problems of their rows", async () => {
   const rows = [
     '{"c":"a","amount":12345678901234567891}',
     '{"c":"a","amount":"12345678901234567.25"}',
@@ -83,7 +83,7 @@ test("a number that cannot be kept, and what is no text, are problems of their r
   ]);
 });
 
-test("a column that may be empty is read as the message says, and is left out then", async () => {
+test("an optional column is read as the message advises, and is left out if it is empty", async () => {
   const body = (note: string, amount: string, paid: string) => `(row) => ({
     customerId: "c", event: "e", timestamp: "2025-01-01T00:00:00Z", idempotencyKey: "k",
     properties: { note: ${note}, amount: ${amount}, paid: ${paid} },
@@ -109,8 +109,8 @@ test("a column that may be empty is read as the message says, and is left out th
   ]);
 });
 
-test("what a mapping makes and JSON does not have is told with the row, and nothing ends with a stack", async () => {
-  const made: [value: string, problem: string][] = [
+test("a mapped value that JSON does not have is reported with its row, without a stack trace", async () => {
+  const values: [value: string, problem: string][] = [
     ["NaN", "amount: NaN cannot be sent"],
     ["10n", "amount: 10 cannot be sent: it has more digits than a number keeps, so send it as a text"],
     ["Symbol('s')", "amount: Symbol(s) cannot be sent"],
@@ -120,17 +120,17 @@ test("what a mapping makes and JSON does not have is told with the row, and noth
     ["circle", "the mapping failed: Converting circular structure to JSON"],
   ];
   const body = `(row) => ({ customerId: "c", event: "e", timestamp: "2025-01-01T00:00:00Z", idempotencyKey: "k",
-    properties: { none: undefined, amount: [${made.map(([value]) => value).join()}][row.n] } });
+    properties: { none: undefined, amount: [${values.map(([value]) => value).join()}][row.n] } });
     const circle = {};
     circle.a = circle`;
-  const rows = made.map((_, n) => JSON.stringify({ n }));
-  const told = await problemsOf("made", rows, body);
-  expect(told.filter((line) => line.startsWith("made.jsonl"))).toEqual(
-    made.map(([, problem], n) => `made.jsonl:${n + 1}: ${problem}`),
+  const rows = values.map((_, n) => JSON.stringify({ n }));
+  const problems = await problemsOf("made", rows, body);
+  expect(problems.filter((line) => line.startsWith("made.jsonl"))).toEqual(
+    values.map(([, problem], n) => `made.jsonl:${n + 1}: ${problem}`),
   );
 });
 
-test("what the service never takes is found before anything is sent", async () => {
+test("values that the service always refuses are found before anything is sent", async () => {
   const made = [
     `"c".repeat(257)`,
     `"\\0"`,
@@ -148,13 +148,13 @@ test("what the service never takes is found before anything is sent", async () =
   ]);
 });
 
-test("a check tells of keys that stand more than once, and of events that lie ahead", async () => {
+test("a check reports repeated keys and events in the future", async () => {
   const rows = ["k1", "k2", "k1", "k3", "k1", "k3"].map((key, n) =>
     JSON.stringify({ key, at: n < 4 ? "2025-01-01T00:00:00Z" : "2999-01-01T00:00:00Z", amount: 1 }),
   );
   const body = `(row) => ({ customerId: "c", event: "e", timestamp: row.at, idempotencyKey: row.key, properties: { amount: row.amount } })`;
-  const [told] = await problemsOf("twice", rows, body);
-  expect(told).toBe(`twice.jsonl can be sent: 6 rows
+  const [problem] = await problemsOf("twice", rows, body);
+  expect(problem).toBe(`twice.jsonl can be sent: 6 rows
   events          6
   customers       1
   from            2025-01-01T00:00:00.000Z
@@ -167,7 +167,7 @@ test("a check tells of keys that stand more than once, and of events that lie ah
   expect(once).not.toMatch(/ahead|keys/);
 });
 
-test("a sum of what no event has as a number is refused, with what there is", async () => {
+test("a sum of a property that no event has as a number is refused, with the properties there are", async () => {
   const body = `(row) => ({ customerId: "c", event: "e", timestamp: "2025-01-01T00:00:00Z", idempotencyKey: "k", properties: row })`;
   const refused = "--sum amount: no event has a number of this name";
   expect(await refusalOf("misspelt", ['{"amout":1,"note":"x"}', '{"units":2}'], body)).toBe(
@@ -176,7 +176,7 @@ test("a sum of what no event has as a number is refused, with what there is", as
   expect(await refusalOf("of-texts", ['{"amount":"12.50"}'], body)).toBe(`backfill: ${refused}; there is none\n`);
 });
 
-test("a mapping that gives something else is told what it gave", async () => {
+test("a mapping that returns something invalid is reported with what it returned", async () => {
   const body = `(row) => [Promise.resolve({}), { type: "identity", customerId: "c" }][row.n]`;
   expect(await problemsOf("given", ['{"n":0}', '{"n":1}'], body)).toEqual([
     "given.jsonl:1: the mapping returned a promise; it must give the same at once, so it looks nothing up",
@@ -184,7 +184,7 @@ test("a mapping that gives something else is told what it gave", async () => {
   ]);
 });
 
-test("a day that there is not is a problem of its own row, and puts no later row out of order", async () => {
+test("an impossible day is a problem of its row only, and does not affect the order of later rows", async () => {
   const refused = ["2025-02-30T00:00:00Z", "2025-02-28T24:00:00Z", "0000-01-01T00:00:00Z", "2024-02-29t23:59:60z"];
   const rows = [...refused, "2025-03-01T00:00:00+01:00"].map((at) => JSON.stringify({ at }));
   const body = (timestamp: string) =>
@@ -193,7 +193,7 @@ test("a day that there is not is a problem of its own row, and puts no later row
   expect(await problemsOf("days", rows, body('instant(row, "at")'))).toEqual(
     refused.map((at, index) => `days.jsonl:${index + 1}: column at: "${at}" ${problem}`),
   );
-  // A Date is an instant; of one that is none JSON says null.
+  // A Date is an instant; JSON turns an invalid one into null.
   const dates = ["2025-02-28T00:00:00Z", "yesterday"].map((at) => JSON.stringify({ at }));
   expect(await problemsOf("dates", dates, body("new Date(row.at)"))).toEqual([
     `dates.jsonl:2: timestamp: null ${problem}`,

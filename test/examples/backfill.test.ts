@@ -15,7 +15,7 @@ const directory = await useDirectory();
 const shop = await openShop();
 afterAll(() => shop.stop());
 
-/** A directory of the test's own, with these files. */
+/** A directory for one test, with these files. */
 async function folder(name: string, files: Record<string, string | Uint8Array> = {}): Promise<string> {
   const cwd = path.join(directory, name);
   await mkdir(cwd);
@@ -23,7 +23,7 @@ async function folder(name: string, files: Record<string, string | Uint8Array> =
   return cwd;
 }
 
-/** A run that ended with that on standard error. */
+/** The outcome of a run that failed with this on standard error. */
 const failed = (stderr: string) => ({ stdout: "", stderr: `backfill: ${stderr}\n`, code: 1 });
 const stopped = (row: number, of?: number | string) =>
   `Stopped after row ${row}${of === undefined ? "" : ` of ${of}`}; start it again with the same arguments to go on`;
@@ -40,7 +40,7 @@ const linesOf = (text: string) =>
 const rowsOf = async (cwd: string, file = "orders.csv.checkpoint.json") =>
   (JSON.parse(await readFile(path.join(cwd, file), "utf8")) as { rows: number }).rows;
 
-/** All that is stored of the events of a project, and where its customers stand and how they came there. */
+/** All stored events of a project, and the state and history of its customers. */
 async function everything(project: string) {
   const { sql } = shop.db;
   return {
@@ -74,7 +74,7 @@ const FIGURES = `  events          2,000
   sum of amount   731575.66
 `;
 
-/** Runs into the same project, of which the first two are killed at a batch: before the sender gets its answer, and right after. */
+/** Three runs into the same project; the first two are killed at a batch, before and right after the sender gets its answer. */
 async function killedTwice(cwd: string, args: string[], env: Record<string, string>, at: [number, number]) {
   let child: ChildProcess | undefined;
   const gate = await openGate(shop.url, async (number, pass, reply) => {
@@ -95,7 +95,7 @@ async function killedTwice(cwd: string, args: string[], env: Record<string, stri
   return { outcomes, checkpoints, batches: gate.batches() };
 }
 
-test.concurrent("killed twice, it ends with each row once, and with the customers of a run that nobody disturbed", async () => {
+test.concurrent("killed twice, it stores each row once, and customers have the same state as after an undisturbed run", async () => {
   const content = `\uFEFF${ordersCsv(ROWS)}`;
   const place = async (name: string) => {
     return { cwd: await folder(name, { "orders.csv": content }), env: await shop.project(name) };
@@ -109,25 +109,25 @@ test.concurrent("killed twice, it ends with each row once, and with the customer
     killedTwice(disturbed.cwd, [...args, "killed"], disturbed.env, at),
     backfill([...args, "calm"], calm),
   ]);
-  const said = JSON.stringify({ at, killed }, null, 1);
-  expect(killed.outcomes, said).toMatchObject([{ code: "SIGKILL" }, { code: "SIGKILL" }, { code: 0, stderr: "" }]);
-  expect(killed.checkpoints[0], said).toBe((at[0] - 1) * 100);
+  const message = JSON.stringify({ at, killed }, null, 1);
+  expect(killed.outcomes, message).toMatchObject([{ code: "SIGKILL" }, { code: "SIGKILL" }, { code: 0, stderr: "" }]);
+  expect(killed.checkpoints[0], message).toBe((at[0] - 1) * 100);
   const last = killed.checkpoints[1]!;
-  expect([at[1] - 2, at[1] - 1], said).toContain(last / 100);
-  // One more where the sender went on between the answer and its end.
+  expect([at[1] - 2, at[1] - 1], message).toContain(last / 100);
+  // One more if the sender continued between the answer and its end.
   const needed = at[1] + (ROWS - last) / 100;
-  expect([needed, needed + 1], said).toContain(killed.batches);
+  expect([needed, needed + 1], message).toContain(killed.batches);
 
   const inProject = (project: string) => `${project} in test
   events          2,000, 2,000 more than before the backfill: as many as were sent
   customers       50
 `;
-  // While it was dead, timers of the customer in whose history it was killed may have fired; the recompute puts that right.
+  // Timers of the customer in whose history it was killed can have fired before the restart; the recompute corrects that.
   const { stdout } = killed.outcomes[2]!;
   const begun = last === 0 ? "" : `Going on after row ${last.toLocaleString("en-US")} of 2,000\n`;
-  expect(stdout.startsWith(`${begun}Done: 2,000 rows\n${FIGURES}`), said).toBe(true);
-  expect(stdout, said).toMatch(/\nRecompute rec_\w+: \d of 50 customers differ now\n/);
-  expect(stdout.endsWith(inProject("killed")), said).toBe(true);
+  expect(stdout.startsWith(`${begun}Done: 2,000 rows\n${FIGURES}`), message).toBe(true);
+  expect(stdout, message).toMatch(/\nRecompute rec_\w+: \d of 50 customers differ now\n/);
+  expect(stdout.endsWith(inProject("killed")), message).toBe(true);
   expect(undisturbed).toMatchObject({ stderr: "", code: 0 });
   expect(undisturbed.stdout.startsWith(`Done: 2,000 rows\n${FIGURES}Dry run rec_`), undisturbed.stdout).toBe(true);
   expect(undisturbed.stdout.endsWith(inProject("calm")), undisturbed.stdout).toBe(true);
@@ -151,7 +151,7 @@ test.concurrent("sent again from the beginning, it stores nothing, and says so",
   expect((await run()).stdout).toContain("5, 0 more than before the backfill: 5 were sent");
 });
 
-test.concurrent("rows that were appended are sent, and those before them are not", async () => {
+test.concurrent("appended rows are sent, and earlier ones are not", async () => {
   const cwd = await folder("appended", { "orders.csv": ordersCsv(4, 1) });
   const env = await shop.project("appended");
   await backfill(["orders.csv"], { cwd, env });
@@ -160,7 +160,7 @@ test.concurrent("rows that were appended are sent, and those before them are not
   expect(stdout).toMatch(/^Going on after row 4 of 5\nDone: 5 rows\n {2}events {10}5\n/);
 });
 
-test.concurrent("Ctrl+C waits for the request under way, and says how to go on", async () => {
+test.concurrent("Ctrl+C waits for the current request, and says how to continue", async () => {
   const cwd = await folder("stopped", { "orders.csv": ordersCsv(1_000) });
   const env = await shop.project("stopped");
   let child: ChildProcess | undefined;
@@ -172,7 +172,7 @@ test.concurrent("Ctrl+C waits for the request under way, and says how to go on",
   const options = { cwd, env: { ...env, SVC_API_URL: gate.url }, onStart };
   const args = ["orders.csv", "--batch", "100"];
   const first = await backfill(args, options);
-  // The signal and the answer come at once: where the answer is seen first, another request is under way.
+  // The signal and the answer arrive together: if the answer is handled first, another request is already running.
   const rows = await rowsOf(cwd);
   expect(rows).toBeOneOf([300, 400]);
   expect(first).toEqual({ stdout: `${stopped(rows, "1,000")}\n`, stderr: "", code: 130 });
@@ -183,7 +183,7 @@ test.concurrent("Ctrl+C waits for the request under way, and says how to go on",
   expect(gate.batches()).toBe(10);
 });
 
-test.concurrent("a history that came in the wrong order is told of by the dry run, and put right by the recompute", async () => {
+test.concurrent("a history sent in the wrong order is reported by the dry run, and corrected by the recompute", async () => {
   const [newer, older] = [2012, 2011].map((year) =>
     Array.from({ length: 6 }, (_, i) => `${year}-${i},globex,${year}-03-0${i + 1}T00:00:00Z,1,1,700,France`),
   );
@@ -202,13 +202,13 @@ test.concurrent("a history that came in the wrong order is told of by the dry ru
   expect(await run("older.csv", "dry-run")).toContain("0 of 1 customers would differ\n");
 });
 
-test.concurrent("rows that the service refuses are named, or with --skip-rejected kept with the reason", async () => {
+test.concurrent("refused rows are reported, or written to a file with the reason with --skip-rejected", async () => {
   const env = await shop.project("refused");
   const lines = ordersCsv(6, 1).split("\r\n");
   const cwd = await folder("refused", { "orders.csv": lines.join("\n") });
   await backfill(["orders.csv"], { cwd, env });
 
-  // Another payload under a key that is taken; a customer's id that is too long; what no number can be made of.
+  // A used key with another payload; a customer id that is too long; a text that is no number.
   lines[2] = lines[2]!.replace("France", "Spain");
   const fourth = lines[4]!;
   lines[4] = fourth.replace("c ", "c".repeat(300));
@@ -231,15 +231,15 @@ test.concurrent("rows that the service refuses are named, or with --skip-rejecte
   const done = { stdout: expect.stringMatching(figures), stderr: "", code: 0 };
   expect(await run("--skip-rejected", "rejected.jsonl")).toEqual(done);
   const rejected = await readFile(path.join(cwd, "rejected.jsonl"), "utf8");
-  const told = linesOf(rejected);
-  expect(told).toMatchObject([
+  const rejections = linesOf(rejected);
+  expect(rejections).toMatchObject([
     { row: 2, line: 3, reason: conflict },
     { row: 4, line: 5, reason: long },
     { row: 5, line: 6, reason: number },
   ]);
-  expect(JSON.parse(told[0]!["source"] as string)).toMatchObject({ invoice_no: "2", country: "Spain" });
+  expect(JSON.parse(rejections[0]!["source"] as string)).toMatchObject({ invoice_no: "2", country: "Spain" });
 
-  // What a run wrote of rows after its last checkpoint comes again, so it is cut off.
+  // Rows after the last checkpoint are sent again, so what was written for them is truncated.
   await writeFile(path.join(cwd, "rejected.jsonl"), `${rejected}{"row":6}\n`);
   expect(await run("--skip-rejected", "rejected.jsonl")).toEqual(done);
   expect(await readFile(path.join(cwd, "rejected.jsonl"), "utf8")).toBe(rejected);
@@ -248,7 +248,7 @@ test.concurrent("rows that the service refuses are named, or with --skip-rejecte
   );
 });
 
-test.concurrent("a file for rejected rows is there where some were rejected, and binds no later run otherwise", async () => {
+test.concurrent("a file for rejected rows is created only if rows are rejected, and otherwise does not bind later runs", async () => {
   const cwd = await folder("none-rejected", { "orders.csv": ordersCsv(5) });
   const gate = await openGate(shop.url, (_, __, reply) => reply(ACCEPTED));
   const env = { SVC_API_URL: gate.url, SVC_API_KEY: "svc_test_x" };
@@ -269,7 +269,7 @@ test.concurrent("svc dev has no recompute, so another next step is named", async
   expect(stdout).not.toContain("recompute");
 });
 
-/** A service that takes five operations at a time, and has so many events and customers, of which some wait. */
+/** A service that accepts five operations per batch and reports these figures. */
 async function openFigures(figures: { accepted: number; pending: number; ahead: number; customers: number }) {
   const { customers, ...events } = figures;
   const server = createServer((_, response) => response.end(JSON.stringify({ events, customers, customersDue: 0 })));
@@ -283,7 +283,7 @@ async function openFigures(figures: { accepted: number; pending: number; ahead: 
 }
 
 test.concurrent("the figures of the service say how much of it is not evaluated yet", async () => {
-  for (const [pending, ahead, told] of [
+  for (const [pending, ahead, customers] of [
     [7, 2, "3 so far: 5 operations are not evaluated yet"],
     [3, 2, "3 so far: 1 operation is not evaluated yet"],
     [2, 2, "3"],
@@ -292,11 +292,11 @@ test.concurrent("the figures of the service say how much of it is not evaluated 
     const { env, close } = await openFigures({ accepted: 9, pending, ahead, customers: 3 });
     const { stdout } = await backfill(["orders.csv", "--project", "p"], { cwd, env });
     close();
-    expect(stdout).toMatch(new RegExp(`\\n  customers       ${told}\\n$`));
+    expect(stdout).toMatch(new RegExp(`\\n  customers       ${customers}\\n$`));
   }
 });
 
-test.concurrent("traits that come before all events are warned of", async () => {
+test.concurrent("warns of traits before all events", async () => {
   const track = { event: "e", timestamp: "2012-01-01T00:00:00Z", idempotencyKey: "k" };
   const operations = (first: object) => {
     const identify = { type: "identify", traits: { plan: "pro" } };
@@ -328,7 +328,7 @@ test.concurrent("all operations of a batch that violate the schema are rejected 
   const rows = [event(1, "seen"), identify, event(2, "order_placed"), "[]", "{", "", event(3, "order_placed")];
   const cwd = await folder("strict", { "rows.jsonl": rows.join("\n") });
   const gate = await openGate(shop.url, async (_, pass, reply) => reply(await pass()));
-  // The name of the source does not change what its file is.
+  // The name of the source does not change which file it is.
   const named = ["rows.jsonl", "--name", "all"];
   const args = [...named, "--mapping", beside("operations.mjs"), "--skip-rejected", "rejected.jsonl"];
   expect(await backfill(args, { cwd, env: { ...env, SVC_API_URL: gate.url } })).toEqual({
@@ -351,7 +351,7 @@ test.concurrent("all operations of a batch that violate the schema are rejected 
   );
 });
 
-test.concurrent("what may pass is sent again; a plan's rate limit is waited for, however often", async () => {
+test.concurrent("temporary failures are retried; it waits for a plan's rate limit, however often", async () => {
   const message = "The rate limit of this API key allows 2 operations per second.";
   const headers = { "Retry-After": "1" };
   const limited = { status: 429, headers, body: JSON.stringify({ error: { code: "RATE_LIMIT_EXCEEDED", message } }) };
@@ -374,7 +374,7 @@ test.concurrent("what may pass is sent again; a plan's rate limit is waited for,
   ]);
 });
 
-test.concurrent("standard input is read once: a bad row ends it there, and it goes on when that is corrected", async () => {
+test.concurrent("standard input is read once: a bad row stops the run, which continues after a correction", async () => {
   const env = await shop.project("input");
   const cwd = await folder("input");
   const run = (input: string) =>
@@ -388,7 +388,7 @@ test.concurrent("standard input is read once: a bad row ends it there, and it go
   expect(code).toBe(0);
 });
 
-test.concurrent("a month's quota that is used up ends it, and says until when", async () => {
+test.concurrent("an exhausted monthly quota ends it, and it says until when", async () => {
   const { sql } = shop.db;
   const env = await shop.project("quota", "small");
   await sql`insert into iam.plans (plan_id, rate_per_second, rate_burst, monthly_events) values ('three', 1000, 1000, 3)`;
@@ -401,7 +401,7 @@ test.concurrent("a month's quota that is used up ends it, and says until when", 
   );
 });
 
-test.concurrent("an API key that is not good ends it at once, and so does an access token", async () => {
+test.concurrent("an invalid API key or access token ends it immediately", async () => {
   const env = await shop.project("keys");
   const cwd = await folder("keys", { "orders.csv": ordersCsv(5) });
   const unknown = `${shop.url} does not know the API key; set SVC_API_KEY to one of the project and environment`;
@@ -409,7 +409,7 @@ test.concurrent("an API key that is not good ends it at once, and so does an acc
   expect(await backfill(["orders.csv", "--skip-rejected", "no.jsonl"], keyless)).toEqual(
     failed(`${unknown}\n${stopped(0, 5)}`),
   );
-  // Nothing was accepted, so the checkpoint does not hold the corrected run to the key of before.
+  // Nothing was accepted, so the checkpoint does not bind the corrected run to the previous key.
   const stranger = { cwd, env: { ...env, SVC_ACCESS_TOKEN: "svc_token_wrong" } };
   expect(await backfill(["orders.csv", "--project", "keys", "--skip-rejected", "other.jsonl"], stranger)).toEqual(
     failed(
@@ -418,7 +418,7 @@ test.concurrent("an API key that is not good ends it at once, and so does an acc
   );
 });
 
-test.concurrent("a checkpoint of something else is refused, and a damaged one", async () => {
+test.concurrent("a checkpoint of another backfill is refused, and so is a damaged one", async () => {
   const env = await shop.project("checkpoints");
   const other = await shop.project("other");
   const cwd = await folder("checkpoints", { "orders.csv": ordersCsv(5), "more.csv": ordersCsv(9) });
@@ -435,22 +435,22 @@ test.concurrent("a checkpoint of something else is refused, and a damaged one", 
   expect(await stderrOf("orders.csv", [], other)).toMatch(
     /^backfill: c\.json is the checkpoint of a backfill to http:\S+ with the key svc_test_… \(\w{8}\), not to http:\S+ with the key svc_test_… \(\w{8}\); name another with --checkpoint, or remove it to begin again; what was sent is recognized by its keys\n$/,
   );
-  const kept = await readFile(path.join(cwd, "c.json"), "utf8");
-  expect(kept).not.toContain(env["SVC_API_KEY"]);
+  const checkpoint = await readFile(path.join(cwd, "c.json"), "utf8");
+  expect(checkpoint).not.toContain(env["SVC_API_KEY"]);
   const rows = `backfill: the first 5 rows of orders.csv are not those that c.json tells of; put the source back as it was, or remove the checkpoint to begin again\n`;
   await writeFile(path.join(cwd, "more.csv"), ordersCsv(9).replace("France", "Spain"));
   expect(await stderrOf("more.csv", ["--name", "orders.csv"])).toBe(rows);
   await writeFile(path.join(cwd, "orders.csv"), ordersCsv(4));
   expect(await stderrOf("orders.csv")).toBe(rows);
-  const changed = (change: object) => JSON.stringify({ ...(JSON.parse(kept) as object), ...change });
+  const changed = (change: object) => JSON.stringify({ ...(JSON.parse(checkpoint) as object), ...change });
   const parts = [{ rows: -1 }, { rejects: undefined }, { rejects: { file: "x" } }, { acceptedBefore: "1" }];
-  for (const damaged of [kept.slice(0, 40), "", "null", "{}", ...parts.map(changed)]) {
+  for (const damaged of [checkpoint.slice(0, 40), "", "null", "{}", ...parts.map(changed)]) {
     await writeFile(path.join(cwd, "c.json"), damaged);
     expect(await stderrOf("orders.csv")).toBe(`backfill: c.json is no checkpoint, or a damaged one; ${again}\n`);
   }
 });
 
-test.concurrent("another run at the same time is refused; one that was killed keeps nobody out", async () => {
+test.concurrent("a concurrent run is refused, but a killed one does not block others", async () => {
   const cwd = await folder("twice", { "orders.csv": ordersCsv(5) });
   const args = ["orders.csv", "--checkpoint", "c.json"];
   let first: ChildProcess | undefined;
@@ -466,24 +466,24 @@ test.concurrent("another run at the same time is refused; one that was killed ke
   const env = { SVC_API_URL: gate.url, SVC_API_KEY: "svc_test_x" };
   await writeFile(path.join(directory, "orders.csv"), ordersCsv(5));
   expect((await backfill(args, { cwd, env, onStart: (child) => (first = child) })).code).toBe("SIGKILL");
-  const told = (file: string) =>
+  const conflict = (file: string) =>
     failed(
       `another run has the checkpoint ${file}; wait for its end, or end it, or name another with --checkpoint where it is another backfill`,
     );
-  expect(refused).toEqual([told(`${cwd}/c.json`), told("c.json")]);
+  expect(refused).toEqual([conflict(`${cwd}/c.json`), conflict("c.json")]);
   const { stdout, code } = await backfill(args, { cwd, env });
   gate.close();
   expect({ stdout, code }).toEqual({ stdout: expect.stringMatching(/^Done: 5 rows\n/), code: 0 });
   expect(gate.batches()).toBe(2);
 });
 
-/** Runs that end before anything is sent: the address leads nowhere. */
+/** The variables of runs that end before anything is sent: nothing listens at the address. */
 const NOWHERE = { SVC_API_URL: "http://127.0.0.1:2", SVC_API_KEY: "svc_test_x" };
 const GOOD = ordersCsv(3, 1).replaceAll("\r\n", "\n");
 const [HEADER, ROW] = GOOD.split("\n") as [string, string];
 const TIME = "is not a time with a time zone such as 2025-01-08T09:12:00Z";
 
-/** Arguments between spaces, what is said of them, and the files that are there. */
+/** Arguments separated by spaces, the error, and the existing files. */
 const BAD: [args: string, stderr: string, files?: Record<string, string | Uint8Array>][] = [
   ["", "name one source: a file, - or --command; see --help"],
   ["a.csv b.csv", "name one source: a file, - or --command; see --help"],
@@ -594,14 +594,14 @@ ${CORRECT}`,
   ],
 ];
 
-test.concurrent("what cannot be sent is told in a few lines, with the place", async () => {
+test.concurrent("errors before sending take a few lines, with the position", async () => {
   for (const [index, [args, stderr, files]] of BAD.entries()) {
     const cwd = await folder(`bad-${index}`, files);
     expect(await backfill(args.split(" ").filter(Boolean), { cwd, env: NOWHERE }), args).toEqual(failed(stderr));
   }
 });
 
-test.concurrent("a mapping that cannot be loaded is named, and a variable that is not set", async () => {
+test.concurrent("a mapping that cannot be loaded and an unset variable are named", async () => {
   const cwd = await folder("mapping", {
     "a.csv": GOOD,
     "m.mjs": "export const map = 1;",
@@ -633,7 +633,7 @@ test.concurrent("a command that fails after some rows ends it", async () => {
 
 test.concurrent("a disk without room for the checkpoint ends it before anything is sent", async () => {
   const cwd = await folder("full", { "a.csv": GOOD });
-  // No file may grow: writing fails as on a full disk.
+  // No file can grow, so writing fails as on a full disk.
   expect(await backfill(["a.csv"], { cwd, env: NOWHERE, fileBlocksMax: 0 })).toEqual(
     failed(
       "cannot write the checkpoint a.csv.checkpoint.json: EFBIG: file too large, write; what was accepted is safe, so make room and start again",

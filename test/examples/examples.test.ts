@@ -8,7 +8,7 @@ import { expectedOf, type Expected } from "./support/expected.js";
 import { playLocally, type Played } from "./support/local.js";
 import { declaredIn, reachedBy } from "./support/reached.js";
 
-// For whoever changes a model or a story: EXAMPLES=write npx vitest run test/examples/examples.test.ts
+// After a change of a model or a story: EXAMPLES=write npx vitest run test/examples/examples.test.ts
 const WRITE = process.env["EXAMPLES"] === "write";
 
 const ROOT = path.resolve(import.meta.dirname, "../../examples");
@@ -31,20 +31,20 @@ describe.each(EXAMPLES)("examples/$name", (example) => {
     expect(compiled.warnings).toEqual([]);
   });
 
-  it("has the data that its stories tell", () => {
+  it("has the data of its stories", () => {
     expect(data).toBe(dataOf(example.stories));
   });
 
-  it("leaves the customers as expected.json says", async () => {
+  it("leaves customers as in expected.json", async () => {
     expect(stand(played, example.end)).toEqual(await readExpected(example));
   });
 
-  it("shows every part of its model at work", () => {
+  it("uses every part of its model", () => {
     const reached = reachedBy(data, played);
     expect(declaredIn(compiled.snapshot).filter((part) => !reached.has(part))).toEqual([]);
   });
 
-  it("names customers in its README that there are", async () => {
+  it("names only existing customers in its README", async () => {
     const readme = await readFile(path.join(example.directory, "README.md"), "utf8");
     const named = [...readme.matchAll(/`([a-z]+(?:-[a-z]+)+)`/g)].map(([, name]) => name!);
     expect(named.length).toBeGreaterThan(3);
@@ -53,7 +53,7 @@ describe.each(EXAMPLES)("examples/$name", (example) => {
   });
 });
 
-it("the index names files that there are, and what is in them", async () => {
+it("the index names existing files with their contents", async () => {
   const index = await readFile(path.join(ROOT, "README.md"), "utf8");
   const named = [...index.matchAll(/`(\w+\/model\/\w+\.ts)`(?: \(((?:`\w+`(?:, )?)+)\))?/g)];
   expect(named.length).toBeGreaterThan(30);

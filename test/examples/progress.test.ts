@@ -26,7 +26,7 @@ const start = (isTTY: boolean, options: Partial<Options> = {}, columns?: number)
   return new Progress({ output, unit: "rows", total: 20_000, ...options });
 };
 
-test("on a terminal, one line is written anew, and left before anything else is printed", () => {
+test("on a terminal, one line is rewritten, and ended before anything else is printed", () => {
   const progress = start(true);
   vi.advanceTimersByTime(2_000);
   progress.update(4_000);
@@ -46,13 +46,13 @@ test("on a terminal, one line is written anew, and left before anything else is 
   ]);
 });
 
-test("on a narrow one, the line is cut, as a longer one could not be written anew", () => {
+test("on a narrow terminal, the line is cut, because a longer one could not be rewritten", () => {
   const progress = start(true, {}, 20);
   progress.update(0);
   expect(written).toEqual(["\r\u001b[2K0 of 20,000 rows, 0"]);
 });
 
-test("elsewhere, a line comes every five seconds, and what slows it down once in a row", () => {
+test("elsewhere, a line is printed every five seconds, and the same delay only once in a row", () => {
   const progress = start(false);
   for (const second of [1, 2, 3, 4, 5, 6]) {
     vi.advanceTimersByTime(1_000);

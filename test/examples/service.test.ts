@@ -8,13 +8,13 @@ import { EXAMPLES, readData, readExpected } from "./support/examples.js";
 import { expectedOf } from "./support/expected.js";
 import { playLocally } from "./support/local.js";
 
-/** How many requests are evaluated at once: what comes of them does not depend on it. */
+/** The number of requests that are evaluated together, which does not affect the result. */
 const TURN = 100;
 
 const db = await useDatabase();
 
 describe.each(EXAMPLES)("examples/$name in the service", (example) => {
-  it("leaves the customers as svc dev and expected.json have them", async () => {
+  it("leaves customers as in svc dev and expected.json", async () => {
     const compiled = await compileProject(example.directory);
     if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics, null, 2));
     const environment = await TestEnvironment.create(db.sql, compiled.snapshot);
@@ -37,7 +37,7 @@ describe.each(EXAMPLES)("examples/$name in the service", (example) => {
   });
 });
 
-/** Requests that are evaluated together. What a late event finds was evaluated before it came. */
+/** Groups requests that are evaluated together. Everything before a late event is evaluated first. */
 function turnsOf(requests: readonly Request[]): Request[][] {
   const turns: Request[][] = [];
   let open: Request[] = [];
@@ -67,7 +67,7 @@ function iso(instant: number): string {
   return new Date(instant).toISOString();
 }
 
-/** Events are numbered by what else was sent, and customers are created when their batch comes: both depend on the turns. */
+/** Without event ids and creation times, which depend on the turns. */
 function comparable(document: StateDocument): unknown {
   return JSON.parse(JSON.stringify({ ...document, createdAt: null }).replace(/"evt_[0-9a-f]+"/g, '"evt"'));
 }

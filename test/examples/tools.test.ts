@@ -24,10 +24,10 @@ describe("stories", () => {
   const a = new Story("a", BEGIN).becomes(0, { plan: "pro" }).does(0, "login", { mobile: true });
   const late = new Story("b", BEGIN).arrives(2).does(1, "login").does(0.5, "login").does(3, "login");
 
-  it("become lines in the order in which they reach the service, and of one moment as they happened", () => {
+  it("become lines in the order of arrival, and for the same moment in the order of events", () => {
     const lines = dataOf([late, a.every(2, 1, 4, "used")]).trimEnd();
-    const told = lines.split("\n").map((line) => JSON.parse(line) as { customerId: string; timestamp?: string });
-    expect(told.map(({ customerId, timestamp }) => `${customerId} ${timestamp ?? "-"}`)).toEqual([
+    const operations = lines.split("\n").map((line) => JSON.parse(line) as { customerId: string; timestamp?: string });
+    expect(operations.map(({ customerId, timestamp }) => `${customerId} ${timestamp ?? "-"}`)).toEqual([
       "a -",
       `a ${BEGIN}`,
       "a 2026-01-06T09:00:00.000Z",
@@ -37,22 +37,22 @@ describe("stories", () => {
       "a 2026-01-08T09:00:00.000Z",
     ]);
     const login = { customerId: "a", event: "login", properties: { mobile: true }, timestamp: BEGIN };
-    expect(told[1]).toEqual({ ...login, idempotencyKey: "a/2" });
+    expect(operations[1]).toEqual({ ...login, idempotencyKey: "a/2" });
   });
 
-  it("are accepted as they happen, traits with the event after them, and at once where they are late", () => {
+  it("are accepted as they happen, traits together with the next event, and late ones separately", () => {
     const requests = requestsOf(dataOf([a, late]));
     expect(requests.map(({ at }) => at)).toEqual([0, 1, 1, 1, 3, 3].map(day));
     expect(requests.map(({ operations }) => operations.length)).toEqual([2, 1, 1, 1, 1, 1]);
   });
 
-  it("are refused where a time is missing", () => {
+  it("are refused if a timestamp is missing", () => {
     expect(() => requestsOf('{"customerId": "a", "event": "login"}')).toThrow("line 1: the event has no timestamp");
     expect(() => requestsOf('{"type": "identify", "customerId": "a", "traits": {}}')).toThrow("put it before an event");
   });
 });
 
-it("play.ts sends the data to svc dev, which ends as the tests do", async () => {
+it("play.ts sends the data to svc dev, with the same result as in the tests", async () => {
   const compiled = await compileProject(ecommerce.directory);
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
   const data = await readData(ecommerce);
@@ -77,13 +77,13 @@ it("play.ts sends the data to svc dev, which ends as the tests do", async () => 
   );
 });
 
-it("examples/README.md plays one as it says, and shows where a customer stands and why", async () => {
+it("examples/README.md plays an example as written, and shows a customer's state and explanation", async () => {
   const blocks = docBlocks(await readFile(path.join(ROOT, "examples/README.md"), "utf8"));
   const { code } = blocks.find(({ heldBy }) => heldBy.includes("test/examples/tools.test.ts"))!;
   const port = String(await freePort());
   const script = code
     .replaceAll("4401", port)
-    // The tests build before; a person waits until the line about the address is there.
+    // The tests build first; a person waits for the line with the address.
     .replace(/^npm run .*\n/, "")
     .replace(
       /(svc\.js dev .*)&\n/,

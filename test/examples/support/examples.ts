@@ -7,7 +7,7 @@ import * as saas from "../../../examples/saas/stories.js";
 import { dataOf, type Story } from "../../../examples/tools/story.js";
 import type { Expected } from "./expected.js";
 
-/** An example: its folder, and whose lives its data tells. */
+/** An example: its directory, and the customers in its data. */
 export interface Example {
   name: string;
   directory: string;
@@ -22,7 +22,7 @@ export const EXAMPLES: readonly Example[] = Object.entries({ saas, ecommerce, ma
   ...story,
 }));
 
-/** The data of an example as its file holds it. */
+/** The data file of an example. */
 export function readData({ directory }: Example): Promise<string> {
   return readFile(path.join(directory, "data.jsonl"), "utf8");
 }

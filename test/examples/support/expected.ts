@@ -1,6 +1,6 @@
 import type { StateDocument } from "../../../src/engine/index.js";
 
-/** Where customers stand at an instant, and all that was told of them on the way, for people to read. */
+/** The state of customers at an instant and all their emissions, readable by people. */
 export interface Expected {
   at: string;
   customers: Record<string, ExpectedCustomer>;
@@ -18,7 +18,7 @@ interface ExpectedCustomer {
   emissions: string[];
 }
 
-/** An emission, as the timeline has it. */
+/** An emission as in the timeline. */
 export interface Emission {
   at: string;
   type: string;
@@ -26,7 +26,7 @@ export interface Emission {
   metadata: object;
 }
 
-/** What `expected.json` says of a customer: without ids, which depend on what else was sent. */
+/** A customer in `expected.json`, without ids, which depend on the other data. */
 export function expectedOf(document: StateDocument, emissions: readonly Emission[]): ExpectedCustomer {
   const { lifecycle, lifecycleEnteredAt, health, journeys, segments, signals } = document;
   return {
@@ -59,24 +59,24 @@ function journeyOf({
   }
 }
 
-/** What an emission's type does not say yet. */
+/** The details of an emission that its type does not say. */
 function detailOf({ source, metadata }: Emission): string {
-  const said = metadata as Record<string, string | number | null>;
+  const details = metadata as Record<string, string | number | null>;
   switch (source) {
     case "lifecycle":
-      return said["previous_lifecycle"] === null ? "" : ` from ${said["previous_lifecycle"]}`;
+      return details["previous_lifecycle"] === null ? "" : ` from ${details["previous_lifecycle"]}`;
     case "journey":
-      return ` ${said["journey"]}${said["step"] === undefined ? "" : ` ${said["step"]}`}`;
+      return ` ${details["journey"]}${details["step"] === undefined ? "" : ` ${details["step"]}`}`;
     case "health":
-      return ` to ${said["new_band"]} (${said["overall"]})`;
+      return ` to ${details["new_band"]} (${details["overall"]})`;
     case "rule":
-      return ` by ${said["rule"]}`;
+      return ` by ${details["rule"]}`;
     default:
-      return ` ${said[source]}`;
+      return ` ${details[source]}`;
   }
 }
 
-/** An instant without the seconds that it does not have. */
+/** An instant without zero seconds. */
 function short(instant: string | null): string {
   return instant === null ? "never" : instant.replace(/(:00)?\.000Z$/, "Z");
 }

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { listen } from "../../support/listen.js";
 
-/** What a gate does with one batch: `pass` sends it on, and resolves with what was answered; `reply` answers the sender. */
+/** Handles one batch: `pass` forwards it and resolves with the answer; `reply` answers the sender. */
 export type Keeper = (
   number: number,
   pass: () => Promise<Answer>,
@@ -17,12 +17,12 @@ export interface Answer {
 
 export interface Gate {
   url: string;
-  /** How many batches came so far. */
+  /** The number of batches so far. */
   batches: () => number;
   close: () => void;
 }
 
-/** Stands between a sender and a service, so that something can happen at an exact point of a request. Where the keeper fails, the connection breaks. Other requests than batches pass. */
+/** A proxy that lets a test act at an exact point of a request. If the keeper fails, the connection breaks. Requests other than batches pass. */
 export async function openGate(serviceUrl: string, keeper: Keeper): Promise<Gate> {
   let batches = 0;
   const server = createServer((request, response) => {

@@ -3,16 +3,16 @@ import type { Effect } from "../../../src/engine/index.js";
 import { TestClock } from "../../../src/local/clock.js";
 import { LocalEngine, type LocalModel, type RequestOperation } from "../../../src/local/engine.js";
 
-/** What `svc dev` made of a file of operations. */
+/** The result of `svc dev` for a file of operations. */
 export interface Played {
   engine: LocalEngine;
   effects: readonly Effect[];
 }
 
 /**
- * Plays a file of operations to the local engine as it happened, up to an instant.
+ * Replays a file of operations in the local engine in real order, up to an instant.
  *
- * @throws {ApiError} where the model's schema refuses an operation
+ * @throws {ApiError} if the model's schema refuses an operation
  */
 export function playLocally(model: LocalModel, data: string, end: string): Played {
   const requests = requestsOf(data);

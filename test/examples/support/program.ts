@@ -5,7 +5,7 @@ import path from "node:path";
 
 const DIRECTORY = path.resolve(import.meta.dirname, "../../../examples/backfill");
 
-/** What a run printed, but for its progress, and how it ended: its exit code, or the signal that ended it. */
+/** The output of a run without its progress, and its exit code, or the signal that ended it. */
 export interface Outcome {
   stdout: string;
   stderr: string;
@@ -15,15 +15,15 @@ export interface Outcome {
 export interface ProgramOptions {
   cwd: string;
   env?: Readonly<Record<string, string>>;
-  /** On standard input, which is empty otherwise. */
+  /** Standard input; empty by default. */
   input?: string;
-  /** Is given the process at its start. */
+  /** Called with the process when it starts. */
   onStart?: (child: ChildProcess) => void;
-  /** The most that a file may grow to, in blocks; pipes are none. */
+  /** The maximal file size in blocks; does not apply to pipes. */
   fileBlocksMax?: number;
 }
 
-/** Runs `node backfill.mjs` as a person does. Time is told in UTC. */
+/** Runs `node backfill.mjs` like a user, in UTC. */
 export async function backfill(
   args: readonly string[],
   { cwd, env = {}, input = "", onStart, fileBlocksMax }: ProgramOptions,
@@ -33,16 +33,16 @@ export async function backfill(
   const [program, ...argv] = fileBlocksMax === undefined ? command : [...limit, ...command];
   const child = spawn(program!, argv, { cwd, env: { PATH: process.env["PATH"], ...env } });
   onStart?.(child);
-  // It need not read what it does not want.
+  // The program can end without reading its input.
   child.stdin.on("error", () => undefined).end(input);
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
   return { stdout: withoutProgress(stdout), stderr, code: child.signalCode ?? child.exitCode! };
 }
 
-/** A file beside the program. */
+/** The path of a file next to the program. */
 export const beside = (name: string): string => path.join(DIRECTORY, name);
 
-/** How far it is, is told where that takes longer than some seconds. */
+/** Removes progress lines, which slow runs print. */
 export function withoutProgress(output: string): string {
   return output.replaceAll(/^.*(\d a second(, about .* left)?|wait for evaluation)\n/gm, "");
 }

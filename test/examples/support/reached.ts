@@ -3,22 +3,22 @@ import type { Effect } from "../../../src/engine/index.js";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import type { Played } from "./local.js";
 
-/** All that can be seen at work of a model, a line for each: `event login`, `transition trial → churned`, `step onboarding invite_team`, … */
+/** Everything of a model that can be observed, one line each: `event login`, `transition trial → churned`, `step onboarding invite_team`, … */
 export function declaredIn(snapshot: Snapshot): string[] {
   const { events, traits, lifecycle, journeys, segments, health, rules, signals } = snapshot;
   const properties = Object.entries(events).flatMap(([event, schema]) =>
     Object.keys(schema.properties).map((property) => `property ${event}.${property}`),
   );
   const states = lifecycle?.states ?? [];
-  // The end is the same from wherever it is reached: once is enough.
-  const ends = new Set(states.filter(({ terminal }) => terminal).map(({ name }) => name));
+  // A terminal state needs to be reached only once, from any state.
+  const terminals = new Set(states.filter(({ terminal }) => terminal).map(({ name }) => name));
   return [
     ...Object.keys(events).map((event) => `event ${event}`),
     ...properties,
     ...Object.keys(traits).map((trait) => `trait ${trait}`),
     ...states.map(({ name }) => `state ${name}`),
     ...states.flatMap(({ name, transitions }) =>
-      transitions.filter(({ to }) => !ends.has(to)).map(({ to }) => `transition ${name} → ${to}`),
+      transitions.filter(({ to }) => !terminals.has(to)).map(({ to }) => `transition ${name} → ${to}`),
     ),
     ...journeys.flatMap(({ id, steps, expiresAfter }) => [
       ...steps.map((step) => `step ${id} ${step.id}`),
@@ -32,7 +32,7 @@ export function declaredIn(snapshot: Snapshot): string[] {
   ];
 }
 
-/** Which of these lines some customer reached at some time. */
+/** The lines that any customer reached at any time. */
 export function reachedBy(data: string, { effects }: Played): Set<string> {
   const reached = new Set(effects.flatMap(shownBy));
   for (const { event, properties = {}, traits = {} } of requestsOf(data).flatMap(({ operations }) => operations)) {

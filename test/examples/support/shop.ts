@@ -6,18 +6,18 @@ import { newCredential } from "../../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { startServiceProcess } from "../../support/service-process.js";
 
-/** A service with its workers, in a process of its own, and an organization whose projects have the model of examples/retail. */
+/** A service with its workers in a separate process, and an organization whose projects have the model of examples/retail. */
 export interface Shop {
   db: TestDatabase;
   url: string;
-  /** A new project, of an organization of its own where one is named; the variables are those that a backfill into its test environment needs. */
+  /** Creates a project, in a separate organization if one is named. Returns the variables for a backfill into its test environment. */
   project(slug: string, organization?: string): Promise<Record<string, string>>;
   stop(): Promise<void>;
 }
 
 export async function openShop(): Promise<Shop> {
   const db = await createDatabase();
-  // Timers follow at once: no test is about how long they are held back.
+  // Timers fire soon after late events: no test depends on the settling time.
   const service = await startServiceProcess(db.url, { SVC_SETTLE_SECONDS: "1" });
   const owner = async (slug: string) => {
     const token = newCredential("token");
@@ -57,7 +57,7 @@ export async function openShop(): Promise<Shop> {
 const HEADER = "invoice_no,customer_id,placed_at,lines,units,amount,country";
 const HOUR_MS = 3_600_000;
 
-/** Orders as orders.csv has them, by customer and time, of two years that are long over. */
+/** Orders as in orders.csv, by customer and time, from two years in the past. */
 export function ordersCsv(rows: number, customers = 50): string {
   const each = Math.ceil(rows / customers);
   const lines = Array.from({ length: rows }, (_, i) => {
