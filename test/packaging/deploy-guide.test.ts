@@ -9,7 +9,7 @@ import { readConfig } from "../../src/server/config.js";
 import { createDatabase } from "../support/database.js";
 import { docBlocks } from "../support/doc-blocks.js";
 
-// What of docs/deploy.md needs a machine of its own: no container and no systemd runs here. What it names is there, and what it sets is understood.
+// The parts of docs/deploy.md that need a machine: containers and systemd do not run here, but names must exist and settings be understood.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const TEST = "test/packaging/deploy-guide.test.ts";
@@ -18,7 +18,7 @@ const blocks = docBlocks(readFileSync(path.join(ROOT, "docs/deploy.md"), "utf8")
 );
 const blockWith = (text: string) => blocks.find(({ code }) => code.includes(text))!.code;
 
-test("each of its blocks is one of these", () => {
+test("it has exactly these blocks", () => {
   expect(blocks.map(({ code }) => code.split("\n")[0])).toEqual([
     "create role svc login createrole password '…';",
     "docker compose up --build --detach",
@@ -28,7 +28,7 @@ test("each of its blocks is one of these", () => {
   ]);
 });
 
-test("its statements make a user and a database of that user's", async () => {
+test("its statements create a user and a database that the user owns", async () => {
   const db = await createDatabase();
   const { sql } = db;
   const name = `svc_guide_${randomBytes(6).toString("hex")}`;
@@ -46,7 +46,7 @@ test("its statements make a user and a database of that user's", async () => {
   }
 });
 
-test("its containers are services of compose.yaml, and svc-server understands what they are told", async () => {
+test("its containers are services of compose.yaml, and svc-server knows their options", async () => {
   const { services } = parseYaml(readFileSync(path.join(ROOT, "compose.yaml"), "utf8")) as { services: object };
   const [, service, command] = /^docker compose run --rm (\S+) (.+)$/m.exec(blockWith("docker"))!;
   expect(Object.keys(services)).toContain(service);
@@ -59,7 +59,7 @@ test("its containers are services of compose.yaml, and svc-server understands wh
   for (const option of options.filter((word) => word.startsWith("--"))) expect(stdout).toContain(option);
 });
 
-test("its units are there", () => {
+test("its units exist", () => {
   const units = [...blockWith("systemctl enable").matchAll(/ (svc-\w+@)\w+/g)].map(([, unit]) => unit!);
   expect(units).toHaveLength(4);
   expect(units.filter((unit) => !existsSync(path.join(ROOT, `deploy/systemd/${unit}.service`)))).toEqual([]);
@@ -75,7 +75,7 @@ test("its variables are those of the service", () => {
   });
 });
 
-test("the units, the image and npm start start Node.js with the same option, which it names", () => {
+test("the units, the image and npm start use the same Node.js option, which it names", () => {
   const textOf = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
   const { scripts } = JSON.parse(textOf("package.json")) as { scripts: { start: string } };
   const [, option] = /^node (--\S+) bin/.exec(scripts.start)!;
@@ -84,7 +84,7 @@ test("the units, the image and npm start start Node.js with the same option, whi
     expect(/\bNODE_OPTIONS=(.*)/.exec(textOf(file))?.[1], file).toBe(option);
 });
 
-test("its commands for PgBouncer are bash, and take files that there are", async () => {
+test("its commands for PgBouncer are valid bash, and use existing files", async () => {
   const code = blockWith("apt-get install pgbouncer");
   await promisify(execFile)("bash", ["-n", "-c", code]);
   const files = [...code.matchAll(/\s(deploy\/\S+)/g)].map(([, file]) => file!);

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Runs a program as if by that version of Node.js. */
+/** Runs a program as if under this version of Node.js. */
 function runAs(version: string, program: string): Promise<{ stderr: string; failed: boolean }> {
   const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } })`;
   const args = ["--import", `data:text/javascript,${encodeURIComponent(pretend)}`, `${ROOT}/bin/${program}`, "--help"];

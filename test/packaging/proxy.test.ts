@@ -15,7 +15,7 @@ import { useDirectory } from "../support/directory.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 import { blocksOf } from "./support/guide.js";
 
-// The service behind Debian's nginx, as docs/deploy.md configures it, with a certificate of the test's own.
+// The service behind Debian's nginx as configured in docs/deploy.md, with a test certificate.
 
 const PROGRAM = "/usr/sbin/nginx";
 const HOST = "svc.example.com";
@@ -90,7 +90,7 @@ async function ask(method: string, address: string, headers: Record<string, stri
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
 }
 
-test("pages behind the proxy set cookies for https, and lead to the public address", async () => {
+test("pages behind the proxy set cookies for https, and redirect to the public address", async () => {
   const { status, headers } = await ask("GET", "/login");
   expect(status).toBe(200);
   expect(headers["set-cookie"]?.length).toBeGreaterThan(0);
@@ -100,7 +100,7 @@ test("pages behind the proxy set cookies for https, and lead to the public addre
   expect(JSON.parse(refused.body)).toMatchObject({ error: { docs: expect.stringMatching(`^https://${HOST}/docs/`) } });
 });
 
-test("a batch larger than what proxies let through unless told is for the service to answer", async () => {
+test("a batch larger than a proxy's default limit reaches the service", async () => {
   const headers = { Authorization: "Bearer svc_test_x", "Content-Type": "application/json" };
   const { status, body } = await ask("POST", "/v1/events/batch", headers, " ".repeat(20_000_000));
   expect(status).toBe(401);

@@ -6,11 +6,11 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import { INSTALL_MS_MAX, installed } from "../support/debian.js";
 import { useDirectory } from "../support/directory.js";
 
-// The units, as systemd reads them. It runs in no container, so that they work is for a machine to show; their commands are run by package.test.ts.
+// The units as systemd parses them. systemd does not run in containers, so they are not started here; package.test.ts runs their commands.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const ANALYZE = "/usr/bin/systemd-analyze";
-/** As far as `systemd-analyze security` goes, of 100: the service needs the network, and memory for what it compiles. */
+/** The maximal exposure, out of 100, in `systemd-analyze security`: the service needs the network, and executable memory for compiled code. */
 const EXPOSURE_MAX = 20;
 const UNITS = ["svc-all.service", "svc-http@4400.service", "svc-worker@1.service"];
 
@@ -33,7 +33,7 @@ beforeEach((context) => {
   if (skipped !== null) context.skip(skipped);
 });
 
-/** What systemd-analyze says; rejects where it finds a fault. */
+/** The output of systemd-analyze; rejects if it finds a fault. */
 async function analyze(...argv: string[]): Promise<string> {
   const env = { PATH: process.env["PATH"], SYSTEMD_UNIT_PATH: `${directory}:` };
   const { stdout, stderr } = await promisify(execFile)(ANALYZE, argv, { cwd: directory, env });
@@ -44,7 +44,7 @@ test("systemd finds no fault in the units", async () => {
   expect(await analyze("verify", "--man=no", ...UNITS)).toBe("");
 });
 
-test.each(UNITS)("%s has little that it may do", async (unit) => {
+test.each(UNITS)("%s has few privileges", async (unit) => {
   const file = path.join(directory, unit.replace(/@.*\./, "@."));
   const security = ["security", "--no-pager", "--offline=true", `--threshold=${EXPOSURE_MAX}`];
   expect(await analyze(...security, file)).toMatch(/Overall exposure level for \S+: \d\.\d OK/);

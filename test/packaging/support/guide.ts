@@ -6,13 +6,13 @@ import { expect } from "vitest";
 
 const guide = readFileSync(new URL("../../../docs/deploy.md", import.meta.url), "utf8");
 
-/** A block of docs/deploy.md, and what stands below it as its answer. */
+/** A block of docs/deploy.md with the answer below it. */
 export interface Block {
   code: string;
   answer: string | undefined;
 }
 
-/** The blocks of the guide that it says a test runs, in order. */
+/** The blocks of the guide that are marked as run by a test, in order. */
 export function blocksOf(test: string): Block[] {
   const marked = new RegExp(
     `<!-- ${test} runs this block -->\n\n\`\`\`\\w+\n(.*?)^\`\`\`\n(?:\n\`\`\`\n(.*?)\n\`\`\`)?`,
@@ -21,7 +21,7 @@ export function blocksOf(test: string): Block[] {
   return [...guide.matchAll(marked)].map(([, code, answer]) => ({ code: code!, answer }));
 }
 
-/** Answers what a script of bash prints, where it ends well. */
+/** Returns the output of a bash script, which must succeed. */
 export async function bash(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
   const child = spawn("bash", ["-euo", "pipefail", "-c", script], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   const [output, errors, [code]] = await Promise.all([

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 const ROOT = path.resolve(import.meta.dirname, "../../..");
 const execute = promisify(execFile);
 
-/** A package as `npm run pack` makes it. */
+/** A package as created by `npm run pack`. */
 export interface Packed {
   /** The archive. */
   file: string;
@@ -14,7 +14,7 @@ export interface Packed {
   files: string[];
 }
 
-/** Packs the packages of the project into a directory, built as they are for a release; by name. */
+/** Packs the packages of the project into a directory, built as for a release. Returns them by name. */
 export async function packAll(directory: string): Promise<Record<string, Packed>> {
   const { stdout } = await execute("npm", ["run", "--silent", "pack", directory], { cwd: ROOT });
   const made = stdout.trim().split("\n");
@@ -27,7 +27,7 @@ export async function packAll(directory: string): Promise<Record<string, Packed>
   return Object.fromEntries(await Promise.all(packed));
 }
 
-/** Of all files in a folder, and in those that it holds; one that has several names there counts once, as esbuild's program. */
+/** The total size of all files in a directory tree; a file with several hard links, such as esbuild's program, counts once. */
 export async function bytesOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
