@@ -168,16 +168,16 @@ it("7. The local engine needs no credentials.", async () => {
 it("8. Keys are printed exactly once at project creation: no later answer holds them, and the service keeps their hashes only.", async () => {
   const keys = await newProject("once");
   expectBatchTaken(await fixture.batch([event], bearer(keys.test)), 1);
-  const told = await fixture.service.db.sql<
+  const rows = await fixture.service.db.sql<
     { text: string }[]
   >`select to_jsonb(k)::text as text from svc.api_keys as k`;
   for (const path of ["config-versions", "customers", "webhooks", "overview"]) {
     const { status, body } = await fixture.admin("GET", `/projects/once/${path}`);
     expect(status).toBe(200);
-    told.push({ text: JSON.stringify(body) });
+    rows.push({ text: JSON.stringify(body) });
   }
   for (const key of [keys.test, keys.live]) {
     const secret = key.slice("svc_test_".length + 4);
-    expect(told.filter(({ text }) => text.includes(secret))).toEqual([]);
+    expect(rows.filter(({ text }) => text.includes(secret))).toEqual([]);
   }
 });

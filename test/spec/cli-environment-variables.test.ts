@@ -11,7 +11,7 @@ const fixture = useSpec();
 const whoami = (env: Record<string, string>) => svc(["whoami"], { env: { SVC_API_URL: fixture.service.url, ...env } });
 const session = () => ({ SVC_ACCESS_TOKEN: fixture.owner.token, SVC_ORGANIZATION: fixture.owner.organizationId });
 
-/** Sends one event; answers the environment where it was stored, or what was said. */
+/** Sends one event; returns the environment where it was stored, or the error. */
 async function send(env: Record<string, string>, ...options: string[]): Promise<string> {
   const argv = ["events", "send", "e", "--customer", "c", "--json", ...options];
   const cwd = await project({});

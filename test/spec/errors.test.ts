@@ -27,7 +27,7 @@ const fixture = useSpec();
 const event = { customerId: "c", event: "e" };
 const sql = () => fixture.service.db.sql;
 
-/** The two endpoints, with a body that is right for each. */
+/** The two endpoints, with a valid body for each. */
 const ENDPOINTS: [path: string, send: (fixture: SpecFixture, headers?: Record<string, string>) => Promise<Reply>][] = [
   ["POST /v1/events", (to, headers) => to.single(event, headers)],
   ["POST /v1/events/batch", (to, headers) => to.batch([event], headers)],
@@ -103,7 +103,7 @@ describe.each(ENDPOINTS)("%s", (_endpoint, send) => {
   });
 
   describe("| 5xx | server error | temporary failure |", () => {
-    it("500 says nothing of its cause, and the same request is accepted once that is mended", async () => {
+    it("500 does not reveal its cause, and the same request is accepted once that is fixed", async () => {
       await sql()`alter table svc.events rename to events_away`;
       try {
         expectRefused(await send(fixture), 500, SERVER_ERROR);
@@ -113,7 +113,7 @@ describe.each(ENDPOINTS)("%s", (_endpoint, send) => {
       expect((await send(fixture)).status).toBe(202);
     });
 
-    it("503 while the database is away, with the seconds to wait", async () => {
+    it("503 while the database is unavailable, with the seconds to wait", async () => {
       const reply = await withoutDatabase(fixture.service.db, () => send(fixture));
       const { reason } = (reply.body as { error: { reason?: string } }).error;
       expectRefused(reply, 503, unavailable(reason));

@@ -8,7 +8,7 @@ import { expectBatchTaken, expectTaken, limitHeaders } from "./support/answers.j
 import { useSpec } from "./support/fixture.js";
 import { rateLimited } from "./support/refusals.js";
 
-// Section "Limits". Those of operations and batches are in their sections: what is at a limit is accepted and reads back, one more is refused.
+// Section "Limits". Those of operations and batches are in their sections: values at a limit are accepted and read back, one more is refused.
 
 const fixture = useSpec();
 
@@ -19,20 +19,20 @@ describe("| rate limiting | per API key; each batch operation counts as one even
   beforeEach(() => setAllowance(fixture, { perSecond: 2, left: 10 }));
   afterAll(() => resetAllowance(fixture));
 
-  it("both endpoints take from the same allowance, a batch as often as it has operations", async () => {
+  it("both endpoints use the same allowance, and each operation of a batch counts", async () => {
     const identify = { type: "identify", customerId: "c", traits: {} };
     expect(limitHeaders(await fixture.single(event))).toMatchObject({ "RateLimit-Remaining": "9" });
     expect(limitHeaders(await fixture.batch([event, identify, event]))).toMatchObject({ "RateLimit-Remaining": "6" });
   });
 
-  it("what is left is accepted, one more is refused whole", async () => {
+  it("as many operations as remain are accepted, and a batch with one more is refused as a whole", async () => {
     await fixture.refuses(() => fixture.batch(Array(11).fill(event)), 429, rateLimited(2, 11, 10));
     expectBatchTaken(await fixture.batch(Array(10).fill(event)), 10);
     await fixture.refuses(() => fixture.single(event), 429, rateLimited(2, 1, 0));
     await fixture.refuses(() => fixture.batch([event]), 429, rateLimited(2, 1, 0));
   });
 
-  it("each API key has its own", async () => {
+  it("each API key has its own allowance", async () => {
     expectBatchTaken(await fixture.batch(Array(10).fill(event)), 10);
     expect((await fixture.single(event)).status).toBe(429);
     expectTaken(await fixture.single(event, { Authorization: `Bearer ${fixture.keys.live}` }));
@@ -59,7 +59,7 @@ describe("| rate limiting | per API key; each batch operation counts as one even
       expect(limitHeaders(reply)).toMatchObject({ "Retry-After": "46", "RateLimit-Reset": "46" });
     });
 
-    it("refusals for other reasons tell the allowance too, and take nothing of it", async () => {
+    it("refusals for other reasons have the headers too, and use no allowance", async () => {
       for (const reply of [await fixture.single({}), await fixture.batch([]), await fixture.single("{")]) {
         expect(reply.status).toBe(400);
         expect(limitHeaders(reply)).toMatchObject({
@@ -107,7 +107,7 @@ describe("| default list sizes | events 20, customers 50, rule logs 50, segment 
 });
 
 it("| local engine port | 4401 default | `svc dev` |", async () => {
-  // Somebody listens there; if it is not this test, then another program, which is as good.
+  // The port must be in use; whether by this test or another program does not matter.
   const other = createServer();
   await new Promise<unknown>((resolve) => other.once("error", resolve).listen(4401, "127.0.0.1", () => resolve(0)));
   onTestFinished(() => void other.close());

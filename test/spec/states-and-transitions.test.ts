@@ -83,7 +83,7 @@ it("| Environments | `test`, `live` |: each has its own data, and there is no ot
 });
 
 describe("Late ingestion loads the customer's full retained history but starts from current derived state.", () => {
-  it("a late event counts together with all that was sent before", async () => {
+  it("a late event counts together with everything that was sent before", async () => {
     await take("late", "signed_up", "used");
     expect((await fixture.customer("late")).lifecycle).toBe("trial");
     await send("late", "used", "2020-01-01T00:00:00Z");
@@ -91,7 +91,7 @@ describe("Late ingestion loads the customer's full retained history but starts f
     expect((await fixture.customer("late")).lifecycle).toBe("activated");
   });
 
-  it("a terminal lifecycle state stays, where a replay from zero would have taken another way", async () => {
+  it("a terminal lifecycle state stays, although a replay from zero would take another path", async () => {
     await take("ended", "signed_up", "cancelled");
     for (const day of ["01", "02"]) await send("ended", "used", `2020-01-${day}T00:00:00Z`);
     await send("ended", "signed_up", "2019-12-31T00:00:00Z");

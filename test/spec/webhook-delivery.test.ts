@@ -28,7 +28,7 @@ afterEach(async () => {
   await sql()`delete from svc.webhooks`;
 });
 
-/** A receiver, and a webhook of the environment that sends it these types of events. */
+/** A receiver, with a webhook that sends it these types of events. */
 async function receive(answer?: Answer, types = ["customer.activated"]): Promise<Receiver & { webhookId: string }> {
   const receiver = await startReceiver(answer);
   closing.push(() => receiver.close());
@@ -92,13 +92,13 @@ it("1. Delivery is at least once. A worker crash after the receiver accepted a r
     await tx`select pg_terminate_backend(${backend}::integer, 10000)`;
   });
   expect(await attemptsOf(sql(), receiver.webhookId)).toEqual([]);
-  // As later, when the worker is taken for dead.
+  // As later, when the worker is presumed dead.
   await expireLeases(sql());
   await deliverer().idle();
   expect(receiver.requests).toHaveLength(2);
   expect(receiver.requests[1]!.body).toBe(receiver.requests[0]!.body);
   expect(idsOf(receiver)[1]).toBe(idsOf(receiver)[0]);
-  // The log has what is known: one attempt, not the one whose outcome died with the worker.
+  // The log has one attempt, without the one whose outcome was lost with the worker.
   expect(await attemptsOf(sql(), receiver.webhookId)).toMatchObject([{ attempt: 1, status_code: 200 }]);
   expect(await sql()`select status, attempts from svc.deliveries where webhook_id = ${receiver.webhookId}`).toEqual([
     { status: "delivered", attempts: 1 },
@@ -110,7 +110,7 @@ it("2. Header `svc-event-id` carries a stable identifier. The same value is `id`
   const pump = deliverer();
   await activate("retried");
   await pump.idle();
-  // Of itself, each retry would wait for some time.
+  // By default, each retry would wait for some time.
   for (const requests of [1, 2, 3, 4]) {
     expect(receiver.requests).toHaveLength(requests);
     await makeDue(sql());
@@ -176,7 +176,7 @@ it("4. Recompute can append corrective and expiration emissions, so matching web
   );
   const worker = recomputer(fixture.service.db);
   closing.push(() => worker.stop());
-  /** Recomputes the customer, and answers the document of the job. */
+  /** Recomputes the customer, and returns the document of the job. */
   const recompute = async () => {
     const body = { customerId: "recomputed" };
     const reply = await fixture.admin("POST", "/projects/app/recomputes?env=test", { body });
@@ -201,7 +201,7 @@ it("4. Recompute can append corrective and expiration emissions, so matching web
     {
       id: expiredId,
       type: "journey.expired",
-      // When it was due, not when it was found.
+      // At its due instant, not when it was noticed.
       timestamp: "2026-03-05T10:00:00.000Z",
       data: { ...shared, source: "journey", metadata: { journey: "start" } },
     },

@@ -40,7 +40,7 @@ describe("Covers …", () => {
     const [first, second] = models.map(hashSnapshot) as [string, string];
     expect(await deploy(models[0])).toEqual(deployed("v1", first, true));
     expect(await deploy(models[1])).toEqual(deployed("v2", second, true));
-    // The same model as the active one makes none.
+    // Deploying the active model again creates no version.
     expect(await deploy(models[1])).toMatchObject({ body: { version: "v2", created: false } });
     expect(await answer("GET", "/projects/app/config-versions")).toEqual({
       status: 200,

@@ -8,7 +8,7 @@ import { badTimestamp, NOT_FOUND } from "../support/refusals.js";
 
 const fixture = useSpec();
 
-/** A record of the caller's own, sent as an event: explicit timestamp, and a key that is always the same for it. */
+/** A record of the caller as an event, with an explicit timestamp and a deterministic key. */
 const record = (n: number) => ({
   customerId: `c${n % 7}`,
   event: "imported",
@@ -39,13 +39,13 @@ describe("Historical data is sent as track operations through `POST /v1/events/b
     expect(row).toEqual({ events: 1000, first: "2024-01-01T00:00:00.000Z", last: "2024-12-30T00:00:00.000Z" });
   });
 
-  it("what is sent again after a lost answer stores nothing twice", async () => {
+  it("a repetition after a lost answer stores nothing twice", async () => {
     const first = await fixture.batch(records(5000, 300));
     expectBatchTaken(first, 300);
     const stored = await fixture.stored();
     expectAccepted(await fixture.batch(records(5000, 300)), first.body);
     expect(await fixture.stored()).toEqual(stored);
-    // The next chunk may reach back into what is there already.
+    // The next chunk can overlap with stored records.
     expectBatchTaken(await fixture.batch(records(5200, 300)), 300);
     expect((await fixture.stored()).events - stored.events).toBe(200);
   });

@@ -5,7 +5,7 @@ import { project } from "../../dsl-compiler/project.js";
 import { EVENT_ID } from "../../http/ingest/fixture.js";
 import { useSpec } from "../support/fixture.js";
 
-// Section "Command-line client `svc`": the commands that there are. `svc dev` is in the section "Local engine".
+// Section "Command-line client `svc`": the existing commands. `svc dev` is in the section "Local engine".
 
 const fixture = useSpec();
 
@@ -19,7 +19,7 @@ const MODEL = `
     lifecycle: lifecycle({ initial: "new", states: { new: { to: { customer: paid.happened() } }, customer: {} } }),
     segments: [segment("payers", { when: paid.happened() })],
   });`;
-/** Declares an event that nothing reads: worth a warning. */
+/** Declares an event that nothing reads, which causes a warning. */
 const SUSPICIOUS = `
   import { defineModel, event } from "svc-success";
   export default defineModel({ events: [event("paid")] });`;
@@ -43,21 +43,21 @@ async function run(argv: string[], options: RunOptions = {}) {
   return svc(argv, { cwd: await project({ ".kite/config.json": config() }), ...options, env });
 }
 
-/** Runs a command with `--json`, and reads the document that it printed. */
+/** Runs a command with `--json`, and parses the printed document. */
 async function runJson(argv: string[], options: RunOptions = {}) {
   const { code, stdout, stderr } = await run([...argv, "--json"], options);
   expect(stderr).toBe("");
   return { code, document: JSON.parse(stdout) };
 }
 
-/** The document of a command that ends well. */
+/** The document of a command, which must succeed. */
 async function documentOf(argv: string[], options: RunOptions = {}) {
   const { code, document } = await runJson(argv, options);
   expect(code, JSON.stringify(document)).toBe(0);
   return document;
 }
 
-/** The code of a command's end, and that of the error that it told of. */
+/** The exit code of a command and the code of its error. */
 async function refusal(argv: string[], options: RunOptions = {}) {
   const { code, document } = await runJson(argv, options);
   return { code, error: document.error.code as string };
@@ -99,13 +99,13 @@ describe("Shared options: `--env <test|live>` (default is `defaultEnvironment` i
     expect(await storedBy(await documentOf([...send, ...options], { cwd }))).toMatchObject({ environment });
   });
 
-  it("knows no other", async () => {
+  it("refuses any other", async () => {
     expect(await refusal([...send, "--env", "staging"])).toEqual({ code: 2, error: "USAGE" });
   });
 });
 
 describe("Shared options: `--json` (machine-readable output; command errors also as JSON)", () => {
-  it("a result is one document", async () => {
+  it("a result is a single document", async () => {
     const organization = { id: fixture.owner.organizationId, slug: "acme", role: "owner" };
     expect(await documentOf(["whoami"])).toEqual({
       user: { email: "owner@acme.example" },
@@ -135,7 +135,7 @@ describe("Shared options: `--json` (machine-readable output; command errors also
       2,
       { code: "USAGE", message: "missing <customerId>", fix: "see `svc customers inspect --help`" },
     ],
-  ])("so is an error of %s", async (_of, argv, code, error) => {
+  ])("an error of %s is one too", async (_of, argv, code, error) => {
     expect(await runJson(argv)).toEqual({ code, document: { error: { ...error, requestId: "cli_<random>" } } });
   });
 });
@@ -255,7 +255,7 @@ describe("| `svc events send <event> --customer <customerId>` | options `--props
     expect(await refusal([...argv, "--props", props])).toEqual({ code: 2, error: "USAGE" });
   });
 
-  it("--idempotency-key makes a repetition harmless", async () => {
+  it("--idempotency-key makes a repetition have no effect", async () => {
     const keyed = [...argv, "--props", '{"amount":1}', "--idempotency-key", "k"];
     const first = await documentOf(keyed);
     expect(await documentOf(keyed)).toEqual({ ...first, duplicate: true });
@@ -284,7 +284,7 @@ describe("customers and segments", () => {
     await fixture.evaluate("live");
   });
 
-  /** What a command lists of these customers, and the whole document. */
+  /** The ids of these customers in the output of a command, and the complete document. */
   const list = async (...argv: string[]) => {
     const document = await documentOf([...argv, "--env", "live"]);
     const ids = (document.data as { customerId: string }[]).map(({ customerId }) => customerId);
@@ -408,7 +408,7 @@ describe("| `svc diagnose` | checks configuration and data for common problems |
     });
   });
 
-  it("operations that violate a schema that is not strict, and events that are not in it", async () => {
+  it("operations that violate a schema that is not strict, and undeclared events", async () => {
     const cwd = await folder(MODEL.replace("strictSchema: true", "strictSchema: false"));
     expect((await run(["deploy", "--yes"], { cwd })).code).toBe(0);
     const operations = [
@@ -427,7 +427,7 @@ describe("| `svc diagnose` | checks configuration and data for common problems |
   });
 });
 
-it("the program that is installed is this one: `svc --help` lists the commands", async () => {
+it("the installed program lists the commands: `svc --help`", async () => {
   const { code, stdout } = await runSvc(["--help"], await folder());
   expect(code).toBe(0);
   for (const word of ["whoami", "validate", "dev", "deploy", "events", "customers", "segments", "config"]) {

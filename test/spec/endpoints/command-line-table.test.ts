@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { parseCommandLine } from "../../../src/cli/core/adapter.js";
 import { svc } from "../../cli/support/run-svc.js";
 
-// Section "Command-line client `svc`", the table of commands: each with every argument and option that it names, and what it has
-// without them. What the commands do is in the other files.
+// Section "Command-line client `svc`", the table of commands: each with every argument and option that it names, and its
+// defaults. The other files test what the commands do.
 
 async function valuesOf(line: string): Promise<Readonly<Record<string, unknown>>> {
   const parsed = await parseCommandLine(line.split(" "), { width: 100, version: "0" });

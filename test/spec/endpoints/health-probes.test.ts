@@ -35,14 +35,14 @@ const answer = async (path: string) => {
   return { status, body };
 };
 
-/** Asks while a worker is at work. */
+/** Sends a request while a worker runs. */
 async function whileWorking<T>(ask: () => Promise<T>): Promise<T> {
   const worker = await startWorker(db.url, logger, SECRET);
   try {
     await vi.waitFor(async () => expect(await db.sql`select from svc.workers`).toHaveLength(1), { timeout: 20_000 });
     return await ask();
   } finally {
-    // It is missed at once: it signs off.
+    // Its absence is noticed immediately because it signs off.
     await worker.stop();
   }
 }
@@ -56,7 +56,7 @@ it("| `GET /startupz` | startup completed; returns 503 otherwise |, | 503 | (pro
   let started = false;
   const service = await startService({ probes: { started: () => started, unready: () => Promise.resolve([]) } });
   onTestFinished(() => service.stop());
-  // Nor is it ready for traffic.
+  // It is not ready for traffic either.
   for (const path of ["/startupz", "/readyz", "/health"]) {
     const before = await service.request("GET", path);
     expectRefused(before, 503, unready("startup", "Startup has not completed."));
@@ -65,12 +65,12 @@ it("| `GET /startupz` | startup completed; returns 503 otherwise |, | 503 | (pro
   expect(await service.request("GET", "/livez")).toMatchObject(OK);
   started = true;
   expect(await service.request("GET", "/startupz")).toMatchObject(OK);
-  // The service as its process composes it.
+  // The service composed as in its process.
   expect(await answer("/startupz")).toEqual(OK);
 });
 
 describe("| `GET /readyz` | ready for traffic, including database and worker checks |, | `GET /health` | compatibility alias of readiness |", () => {
-  /** Both are asked, and answer the same. */
+  /** Both endpoints are requested, and must answer the same. */
   const ready = async (address = http.address) => {
     const [readyz, health] = await Promise.all([get("/readyz", address), get("/health", address)]);
     expect({ status: health.status, body: health.body }).toEqual({ status: readyz.status, body: readyz.body });
@@ -90,12 +90,12 @@ describe("| `GET /readyz` | ready for traffic, including database and worker che
     expect(reply.body).toEqual({ error: { ...error, requestId: "req" } });
   });
 
-  it("200 without a worker where the one who asks leaves that check out, as who accepts events does not need one", async () => {
+  it("200 without a worker if the request leaves that check out, because accepting events does not need one", async () => {
     expect(await answer("/readyz?exclude=worker")).toEqual(OK);
     expectRefused(await get("/readyz?exclude=database&exclude=other"), 503, unready("worker", IDLE));
   });
 
-  it.skipIf(isCluster)("503 where the database does not let the service in, and so are requests", async () => {
+  it.skipIf(isCluster)("503 if the database refuses the service's credentials, as for other requests", async () => {
     const refused = new URL(db.url);
     refused.password = "of-before";
     const outside = await openHttp(readConfig({ SVC_PORT: "0", SVC_DOCS_URL: DOCS_URL }).config, logger);
@@ -114,8 +114,8 @@ describe("| `GET /readyz` | ready for traffic, including database and worker che
     expect(reply.headers.get("Retry-After")).toBe("1");
   });
 
-  it("503 where the database lacks a migration of the program, with all checks that failed", async () => {
-    // The last, because each but the last is referred to by its successor.
+  it("503 if the database lacks a migration of the program, with all failed checks", async () => {
+    // The last migration, because each other one is referenced by its successor.
     const [last] = await db.sql<{ filename: string }[]>`
       update graphile_migrate.migrations set hash = hash || ' of another'
       where filename = (select max(filename) from graphile_migrate.migrations)
@@ -132,7 +132,7 @@ describe("| `GET /readyz` | ready for traffic, including database and worker che
     }
   });
 
-  it("503 where the database is read-only", async () => {
+  it("503 if the database is read-only", async () => {
     await whileWorking(async () => {
       await db.sql.unsafe(`alter database ${db.name} set default_transaction_read_only = on`);
       const restarted = await openHttp(readConfig({ SVC_PORT: "0", SVC_DOCS_URL: DOCS_URL }).config, logger);
@@ -147,7 +147,7 @@ describe("| `GET /readyz` | ready for traffic, including database and worker che
     });
   });
 
-  it("503 where the database has no function to ask, as after the restore of an old one", async () => {
+  it("503 if the database lacks the readiness function, as after the restore of an old one", async () => {
     await db.sql`alter function svc_api.failed_checks(text[], text[]) rename to hidden`;
     try {
       const message = "The database lacks objects that this program's migrations create.";
@@ -169,7 +169,7 @@ describe("| `GET /readyz` | ready for traffic, including database and worker che
   });
 });
 
-it("no authentication: credentials of any kind change nothing", async () => {
+it("no authentication: credentials of any kind make no difference", async () => {
   for (const authorization of ["Bearer svc_test_unknown", "Basic x", "nonsense"]) {
     expect(await readReply(`${http.address}/livez`, { headers: { authorization } })).toMatchObject(OK);
   }

@@ -20,7 +20,7 @@ async function send(url: string, body: unknown, headers: Record<string, string> 
 const signedUp = { customerId: "c", event: "signed_up", properties: {} };
 const created = { customerId: "c", event: "project_created", properties: { seats: 5 } };
 
-/** `svc dev` on an author's folder, at any free port. */
+/** `svc dev` in an author's directory, on a free port. */
 async function start(...args: string[]) {
   const { directory, write } = await project();
   const dev = startDev(directory, args);
@@ -71,7 +71,7 @@ it("Listens on `http://127.0.0.1:<port>`. Accepts `POST /events` and `POST /v1/e
     });
     expect(await send(url + path, { ...created, customerId })).toMatchObject({ status: 202, body: { accepted: true } });
   }
-  // An authentication header does no harm.
+  // An authentication header has no effect.
   const { status } = await send(`${url}/events`, signedUp, { Authorization: "Bearer svc_test_x" });
   expect(status).toBe(202);
 });
@@ -103,7 +103,7 @@ it("unless watching is disabled.", async () => {
   await send(`${url}/events`, signedUp);
   await write("model/stages.ts", ONCE);
   expect((await send(`${url}/events`, created)).body.state?.lifecycle).toBe("trial");
-  // It ends without ever having said that it reloaded.
+  // It ends without having reported a reload.
   const reloaded = dev.next("reloaded");
   const refused = expect(reloaded).rejects.toThrow("ended before it said reloaded");
   expect(await dev.stop()).toBe(0);

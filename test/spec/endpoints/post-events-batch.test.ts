@@ -15,7 +15,7 @@ const fixture = useSpec();
 const track = (event: string, more: object = {}) => ({ customerId: "c", event, ...more });
 const identify = { type: "identify", customerId: "c", traits: { plan: "pro" } };
 
-/** The names of the events that an answer gave the ids of, in its order. */
+/** The names of the events whose ids an answer contains, in its order. */
 async function namesOf(reply: Reply): Promise<string[]> {
   const rows = await fixture.service.db.sql<{ event: string }[]>`
     select v.event from unnest(${eventIds(reply)}::text[]) with ordinality as i (id, n)
@@ -112,7 +112,7 @@ describe("The whole batch is validated before ingestion. Any invalid operation o
     const events = [track("a"), track("b", { idempotencyKey: "free" }), track("other", { idempotencyKey: "used" })];
     const refusal = conflict("events[2].idempotencyKey", "used");
     await fixture.refuses(() => fixture.batch(events), 409, refusal);
-    // The key of the refused batch is as free as before.
+    // The key of the refused batch is still unused.
     expectBatchTaken(await fixture.batch([track("another", { idempotencyKey: "free" })]), 1);
   });
 });

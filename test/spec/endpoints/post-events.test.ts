@@ -60,7 +60,7 @@ describe("Success: HTTP 202 with the single-event response.", () => {
   it("| `queued` | boolean | true means durable ingestion accepted the event; downstream effects may continue asynchronously |", async () => {
     const reply = await fixture.single({ ...event, customerId: "queued" });
     expectTaken(reply);
-    // Stored when the answer comes, not yet evaluated: the customer appears once a worker has had its turn.
+    // Stored when the answer arrives, but not yet evaluated: the customer appears after a worker's turn.
     expect(await fixture.storedEvent(reply)).toMatchObject({ customerId: "queued", status: "pending" });
     expect((await fixture.admin("GET", "/projects/app/customers/queued")).status).toBe(404);
     await fixture.evaluate();
@@ -100,10 +100,10 @@ describe("Idempotency: same key and same canonical payload returns the original 
     expect((await fixture.single(keyed("in live"))).status).toBe(409);
     const created = await fixture.admin("POST", "/projects", { body: { name: "Other", slug: "other" } });
     const { test } = (created.body as { keys: { test: string } }).keys;
-    const there = await fixture.single(keyed("in another project"), { Authorization: `Bearer ${test}` });
-    expectTaken(there);
+    const elsewhere = await fixture.single(keyed("in another project"), { Authorization: `Bearer ${test}` });
+    expectTaken(elsewhere);
     const [row] = await fixture.service.db.sql`
-      select project, environment from svc_inspect.events where event_id = ${eventIdOf(there)}`;
+      select project, environment from svc_inspect.events where event_id = ${eventIdOf(elsewhere)}`;
     expect(row).toEqual({ project: "other", environment: "test" });
   });
 });

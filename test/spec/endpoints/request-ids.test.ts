@@ -32,7 +32,7 @@ describe("Every response carries header `X-Request-ID`. If the request supplies 
   it.each(REQUESTS)(
     "%s: %i, with an ID that the service made, or the one that was sent",
     async (_name, status, send) => {
-      // The suite's requests have an ID; an empty one is none.
+      // The suite's requests have an ID; an empty one counts as none.
       const [first, second] = [await send({ "X-Request-ID": "" }), await send({ "X-Request-ID": "" })];
       const given = await send({ "X-Request-ID": "checkout-7f3a.42" });
       const replies = [first, second, given];
@@ -45,7 +45,7 @@ describe("Every response carries header `X-Request-ID`. If the request supplies 
     },
   );
 
-  it("what is no HTTP: 400", async () => {
+  it("not HTTP: 400", async () => {
     const socket = connect(Number(new URL(fixture.service.url).port), "127.0.0.1");
     socket.write("nonsense\r\n\r\n");
     const answer = await text(socket);
@@ -62,12 +62,12 @@ describe("Every response carries header `X-Request-ID`. If the request supplies 
     ["of 201 characters", "x".repeat(201)],
     ["with a space", "two words"],
     ["with a character beyond ASCII", "gr\u00fcn"],
-  ])("one that could harm a log, %s, is replaced", async (_name, id) => {
+  ])("an unsafe one for logs, %s, is replaced", async (_name, id) => {
     const reply = await fixture.single(event, { "X-Request-ID": id });
     expect(reply.headers.get("X-Request-ID")).toMatch(/^req_[0-9a-f]{32}$/);
   });
 
-  it("one that came twice is replaced", async () => {
+  it("one that is sent twice is replaced", async () => {
     const answered = await new Promise<string>((resolve, reject) => {
       const outgoing = request(`${fixture.service.url}/livez`, { headers: { "X-Request-ID": ["a", "b"] } });
       outgoing.on("error", reject).on("response", (response) => {

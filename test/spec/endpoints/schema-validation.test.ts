@@ -59,7 +59,7 @@ const typed = (noun: "property" | "trait", name: string, value: unknown, type: s
         : `Send ${type}, or change the type in the model and deploy it.`,
   },
 ];
-/** An object where no declared type is one. */
+/** An object, although no declared type is one. */
 const structured = (noun: "property" | "trait", name: string, value: object): Violation => [
   pathOf(noun, name),
   "INVALID_STRUCTURE",
@@ -80,7 +80,7 @@ const structuredItem = (name: string, position: number, value: object, kind: str
 
 type Violation = [path: string, code: string, message: string, more: Partial<Refusal>];
 
-/** Each check of the section, an operation that fails it alone, and what is said of it. */
+/** Each check of the section, an operation that fails only this check, and the expected violation. */
 const EVENT_CHECKS: [check: string, operation: object, ...Violation][] = [
   [
     "declared event names",
@@ -174,7 +174,7 @@ const TRAIT_CHECKS: typeof EVENT_CHECKS = [
 ];
 
 describe("The active configuration defines event properties and customer traits.", () => {
-  it("what no configuration declares is accepted before one is deployed", async () => {
+  it("undeclared data is accepted before a configuration is deployed", async () => {
     expectTaken(await fixture.single({ customerId: "c", event: "anything", properties: { at: ["all"] } }));
   });
 });
@@ -192,12 +192,12 @@ describe("With `strictSchema: true`, a violation returns HTTP 422. | 422 | a sch
     { tags: ["a", "b"] },
     { tags: [] },
     { currency: "USD" },
-  ])("what conforms is accepted: %j", async (properties) => {
+  ])("conforming properties are accepted: %j", async (properties) => {
     expectTaken(await fixture.single(order(properties)));
     expectBatchTaken(await fixture.batch([order(properties)]), 1);
   });
 
-  it("what conforms is accepted: traits of every type", async () => {
+  it("conforming traits of every type are accepted", async () => {
     const traits = { plan: "pro", seats: 5, vip: true, renewsOn: "2026-12-31", roles: ["admin"] };
     expectBatchTaken(await fixture.batch([identify(traits), identify({})]), 2, 0);
   });
@@ -212,7 +212,7 @@ describe("With `strictSchema: true`, a violation returns HTTP 422. | 422 | a sch
 
   it("`error.code` is the code of the first failure; `diagnostics` lists every failing path", async () => {
     const bad = { amount: "1", gift: 1, currency: "eur", colour: "red" };
-    const said = (index: number, [, , path, code, message]: (typeof EVENT_CHECKS)[number]) => ({
+    const diagnostic = (index: number, [, , path, code, message]: (typeof EVENT_CHECKS)[number]) => ({
       code,
       message,
       path: `events[${index}].${path}`,
@@ -223,12 +223,12 @@ describe("With `strictSchema: true`, a violation returns HTTP 422. | 422 | a sch
     await fixture.refuses(() => fixture.batch(operations), 422, {
       ...violation(`events[1].${first[2]}`, first[3], first[4], first[5]),
       diagnostics: [
-        said(1, first),
-        said(1, check("enum values")),
-        said(1, check("type boolean")),
-        said(1, check("unknown properties")),
-        said(2, check("declared event names")),
-        said(3, check("structure, an object")),
+        diagnostic(1, first),
+        diagnostic(1, check("enum values")),
+        diagnostic(1, check("type boolean")),
+        diagnostic(1, check("unknown properties")),
+        diagnostic(2, check("declared event names")),
+        diagnostic(3, check("structure, an object")),
       ],
     });
   });
@@ -252,7 +252,7 @@ describe("With `strictSchema: false`, the operation is accepted and the diagnost
     expectLogged("");
   });
 
-  it("they can be looked up later: what kinds there were, how often, and an example", async () => {
+  it("they can be looked up later: kinds, counts, and an example", async () => {
     const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
     const { data } = await fixture.read<{ data: { code: string; path: string }[] }>("schema-violations");
     const seen = { configVersion: "v2", firstSeenAt: timestamp, lastSeenAt: timestamp, lastCustomerId: "c" };

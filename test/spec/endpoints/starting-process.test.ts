@@ -7,7 +7,7 @@ import { createEmptyDatabase } from "../../support/database.js";
 import { freePort } from "../../support/free-port.js";
 
 const program = path.resolve(import.meta.dirname, "../../../bin/svc-server.js");
-/** Whoever migrates holds it (src/db/migrate/migrate.ts). */
+/** The lock that a migrating process holds (src/db/migrate/migrate.ts). */
 const MIGRATE_LOCK = "7205759403793";
 
 it("| `GET /startupz` | startup completed; returns 503 otherwise |: the process, while it waits to migrate its database", async () => {

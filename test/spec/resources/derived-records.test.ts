@@ -3,7 +3,7 @@ import { addTo, count, counted, happened, healthOf, rule, snapshotOf } from "../
 import type { Reply } from "../../support/service.js";
 import { eventIdOf, useSpec } from "../support/fixture.js";
 
-// Section "Resources and their fields", the records below "Recompute result": the same shapes are read by inspection.
+// Section "Resources and their fields", the records below "Recompute result": inspection returns the same shapes.
 
 const fixture = useSpec();
 let signedUp: Reply;
@@ -37,7 +37,7 @@ const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z
 
 const startedAt = "2026-01-01T00:00:00.000Z";
 const invitedAt = "2026-01-03T00:00:00.000Z";
-/** What both inspection and listing tell. */
+/** The members that inspection and listing share. */
 const shared = () => ({
   customerId: "c",
   createdAt: timestamp,

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from "vitest";
 import { DOCS_URL, type Reply } from "../../support/service.js";
 import { useSpec } from "../support/fixture.js";
 
-// Section "Error envelope". What each code's envelope holds, whole, is in the files of the sections that raise it.
+// Section "Error envelope". The complete envelope of each code is tested in the sections that raise it.
 
 const fixture = useSpec();
 const replies: Record<string, Reply> = {};
@@ -11,7 +11,7 @@ const errors = () => Object.keys(replies).map((name) => [name, errorOf(name)] as
 
 const track = { customerId: "c", event: "order" };
 
-/** An answer of each kind. */
+/** An error answer of each kind. */
 beforeAll(async () => {
   await fixture.deploy({
     strictSchema: true,

@@ -21,7 +21,7 @@ const refuses = (cases: Refused[]) =>
 
 const wrongType = (type: string) => (field: string, value: unknown) => refusals.wrongType(field, type, value);
 
-/** The traits of a customer after an identify was accepted and evaluated. */
+/** The customer's traits after an identify was accepted and evaluated. */
 async function traitsAfter(...operations: { customerId: string; traits: object }[]): Promise<unknown> {
   expectBatchTaken(await send(...operations), operations.length, 0);
   await fixture.evaluate();
@@ -36,7 +36,7 @@ describe("| `type` | string, only `identify` | yes | selects a trait update |", 
     expect({ events, traitUpdates }).toEqual({ events: before.events, traitUpdates: before.traitUpdates + 1 });
   });
 
-  it("left out, the operation is a track operation, which has no traits", async () => {
+  it("without it, the operation is a track operation, which has no traits", async () => {
     const operation = { customerId: "c", traits: {}, event: "e" };
     await fixture.refuses(() => send(operation), 400, refusals.notOfTrack("events[0].traits"));
   });

@@ -12,7 +12,7 @@ const valid = { customerId: "c", event: "e" };
 
 const sendBoth = async (operation: object) => [await fixture.single(operation), await fixture.batch([operation])];
 
-/** Sends an operation alone and in a batch, and expects that it is stored so. */
+/** Sends an operation alone and in a batch, and expects it to be stored like this. */
 async function readsBack(operation: object, stored: Partial<StoredEvent>): Promise<void> {
   for (const reply of await sendBoth(operation)) {
     expect(reply.status).toBe(202);
@@ -23,7 +23,7 @@ async function readsBack(operation: object, stored: Partial<StoredEvent>): Promi
 
 type Refused = [what: string, values: unknown[], refusal: (field: string, value: never) => Refusal];
 
-/** What is refused of a field, alone and in a batch. */
+/** Values of a field that are refused, alone and in a batch. */
 const refuses = (field: string, cases: Refused[]) =>
   it.each(cases)("%s is refused", async (_what, values, refusal) => {
     for (const value of values) {
@@ -114,7 +114,7 @@ describe("| `idempotencyKey` | string | no | non-empty, max 256 characters |, | 
     ["of 257 characters", [nameOf(257)], refusals.tooLong],
   ]);
 
-  it("left out, each request is an event of its own", async () => {
+  it("left out, each request is a separate event", async () => {
     const before = await fixture.stored();
     for (const reply of [...(await sendBoth(valid)), ...(await sendBoth(valid))]) expect(reply.status).toBe(202);
     expect((await fixture.stored()).events - before.events).toBe(4);

@@ -16,12 +16,12 @@ export function expectTaken(reply: Reply): void {
   expectAccepted(reply, { eventId: EVENT_ID, accepted: true, queued: true, duplicate: false });
 }
 
-/** Expects the answer to a batch in which all operations are new, some of them events. */
+/** Expects the answer to a batch of new operations, some of them events. */
 export function expectBatchTaken(reply: Reply, operations: number, events = operations): void {
   expectAccepted(reply, { accepted: operations, rejected: 0, eventIds: Array(events).fill(EVENT_ID) });
 }
 
-/** The headers that tell of limits; null where one is not there. */
+/** The rate-limit headers; null for a missing one. */
 export function limitHeaders({ headers }: Reply): Record<string, string | null> {
   const names = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After"];
   return Object.fromEntries(names.map((name) => [name, headers.get(name)]));

@@ -18,21 +18,21 @@ export interface StoredEvent {
   status: string;
 }
 
-/** A service with the project "app", and what tests of the specification ask of it. */
+/** A service with the project "app", and helpers for tests of the specification. */
 export interface SpecFixture extends IngestFixture {
-  /** A request to the administrative API by the owner of the organization. */
+  /** Sends a request to the administrative API as the owner of the organization. */
   admin(method: string, path: string, options?: RequestOptions): Promise<Reply>;
-  /** What it answers of the project, where it has to succeed. */
+  /** The document at a path of the project; the request must succeed. */
   read<T>(path: string): Promise<T>;
-  /** The stored event that an answer gave the id of. */
+  /** The stored event whose id an answer contains. */
   storedEvent(reply: Reply): Promise<StoredEvent>;
-  /** Does what a worker does: evaluates all that waits or is due. */
+  /** Evaluates pending operations and due timers, like a worker. */
   evaluate(environment?: "test" | "live"): Promise<void>;
-  /** The computed state of a customer, as the administrative API answers it. */
+  /** The computed state of a customer from the administrative API. */
   customer(customerId: string): Promise<StateDocument>;
 }
 
-/** What `startSpec` starts, for the tests of a file. */
+/** Runs `startSpec` for all tests of a file. */
 export function useSpec(...options: Parameters<typeof startSpec>): SpecFixture {
   const fixture = {} as SpecFixture;
   beforeAll(async () => void Object.assign(fixture, await startSpec(...options)));
@@ -40,7 +40,7 @@ export function useSpec(...options: Parameters<typeof startSpec>): SpecFixture {
   return fixture;
 }
 
-/** Starts the whole service on a database of its own, with the project "app" and a key to each of its environments. */
+/** Starts the complete service on a new database, with the project "app" and a key for each environment. */
 export async function startSpec(overrides: Partial<AppDeps> = {}, options: ServiceOptions = {}): Promise<SpecFixture> {
   const fixture = await startIngest(overrides, options);
   const { service, owner } = fixture;
@@ -73,7 +73,7 @@ export async function startSpec(overrides: Partial<AppDeps> = {}, options: Servi
   };
 }
 
-/** The id of the one event that was accepted, whichever endpoint answered. */
+/** The id of the single accepted event, from either endpoint. */
 export function eventIdOf(reply: Reply): string {
   const { eventId, eventIds } = reply.body as { eventId?: string; eventIds?: string[] };
   const id = eventId ?? eventIds?.[0];
@@ -81,7 +81,7 @@ export function eventIdOf(reply: Reply): string {
   return id;
 }
 
-/** A document whose compact JSON has so many bytes in UTF-8. */
+/** A document whose compact JSON has this many bytes in UTF-8. */
 export function documentOf(bytes: number): Record<string, string> {
   const wide = Math.floor((bytes - 8) / 3);
   return { a: "€".repeat(wide) + "x".repeat(bytes - 8 - 3 * wide) };
@@ -90,5 +90,5 @@ export function documentOf(bytes: number): Record<string, string> {
 /** 64 KiB. */
 export const DOCUMENT_BYTES = 65_536;
 
-/** A name of so many characters that are more than one byte. */
+/** A name of this many multi-byte characters. */
 export const nameOf = (characters: number): string => "ä".repeat(characters);

@@ -10,7 +10,7 @@ export async function readReply(url: string, init: RequestInit = {}): Promise<Re
   return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
 }
 
-/** Asks while the database takes no connections: those that there are are ended, and new ones refused. */
+/** Sends a request while the database accepts no connections: existing ones are closed, and new ones refused. */
 export async function withoutDatabase<T>(db: TestDatabase, ask: () => Promise<T>): Promise<T> {
   const administration = connect(inject("database").url, { max: 1, applicationName: "svc test administration" });
   try {

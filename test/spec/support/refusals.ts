@@ -1,6 +1,6 @@
 import type { Refusal } from "../../http/ingest/answers.js";
 
-/** The envelopes of refusals, without `requestId` and `docs`, where several files expect them. */
+/** Error envelopes that several files expect, without `requestId` and `docs`. */
 
 export const INVALID_API_KEY: Refusal = {
   code: "INVALID_API_KEY",
@@ -31,7 +31,7 @@ export const NO_ORGANIZATION: Refusal = {
   fix: "Send the organization's ID in it.",
 };
 
-/** A request that is wrong in itself. */
+/** An invalid request. */
 export const invalid = (refusal: Omit<Refusal, "code">): Refusal => ({ code: "VALIDATION_ERROR", ...refusal });
 
 const wrong = (field: string, problem: string, fix: string, more: Partial<Refusal> = {}): Refusal =>
@@ -39,7 +39,7 @@ const wrong = (field: string, problem: string, fix: string, more: Partial<Refusa
 
 export const required = (field: string): Refusal => wrong(field, "is required", "Add the field.");
 
-/** `type` has its article. */
+/** `type` includes its article. */
 export const wrongType = (field: string, type: string, value: unknown): Refusal =>
   wrong(field, `must be ${type}`, `Send ${type}.`, { value });
 
@@ -50,7 +50,7 @@ export const empty = (field: string): Refusal =>
 export const tooLong = (field: string): Refusal =>
   wrong(field, "is too long", "Send a shorter value.", { reason: "It has 257 characters; at most 256 are allowed." });
 
-/** A document of one byte more than 64 KiB. */
+/** A document one byte larger than 64 KiB. */
 export const tooLarge = (field: string): Refusal =>
   wrong(field, "is too large", "Send less, or keep large content elsewhere and send a reference to it.", {
     reason:
@@ -116,7 +116,7 @@ export const unavailable = (reason?: string): Refusal => ({
   fix: "Send the same request again after the number of seconds in Retry-After.",
 });
 
-/** A probe's answer where one check failed. */
+/** The answer of a probe with one failed check. */
 export const unready = (name: string, message: string): Refusal => {
   return { ...unavailable(message), checks: [{ name, message }] };
 };
@@ -141,7 +141,7 @@ export const PLAN_REQUIRED: Refusal = {
 };
 
 interface Quota extends Record<"limit" | "used" | "requested", number> {
-  /** That of now. */
+  /** The current month. */
   month: string;
   /** The instant at which the next one begins. */
   next: string;
