@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { repository } from "./support/project.js";
 
-/** How each key begins where it is taken, and in the table of docs/architecture.md. Two that began alike could meet. */
+/** The prefix of each lock key, in the sources and in the table of docs/architecture.md. Equal prefixes could collide. */
 const KEYS: Readonly<Record<string, string>> = {
   "uuid_hash_extended(ingest.batch_id": "hash of a `batch_id` (one key)",
   "uuid_hash_extended(await_first_try.batch_id": "hash of a `batch_id` (one key)",
@@ -14,7 +14,7 @@ const KEYS: Readonly<Record<string, string>> = {
   "${USERS_LOCK}": "one key of the cluster's database `postgres`",
 };
 
-test("every key of an advisory lock stands in the table of docs/architecture.md", () => {
+test("the table of docs/architecture.md has every advisory lock key", () => {
   const sources = ["sql", "src"].flatMap((folder) =>
     readdirSync(path.join(repository, folder), { recursive: true, encoding: "utf8" })
       .filter((file) => /\.(sql|ts)$/.test(file))

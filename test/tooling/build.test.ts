@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { useDirectory } from "../support/directory.js";
 
-// scripts/build.js, over a few sources in a folder of its own.
+// scripts/build.js, run on a few sources in a separate directory.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const directory = await useDirectory();
@@ -31,13 +31,13 @@ beforeAll(async () => {
 const write = (name: string, text: string) => writeFile(path.join(directory, "src", name), text);
 const output = (name: string) => path.join(directory, "dist", name);
 
-/** Builds, and answers what is in dist then, but for the packages. */
+/** Builds, and returns the resulting files of dist, except for the packages. */
 async function build(): Promise<string[]> {
   await promisify(execFile)(process.execPath, [path.join(directory, "scripts/build.js")]);
   return (await readdir(path.join(directory, "dist"))).filter((name) => /^(one|two)\./.test(name)).toSorted();
 }
 
-test("what is built follows the sources, and is left alone while they stay as they are", async () => {
+test("a build follows the sources, and leaves files alone while they are unchanged", async () => {
   const all = ["one.js", "one.js.map", "two.js", "two.js.map"];
   expect(await build()).toEqual(all);
 
@@ -57,7 +57,7 @@ test("what is built follows the sources, and is left alone while they stay as th
   expect(await build()).toEqual(all.slice(0, 2));
 });
 
-test("a checkout without its packages is told what to do, in one line", async () => {
+test("a checkout without installed packages gets one line that says what to do", async () => {
   const bare = await mkdtemp(path.join(os.tmpdir(), "svc-build-bare-"));
   onTestFinished(() => rm(bare, { recursive: true }));
   for (const folder of ["scripts", "src"])
@@ -70,7 +70,7 @@ test("a checkout without its packages is told what to do, in one line", async ()
   });
 });
 
-test("what a process is bundled of finds its files as it does by itself", async () => {
+test("bundled modules find their files as if they were not bundled", async () => {
   await build();
   const { stdout } = await promisify(execFile)(process.execPath, [output("server/main.js")]);
   expect(stdout.trim()).toBe(pathToFileURL(output("where.js")).href);

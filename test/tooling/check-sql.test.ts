@@ -108,7 +108,7 @@ const good: Record<string, string> = {
   }),
 };
 
-/** The good project with some files put in the place of its own, or left out where null, for as long as `use` runs. */
+/** The valid project with some files replaced, or removed if null, while `use` runs. */
 async function withProject<T>(
   changes: Record<string, string | null>,
   use: (project: FixtureProject) => Promise<T>,
@@ -127,7 +127,7 @@ async function findings(changes: Record<string, string | null>): Promise<string[
   return problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
 }
 
-/** One change of a good text. Fails where the text to change is not there, so that no rule is tested with a file that keeps it. */
+/** Changes a valid text. Fails if the text to replace is missing, so that no rule is tested with a valid file. */
 function change(text: string, from: string, to: string): string {
   expect(text).toContain(from);
   return text.replace(from, () => to);
@@ -148,7 +148,7 @@ describe("the command", () => {
   });
 });
 
-/** The file, the change that breaks a rule, and the findings, each after `file:`. */
+/** The file, the change that breaks a rule, and the findings without the prefix `file:`. */
 const rows: [file: string, from: string, to: string, ...expected: string[]][] = [
   [tableFile, "integer not null,", "integer nut null,", '2: syntax error at or near "nut"'],
   [
@@ -279,7 +279,7 @@ describe("each rule, broken once", () => {
   });
 });
 
-describe("what no rule forbids", () => {
+describe("no rule forbids", () => {
   const inString = "comment on column svc.things.name is 'A NAME,\n   and more.';";
   const allowed: [what: string, file: string, text: string][] = [
     [
@@ -317,24 +317,24 @@ test.each<[what: string, text: string | null, finding: unknown]>([
   ],
   ["names a file once", listOf(...code, findFile), `${list}:11: ${findFile} is listed 2 times`],
   ["names only files that exist", listOf(gone, ...code), `${list}:6: there is no file ${gone}`],
-  ["has to be there", null, `${list}:1: the list of files to install is missing`],
-  ["has to be JSON", "{", expect.stringContaining(`${list}:1: not JSON: `)],
+  ["must exist", null, `${list}:1: the list of files to install is missing`],
+  ["must be JSON", "{", expect.stringContaining(`${list}:1: not JSON: `)],
 ])("the list of files to install %s", async (_, text, finding) => {
   expect(await findings({ [list]: text })).toEqual([finding]);
 });
 
 test.each<[what: string, text: string, ...found: string[]]>([
   [
-    "may have any form, and placeholders",
+    "can have any format, and placeholders",
     "--! Previous: -\n\nGRANT CONNECT on database :DATABASE_NAME to svc_http;\n   select 1::INTEGER;",
   ],
   [
-    "have to parse, inside blocks too",
+    "must parse, inside blocks too",
     "select 1;\ndo $$\nbegin\n  iff x;\nend;\n$$;\n",
     '2: syntax error at or near "iff", in the body that starts in line 2',
   ],
   [
-    "raise with an error code",
+    "must raise with an error code",
     "do $$\nbegin\n  raise exception 'no';\nend;\n$$;\n",
     "3: this raise has no errcode; the default code tells the caller nothing",
   ],

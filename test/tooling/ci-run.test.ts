@@ -5,7 +5,7 @@ import { DEBIAN_PROGRAMS } from "../support/debian-server.js";
 import { FixtureProject, type Outcome } from "./support/project.js";
 
 const steps = ["ci", "run format:check", "run lint", "run types", "run deps", "run unused", "run build", "test"];
-/** The database's tests once more, where there is a PostgreSQL 15; what they are is for .ci/run to say. */
+/** The second run of the database tests, if PostgreSQL 15 is installed; .ci/run selects them. */
 const SECOND_PASS = /^test test\/sql .* on 15$/;
 
 interface Report {
@@ -33,13 +33,13 @@ afterEach(async () => {
 });
 
 /**
- * Runs `.ci/run` with an `npm` that notes each command, fails on one, and for `npm test` leaves a report (text, if not an object).
- * Answers the outcome, the commands, and what was left in the folder for temporary files.
+ * Runs `.ci/run` with an `npm` that records each command, fails on one, and writes a report for `npm test` (text, if not an object).
+ * Returns the outcome, the commands, and the files left in the temporary directory.
  */
 async function run(how: {
   failing?: string;
   report?: Report | string;
-  /** Of the second pass; without one there is no PostgreSQL 15. */
+  /** The report of the second pass; without it, PostgreSQL 15 is not found. */
   secondReport?: Report;
 }): Promise<Outcome & { commands: string[]; left: string[] }> {
   const project = await FixtureProject.create({
@@ -66,10 +66,10 @@ async function run(how: {
   const environment = {
     PATH: `${path.join(project.root, "bin")}${path.delimiter}${process.env["PATH"] ?? ""}`,
     TMPDIR: path.join(project.root, "tmp"),
-    TEST_POSTGRES: "", // set where these tests themselves run on another one
+    TEST_POSTGRES: "", // set if these tests themselves run on another version
     POSTGRES_15: how.secondReport === undefined ? path.join(project.root, "missing") : process.execPath,
   };
-  // From another folder: the script finds its own.
+  // From another directory: the script must find its own.
   const outcome = await project.run(
     "bash",
     ["-c", 'cd / && bash "$0"', path.join(project.root, ".ci/run")],
@@ -100,7 +100,7 @@ test("runs all steps, each under its heading and with its time, and ends with th
   expect(outcome).toMatchObject({ code: 0, stderr: "", left: [] });
 });
 
-test("runs the database's tests again where there is a PostgreSQL 15, and adds both up", async () => {
+test("runs the database tests again if PostgreSQL 15 is installed, and adds up both results", async () => {
   const secondReport = { ...passing, success: false, numPassedTests: 3, numFailedTests: 2, numPendingTests: 1 };
   const outcome = await run({ report: passing, secondReport });
   expect(outcome.commands).toEqual([...steps, expect.stringMatching(SECOND_PASS)]);
@@ -108,7 +108,7 @@ test("runs the database's tests again where there is a PostgreSQL 15, and adds b
   expect(outcome.code).toBe(1);
 });
 
-test("looks for PostgreSQL 15 where the tests start it", async () => {
+test("looks for PostgreSQL 15 in the directory from which the tests start it", async () => {
   const script = await readFile(new URL("../../.ci/run", import.meta.url), "utf8");
   expect(script).toContain(`"\${POSTGRES_15:-${DEBIAN_PROGRAMS}/postgres}"`);
 });

@@ -20,7 +20,7 @@ afterAll(async () => {
   for (const project of projects) await project.remove();
 });
 
-/** Runs dependency-cruiser with this repository's rules over a project of these files. */
+/** Runs dependency-cruiser with this repository's rules on a project of these files. */
 async function cruise(
   files: Record<string, string>,
   reporter: "err" | "json",
@@ -54,7 +54,7 @@ async function cruise(
   return project.run(process.execPath, [command, ...folders, ...options]);
 }
 
-/** What it finds, as `rule: from > to`. */
+/** The violations, as `rule: from > to`. */
 async function violations(files: Record<string, string>, config?: string): Promise<string[]> {
   const { stdout } = await cruise(files, "json", config);
   const { summary } = JSON.parse(stdout) as { summary: { violations: Violation[] } };
@@ -118,7 +118,7 @@ test("each rule is enforced", async () => {
   ]);
 });
 
-test("svc dev reaches no database, be it through others and late; types are no way there", async () => {
+test("svc dev must not reach database code, not even indirectly or by a dynamic import; type imports do not count", async () => {
   const found = await violations(
     {
       "src/local/app.ts": use("../http/csv.js"),
@@ -132,7 +132,7 @@ test("svc dev reaches no database, be it through others and late; types are no w
   expect(found).toEqual(["local-without-database: src/local/app.ts > src/db/connect.ts"]);
 });
 
-test("the command fails where there is a violation", async () => {
+test("the command fails if there is a violation", async () => {
   const { code, stdout } = await cruise(
     { "src/ai/one.ts": use("../db/two.js"), "src/db/two.ts": "export const two = 2;\n" },
     "err",
@@ -141,8 +141,8 @@ test("the command fails where there is a violation", async () => {
   expect(code).toBe(1);
 });
 
-test("package.json says of every package with a script of its own whether npm runs it", async () => {
-  // npm warns newcomers of those that are not decided on, and will leave them out.
+test("package.json says for every package with an install script whether npm runs it", async () => {
+  // npm warns about undecided ones, and will skip them in the future.
   const read = async (file: string) => JSON.parse(await readFile(path.join(repository, file), "utf8")) as object;
   const { allowScripts } = (await read("package.json")) as { allowScripts: Record<string, boolean> };
   const { packages } = (await read("package-lock.json")) as { packages: Record<string, { hasInstallScript?: true }> };
@@ -151,7 +151,7 @@ test("package.json says of every package with a script of its own whether npm ru
   expect(Object.keys(allowScripts).toSorted()).toEqual([...names].toSorted());
 });
 
-test("a package whose inner files are imported is of one version, because these are no interface", async () => {
+test("a package whose internal files are imported is pinned to one version, because they are no public interface", async () => {
   const manifest = JSON.parse(await readFile(path.join(repository, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
     devDependencies: Record<string, string>;

@@ -13,12 +13,12 @@ const markdownIn = (folder: string) => filesIn(folder, ".md");
 
 const DOCUMENTS = ["README.md", ...markdownIn("docs"), ...markdownIn("examples"), ...markdownIn("starter")];
 
-/** Documents that say nothing of our tests, because `svc init` makes them the user's. */
+/** Documents that do not mention our tests, because `svc init` copies them into users' projects. */
 const HELD_ELSEWHERE: Readonly<Record<string, string>> = {
   "starter/common/README.md": "test/cli/doc-commands.test.ts",
 };
 
-/** A test, and what it imports of the tests. */
+/** The source of a test, and of the test modules that it imports. */
 function sourceOf(test: string, seen = new Set<string>()): string {
   if (seen.has(test)) return "";
   seen.add(test);
@@ -29,7 +29,7 @@ function sourceOf(test: string, seen = new Set<string>()): string {
   return source + imported.map((file) => sourceOf(file, seen)).join("");
 }
 
-/** Whether a test reads a document: it names its path or, where that is clear, the last part of it. */
+/** Whether a test reads a document: it names its path or, if that is unambiguous, its file name. */
 function reads(test: string, document: string): boolean {
   const name = path.posix.basename(document);
   return [document, ...(name === "README.md" && document !== name ? [] : [`"${name}"`])].some((text) =>
@@ -43,20 +43,20 @@ describe.each(DOCUMENTS)("%s", (document) => {
   if (elsewhere !== undefined) for (const block of blocks) block.heldBy.push(elsewhere);
   const tests = [...new Set(blocks.flatMap(({ heldBy }) => heldBy))];
 
-  // Blocks without a language, and those of text, are what somebody sees, not what somebody does.
-  it("says of every block which test runs it, or holds it otherwise", () => {
+  // Blocks without a language, and those of text, show output instead of commands.
+  it("names for every block the test that runs or otherwise verifies it", () => {
     const unheld = blocks.filter(({ language, heldBy }) => !["", "text"].includes(language) && heldBy.length === 0);
     const fix = "write above it <!-- test/… runs this block -->, or how else that test holds it";
     expect(unheld.map(({ line, language }) => `${document}:${line} (${language}): ${fix}`)).toEqual([]);
   });
 
-  it("names tests that there are and that read it", () => {
+  it("names only existing tests that read it", () => {
     expect(tests.filter((test) => !existsSync(path.join(ROOT, test)))).toEqual([]);
     expect(tests.filter((test) => !reads(test, document))).toEqual([]);
   });
 });
 
-it("has nobody fetch the package that has our name in the public registry", () => {
+it("no document installs the unrelated package with our name from the public registry", () => {
   const fetched = /\bnpx svc(?=\s|$)|\bnpm (?:install|i|add|exec)(?: -\S+)* svc(?:@\S*)?(?=\s|$)/;
   const files = [
     ...DOCUMENTS,

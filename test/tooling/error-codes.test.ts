@@ -14,7 +14,7 @@ const TEXTS = "src/http/error-texts.ts";
 const PAYLOAD = "src/model/payload.ts";
 const TRACKING = "src/ingestion/tracking.ts";
 
-/** What decides about answers: the HTTP surface, what it asks of operations, the local engine, the database, and the schema check. */
+/** The sources of error codes: the HTTP layer, the operation checks, the local engine, the database, and the schema check. */
 const sources: Source[] = ["src/http", "src/ingestion", "src/local", "sql/functions"]
   .flatMap((folder) =>
     readdirSync(path.join(repository, folder), { recursive: true, encoding: "utf8" }).map(
@@ -23,13 +23,13 @@ const sources: Source[] = ["src/http", "src/ingestion", "src/local", "sql/functi
   )
   .concat(PAYLOAD)
   .filter((file) => /\.(ts|sql)$/.test(file))
-  // Codes of findings, and of calls that are kept or passed over, are of no errors.
+  // Codes of findings, and of calls that are quarantined or skipped, are not error codes.
   .filter((file) => !file.startsWith("sql/functions/monitoring/check_") && file !== TRACKING)
   .map((file) => ({ file, text: readFileSync(path.join(repository, file), "utf8") }));
 
-/** Names of that form which no answer has as its code. */
+/** Names in the form of a code that no answer uses. */
 const NO_CODES = new Set([
-  "EVALUATION_FAILED", // what `svc dev` prints of an evaluation that failed
+  "EVALUATION_FAILED", // printed by `svc dev` for a failed evaluation
   "USER_NOT_FOUND", // raised to svc-server
   "USER_NOT_VERIFIED", // the same
   "PLAN_NOT_FOUND", // the same
@@ -46,7 +46,7 @@ const WARNINGS = sources
   .filter(({ file }) => /^sql\/functions\/config\/stranded_/.test(file))
   .flatMap(({ text }) => matches(text, /'([A-Z]+(?:_[A-Z]+)+)'/g));
 
-/** `INVALID_${"A" | "B"}_${"C" | "D"}` as the four codes that it stands for; a template of anything else as none. */
+/** Expands `INVALID_${"A" | "B"}_${"C" | "D"}` to its four codes, and any other template to none. */
 function expand(template: string): string[] {
   const choice = /\$\{("[A-Z]+"(?: \| "[A-Z]+")+)\}/.exec(template);
   if (!choice) return /^[A-Z_]+$/.test(template) ? [template] : [];
@@ -61,16 +61,16 @@ function matches(text: string, pattern: RegExp): string[] {
 function codesOf({ file, text }: Source): string[] {
   return [
     ...matches(text, /["']([A-Z]+(?:_[A-Z]+)+)["']/g), // a quoted name of several words
-    ...matches(text, /(?:code: |[45]\d\d, |message = )["']([A-Z]+)["']/g), // of one word, where a code stands
+    ...matches(text, /(?:code: |[45]\d\d, |message = )["']([A-Z]+)["']/g), // of one word, in the position of a code
     ...matches(text, /`([A-Z_]+\$\{[^`\n]*)`/g).flatMap(expand),
     ...(file === TEXTS ? matches(text, /^ {2}([A-Z_]+): \{/gm) : []), // a key of the table
   ].filter((name) => !NO_CODES.has(name) && !WARNINGS.includes(name));
 }
 
-/** The codes that a source names with their statuses, as `CODE 404`, as far as both stand together. */
+/** The codes in a source with their statuses, as `CODE 404`, if both occur together. */
 function statusesOf(source: Source): string[] {
   const { file, text } = source;
-  // What is wrong with operations has one status, which those who refuse them know.
+  // Errors of operations have one status, which is set where they are refused.
   if (file.startsWith("src/ingestion/")) return codesOf(source).map((code) => `${code} 400`);
   if (file === PAYLOAD) return codesOf(source).map((code) => `${code} 422`);
   return [
@@ -84,7 +84,7 @@ function statusesOf(source: Source): string[] {
   ];
 }
 
-/** SQLSTATEs of ours and the status of each, from the one table. */
+/** Our SQLSTATEs with their statuses, from the single table of them. */
 const statusBySqlstate = new Map(
   [...sources.find(({ file }) => file === ERRORS)!.text.matchAll(/^ +(SV\d{3}): (\d{3}),/gm)].map(
     ([, sqlstate, status]) => [sqlstate!, status!],
@@ -94,8 +94,8 @@ const statusBySqlstate = new Map(
 const codes = [...new Set(sources.flatMap(codesOf))].sort();
 const statuses = [...new Set(sources.flatMap(statusesOf))].sort();
 
-test("the sources are looked through", () => {
-  // One of each kind of place.
+test("the sources are searched", () => {
+  // One code for each kind of source.
   expect(codes).toEqual(
     expect.arrayContaining(["FORBIDDEN", "NOT_FOUND", "BATCH_SIZE_INVALID", "SLUG_TAKEN", "INVALID_TRAIT_ENUM"]),
   );
@@ -114,27 +114,27 @@ describe("docs/errors.md", () => {
     expect(documentedErrors.map(({ code }) => code).sort()).toEqual(codes);
   });
 
-  test("says the status with which the sources answer each code", () => {
+  test("has the same status for each code as the sources", () => {
     const documented = documentedErrors.map(({ code, status }) => `${code} ${status}`);
     expect(documented.sort()).toEqual(statuses);
   });
 
-  test("lists all of them in the order of their sections, with status and whether sending again helps", () => {
+  test("lists all codes in the order of their sections, with status and whether a retry helps", () => {
     const rows = [...errorsPage.matchAll(/^\| \[([A-Z_]+)\]\(#([A-Z_]+)\) +\| (\d{3}) +\| (.*?) +\|$/gm)];
     expect(rows.map(([, code, anchor, status, again]) => ({ code, anchor, status: Number(status), again }))).toEqual(
       documentedErrors.map(({ code, status, sendAgain }) => ({ code, anchor: code, status, again: short(sendAgain) })),
     );
   });
 
-  test("tells to send again what the rules for clients say", () => {
-    const again = documentedErrors.filter(({ sendAgain }) => sendAgain.startsWith("yes")).map(({ code }) => code);
+  test("advises retries exactly where the client rules do", () => {
+    const retried = documentedErrors.filter(({ sendAgain }) => sendAgain.startsWith("yes")).map(({ code }) => code);
     const temporary = documentedErrors.filter(({ status }) => status === 408 || status === 429 || status >= 500);
-    // A customer appears a moment after its first operation was accepted.
-    expect(again.filter((code) => code !== "CUSTOMER_NOT_FOUND")).toEqual(temporary.map(({ code }) => code));
+    // A customer appears shortly after its first operation was accepted.
+    expect(retried.filter((code) => code !== "CUSTOMER_NOT_FOUND")).toEqual(temporary.map(({ code }) => code));
     for (const { code, sendAgain } of documentedErrors) expect(`${code}: ${sendAgain}`).toMatch(/: (yes, .|no$)/);
   });
 
-  test("shows a body of each, which leads to its section", () => {
+  test("shows a body for each code, with a link to its section", () => {
     const shown = documentedErrors.map(({ body }) => `${body.error["code"]} ${body.error["docs"]}`);
     expect(shown).toEqual(documentedErrors.map(({ code }) => `${code} https://svc.example.com/docs/api#${code}`));
   });
@@ -157,7 +157,7 @@ function explainedBy(error: string): string[] {
   return matches(text.slice(text.indexOf("| codes")), /`([A-Z_]+)`/g).sort();
 }
 
-/** How the list says what a section says. */
+/** The wording in the list for that of a section. */
 function short(sendAgain: string): string {
   return sendAgain
     .replace(/^yes, /, "")

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 
-// Operators search the log for what their pages quote of it.
+// Operators search the log for messages that the documentation quotes.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
@@ -11,7 +11,7 @@ const textsIn = (folder: string, ending: string) =>
     .filter((file) => file.endsWith(ending))
     .map((file) => [file, readFileSync(path.join(ROOT, folder, file), "utf8")] as const);
 
-/** Sentences in backticks, also over the end of a line: four words or more, and nothing that is in names, SQL or commands. */
+/** Sentences in backticks, also across lines: four words or more, without characters of names, SQL or commands. */
 const quotedIn = (markdown: string) =>
   markdown
     .replace(/^ *```.*?^ *```$/gms, "")
@@ -19,7 +19,7 @@ const quotedIn = (markdown: string) =>
     .flatMap((text) => [...text.replace(/\s+/g, " ").matchAll(/`([A-Za-z][a-z']*(?:,? [a-z']+){3,}\.?)`/g)])
     .map(([, sentence]) => sentence!);
 
-it("what docs/operations quotes of the log is written by the service", () => {
+it("the service writes every log message that docs/operations quotes", () => {
   const source = textsIn("src", ".ts")
     .map(([, text]) => text)
     .join("\n")

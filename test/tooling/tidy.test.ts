@@ -10,7 +10,7 @@ interface Line {
   text: string;
 }
 
-/** Everything that is or could be committed, but for the lock file, whose content is npm's. */
+/** All files that are or could be committed, except for the lock file, which npm writes. */
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z"], { cwd: repository })
   .toString()
   .split("\0")
@@ -36,13 +36,13 @@ function matches(pattern: RegExp, where: (line: Line) => boolean): string[] {
     .map(({ file, number, text }) => `${file}:${number}: ${text.trim()}`);
 }
 
-/** Matches of examples that a pattern must and must not find: a search that can find nothing proves nothing. */
+/** Checks a pattern on examples that it must and must not match, because a pattern that matches nothing proves nothing. */
 function expectPattern(pattern: RegExp, { bad, good }: { bad: string[]; good: string[] }): void {
   expect(bad.filter((text) => !pattern.test(text))).toEqual([]);
   expect(good.filter((text) => pattern.test(text))).toEqual([]);
 }
 
-test("the repository is looked through", () => {
+test("the repository is searched", () => {
   expect(files).toContain("package.json");
   expect(files).toContain("src/model/snapshot/types.ts");
 });
@@ -78,20 +78,20 @@ test.each<[what: string, pattern: RegExp, examples: { bad: string[]; good: strin
 });
 
 describe("no source has", () => {
-  test("a note of what is still to be done", () => {
+  test("a note of unfinished work", () => {
     const pattern = /\b(TODO|FIXME|XXX|HACK)\b/;
     expect(matches(pattern, (line) => inSrc(line) || /^(sql|bin|scripts)\//.test(line.file))).toEqual([]);
   });
 
-  test("output of its own; that is the business of the CLI's output module and the demo", () => {
-    // A plan of instrumentation is made of programs of others, which say themselves what they could not send.
+  test("direct output, except for the CLI's output module and the demo", () => {
+    // An instrumentation plan has programs for users, which report themselves what they could not send.
     const allowed = /^src\/(cli\/output\/|cli\/commands\/ai\/instrumentation-node\.ts|demo\/)/;
-    // A file may be called so.
+    // A file can have this name.
     const pattern = /(?<!\/)\bconsole\.\w+|\bdebugger;/;
     expect(matches(pattern, (line) => inSrc(line) && !allowed.test(line.file))).toEqual([]);
   });
 
-  test("a statement on tables: other parts than src/db and the server's migrations call the database's functions only", () => {
+  test("a statement on tables: only src/db and the server's migrations use them, other parts call database functions", () => {
     const pattern = /\b(from|join|into|update|truncate|table)\s+(only\s+)?(svc|iam)\.\w+(?!\w*\()/i;
     expectPattern(pattern, {
       bad: ["select 1 from svc.events", "insert into iam.users", "update svc.customers set"],
@@ -101,7 +101,7 @@ describe("no source has", () => {
   });
 });
 
-test("a name is exported by one file of src, but for what authors and backends import, and the engine's words for what the API answers", () => {
+test("a name is exported by only one file of src, except for public imports and the engine's names for API answers", () => {
   const definition = /^export (?:abstract |async )?(?:class|const|enum|function\*?|interface|let|type) (\w+)/;
   const definedIn = new Map<string, Set<string>>();
   for (const { file, text } of lines.filter(inSrc)) {
@@ -119,7 +119,7 @@ test("a name is exported by one file of src, but for what authors and backends i
 });
 
 describe("no test", () => {
-  test("is the only one to run", () => {
+  test("is marked to run alone", () => {
     const pattern = /\b(test|it|describe|suite|bench)(\.\w+)*\.only\b/;
     expectPattern(pattern, {
       bad: ['test.only("x")', 'describe.concurrent.only("x")'],

@@ -12,11 +12,11 @@ export interface Outcome {
   stderr: string;
 }
 
-/** A small project in a temporary directory, to run a check of this one on. */
+/** A small project in a temporary directory, on which checks of this repository run. */
 export class FixtureProject {
   private constructor(readonly root: string) {}
 
-  /** `files` are texts by path. */
+  /** `files` maps paths to texts. */
   static async create(files: Record<string, string>): Promise<FixtureProject> {
     const root = await mkdtemp(path.join(os.tmpdir(), "svc-tooling-"));
     const project = new FixtureProject(root);
@@ -30,7 +30,7 @@ export class FixtureProject {
     await writeFile(file, text, { mode });
   }
 
-  /** Takes over a file or folder of the repository under the same path. */
+  /** Copies a file or folder of the repository to the same path. */
   async take(name: string): Promise<void> {
     await cp(path.join(repository, name), path.join(this.root, name), { recursive: true });
   }
