@@ -259,8 +259,8 @@ describe("on a file", () => {
     const [file, folder] = ["a`b\u001b[2J|*.jsonl", "@b\u001b[2J*"];
     await cp(path.join(cwd, "events.jsonl"), path.join(cwd, file));
     await cp(path.join(cwd, "before"), path.join(cwd, folder), { recursive: true });
-    const told = await backtest("--events", file, "--against", folder);
-    expect(told.stdout.split("\n", 1)).toEqual([
+    const result = await backtest("--events", file, "--against", folder);
+    expect(result.stdout.split("\n", 1)).toEqual([
       "A backtest over a`b\\u001b[2J|*.jsonl: local and @b\\u001b[2J*; nothing was changed.",
     ]);
     expect(result.stdout).not.toContain("\u001b");
@@ -355,7 +355,7 @@ describe("on a service", () => {
   });
 
   test("a person is told which job and which models these are of", async () => {
-    const { stdout } = await asked("--against", "v1", "--present-traits", "--sample", "1000");
+    const { stdout } = await askService("--against", "v1", "--present-traits", "--sample", "1000");
     expect(stdout).toMatch(/^Backtest bkt_[0-9a-f]+ in test of shop: v1 and v1; nothing was changed\.\n/);
     expect(stdout).toContain("- The present traits are used at every instant");
   });
@@ -371,7 +371,7 @@ describe("on a service", () => {
   });
 
   test("where nothing was deployed it says so", async () => {
-    expect((await asked("--env", "live")).stderr).toBe(
+    expect((await askService("--env", "live")).stderr).toBe(
       "error [NOTHING_DEPLOYED]: Nothing was deployed to live of project shop yet, so there is no model to judge. Give one with --model or --version, or deploy it first: `svc deploy --env live --project shop`.\n",
     );
     expect((await askService("--against", "v9")).stderr).toContain("error [VERSION_NOT_FOUND]");

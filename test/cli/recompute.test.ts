@@ -171,7 +171,7 @@ describe("svc recompute", () => {
     const [shown, id] = await Promise.all([recompute(["--all", "--yes"]), fails(error)]);
     expect(shown).toMatchObject({ code: 1, stdout: "" });
     expect(shown.stderr).toContain(
-      `error [DEAD_LETTER]: The run failed: division by zero. ${told} ` +
+      `error [DEAD_LETTER]: The run failed: division by zero. ${progress} ` +
         "Fix the cause, then resume where it ended: svc recompute retry rec_<id> --env test --project <slug>.\n",
     );
     const { stdout } = await recompute(["status", id]);

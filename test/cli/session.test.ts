@@ -52,7 +52,7 @@ describe("an unusable session file is reported in one line", () => {
   ])("that holds a session for the service %s", async (_what, wrong) => {
     const { url } = await authorizationServer();
     const directory = await home(sessions({ [url]: { ...SESSION, ...wrong } }));
-    const told =
+    const message =
       "The session for <service> in <config>/session.json is not as svc wrote it. Sign in again: `svc auth login` rewrites it.";
     for (const argv of [["whoami"], ["auth", "logout"]])
       expect(await run(directory, argv, { env: { SVC_API_URL: url } })).toEqual(invalid(message));

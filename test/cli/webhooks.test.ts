@@ -252,8 +252,8 @@ describe("svc webhooks deliveries and resend", () => {
   });
 
   test("what the service refuses is told", async () => {
-    const told = async (...argv: string[]) => (await webhooks("resend", id, ...argv, "--yes")).stderr;
-    expect(await told("--since", "1h", "--until", "2h")).toBe(
+    const errorOf = async (...argv: string[]) => (await webhooks("resend", id, ...argv, "--yes")).stderr;
+    expect(await errorOf("--since", "1h", "--until", "2h")).toBe(
       "error [VALIDATION_ERROR]: `until` is not later than `since`. Send the beginning of the span as `since` and its end, which is not included, as `until`. Field: until.\n",
     );
     expect(await errorOf("emi_0000000000009999")).toContain("error [DELIVERY_NOT_FOUND]");

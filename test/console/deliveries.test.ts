@@ -171,7 +171,7 @@ describe("resending", () => {
     const { status, location } = await owner.post(RESEND, fields);
     expect([status, location]).toEqual([303, `/console/acme/app/test/delivery?webhook=${webhook}&id=${ids[1]}`]);
     expect(await statusOf(ids[1]!)).toBe("pending");
-    expect((await asked(ids[1]!)).text).toContain("It is already waiting");
+    expect((await confirmation(ids[1]!)).text).toContain("It is already waiting");
     expect((await owner.post(RESEND, fields)).status).toBe(303);
   });
 

@@ -60,7 +60,7 @@ describe("the organization", () => {
     expect(text).toContain("Your role viewer: can read");
     for (const path of ["members", "keys", "tokens", "operations"]) expect(html).toContain(`href="${path}"`);
     expect(html).not.toContain('href="audit-log"');
-    expect((await page("settings", who.administrator)).html).toContain('href="audit-log"');
+    expect((await page("settings", browsers.administrator)).html).toContain('href="audit-log"');
     expect(text).toContain("Your role does not allow you to change it; ask an administrator.");
     expect(html).not.toContain('name="timeZone"');
   });
@@ -96,7 +96,7 @@ describe("a missing permission", () => {
     ["keys", "viewer", "Your role does not allow you to create keys; ask an administrator.", true],
     ["keys", "administrator", "New key Name", false],
   ])("%s tells who may, as %s", async (path, role, says, isWithout) => {
-    const { status, html, text } = await page(path, who[role]);
+    const { status, html, text } = await page(path, browsers[role]);
     expect([status, text]).toEqual([200, expect.stringContaining(says)]);
     expect(html.includes('method="post" action="../../../../logout"')).toBe(true);
     expect(formsOf(html)).toHaveLength(isWithout ? 1 : 2);
@@ -110,7 +110,7 @@ describe("a missing permission", () => {
       ["member", { as: "zz", id: "usr_1", role: "viewer" }],
       ["key", { id: "key_1", grace: "0m" }],
     ] as const) {
-      const { status, text } = await who.owner.post(at(path), { ...fields, form_token: token });
+      const { status, text } = await browsers.owner.post(at(path), { ...fields, form_token: token });
       expect([status, text]).toEqual([400, expect.stringContaining("does not say what to change")]);
     }
     expect(await auditOf(fixture.service, fixture.owner.organizationId)).toEqual(before);
@@ -339,7 +339,7 @@ describe("members", () => {
       /administrator@acme\.example administrator .*owner@acme\.example owner .*viewer@acme\.example viewer/,
     );
     const path = `member?id=${idOf(html, "member", emails.viewer)}`;
-    const own = await page(path, who.administrator);
+    const own = await page(path, browsers.administrator);
     expect(own.text).toContain("Your role does not allow you to change or remove members; ask an owner.");
     expect(formsOf(own.html)).toHaveLength(1);
   });
@@ -349,7 +349,7 @@ describe("members", () => {
     const { status, location } = await fill(path, { as: "role", role: "developer" });
     expect([status, location]).toEqual([303, at("members")]);
     expect((await page("members")).text).toContain("viewer@acme.example developer");
-    expect((await page("settings", who.viewer)).text).toContain("Your role developer: can also change test");
+    expect((await page("settings", browsers.viewer)).text).toContain("Your role developer: can also change test");
     expect((await page("audit-log?action=member.role_changed")).text).toContain(
       `email: "${emails.viewer}", developer, before viewer`,
     );

@@ -77,7 +77,7 @@ it("shows failing webhooks, and none if all deliveries succeed", async () => {
   const created = await fixture.admin("POST", "/projects/app/webhooks?env=test", {
     body: { url: "https://example.com/hook", eventTypes: ["*"] },
   });
-  expect(made.status).toBe(201);
+  expect(created.status).toBe(201);
   expect(sectionOf((await owner.get(PAGE)).html, "Webhooks with problems")).toBe("");
   await fixture.service.db.sql`update svc.webhooks set failing_since = now() - interval '2 hours'`;
   expect(sectionOf((await owner.get(PAGE)).html, "Webhooks with problems")).toContain(
