@@ -6,7 +6,7 @@ import { DemoFailure } from "../src/demo/failure.js";
 import type { Attack, Ground, Strike } from "./kinds/attack.js";
 import type { Figures } from "./observer/figures.js";
 import { pause } from "./flood.js";
-import { attackedBy, brokenIn, visibleOf, type Attacked, type Outcome } from "./outcome.js";
+import { attackedBy, outcomeViolations, visibleOf, type Attacked, type Outcome } from "./outcome.js";
 import { Sender } from "./sender.js";
 import { NEIGHBOUR, type Stage } from "./stage.js";
 import { Tally } from "./tally.js";
@@ -83,7 +83,7 @@ export async function measureAttacks(
       memory: figures.memory,
       restarts: (await restartsOf(stage)) - restartsBefore + stage.ends.length,
     };
-    return { all: { ...outcome, broken: brokenIn(outcome, attacks.length === 1) }, each };
+    return { all: { ...outcome, broken: outcomeViolations(outcome, attacks.length === 1) }, each };
   } finally {
     for (const sender of senders) await sender.close();
   }

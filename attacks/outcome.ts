@@ -56,7 +56,7 @@ export function visibleOf({ latencies }: Pick<Figures, "latencies">): Visible | 
 }
 
 /** What did not hold, in words; waiting times count only for a `single` attack. */
-export function brokenIn(outcome: Omit<Outcome, "broken">, single: boolean): string[] {
+export function outcomeViolations(outcome: Omit<Outcome, "broken">, single: boolean): string[] {
   const { during, refused, notOnce, restarts, longestBlockMs, unready, breaches } = outcome;
   const total = (of: Record<string, number>) => Object.values(of).reduce((sum, times) => sum + times, 0);
   return [

@@ -8,7 +8,7 @@ import { WEBHOOKS } from "../attacks/kinds/webhooks.js";
 import { measureAttacks } from "../attacks/measure.js";
 import { P99_MS_MAX, type Outcome } from "../attacks/outcome.js";
 import { onStage } from "../attacks/stage.js";
-import { endLater } from "./lib/cleanup.js";
+import { registerCleanup } from "./lib/cleanup.js";
 import type { Row } from "./lib/report.js";
 
 /** The floods, by the names of attacks: what one organization may do without limit. */
@@ -32,7 +32,7 @@ async function measured(flood: Attack, ms: number): Promise<Outcome> {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // every sender listens
   const work = onStage(stop.signal, (stage) => measureAttacks(stage, [flood], { quietMs: ms, strikeMs: ms }));
-  const ended = endLater(async () => {
+  const ended = registerCleanup(async () => {
     stop.abort(new Error("the benchmark was ended"));
     await work.catch(() => undefined); // thrown below
   });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { endLater } from "./lib/cleanup.js";
+import { registerCleanup } from "./lib/cleanup.js";
 import { latencyOf, median } from "./lib/measure.js";
 import type { Row } from "./lib/report.js";
 
@@ -31,7 +31,7 @@ export async function benchStart(rounds: number): Promise<Row[]> {
   const removals: (() => Promise<void>)[] = [];
   for (let round = 0; round <= rounds; round++) {
     const dataDir = await mkdtemp(path.join(tmpdir(), "svc-bench-start-"));
-    const remove = endLater(() => rm(dataDir, { recursive: true, force: true }));
+    const remove = registerCleanup(() => rm(dataDir, { recursive: true, force: true }));
     await chmod(dataDir, 0o711); // as root, the server runs as another user
     const [first, second] = [await start(dataDir), await start(dataDir)];
     removals.push(remove);
@@ -82,7 +82,7 @@ async function start(dataDir: string): Promise<number[]> {
   });
   const exited = once(child, "exit");
   // The service outlives npm, which ends at once.
-  const stop = endLater(async () => {
+  const stop = registerCleanup(async () => {
     signalGroup(child.pid!, "SIGTERM");
     await exited;
     while (signalGroup(child.pid!, 0)) await delay(POLL_MS);

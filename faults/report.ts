@@ -52,7 +52,7 @@ export function report(style: ReportStyle, { strikes, missing, verification, led
 }
 
 /** A strike in one line. */
-export function struck({ fault, acceptedMs, evaluatedMs, findings }: Strike): string {
+export function strikeLine({ fault, acceptedMs, evaluatedMs, findings }: Strike): string {
   const { lost, doubled, violated, different } = findings;
   const accepted = acceptedMs === null ? "nothing left to send" : `accepted after ${inSeconds(acceptedMs)}`;
   const found = `${lost} lost, ${doubled} doubled, ${violated} violated, ${different} different`;

@@ -18,7 +18,7 @@ import { send, SINGLE_SENDERS } from "./load.js";
 import { generatedHistory, historyOfFiles, type History } from "./operations.js";
 import type { FaultsOptions } from "./options.js";
 import { sendRefused, type Refused } from "./refused.js";
-import { report, struck } from "./report.js";
+import { report, strikeLine } from "./report.js";
 import { onStage, type Stage } from "./stage/stage.js";
 import { strikeAll, type Strike } from "./strikes.js";
 import { survey, type Survey } from "./survey.js";
@@ -214,7 +214,7 @@ class Run {
       });
     const random = new Random(seed, "moments");
     const onStrike = (strike: Strike) =>
-      output.write(`${[struck(strike), ...strike.findings.examples].join("\n  ")}\n`);
+      output.write(`${[strikeLine(strike), ...strike.findings.examples].join("\n  ")}\n`);
     const { operations } = surveyed;
     try {
       const [strikes, refused] = await settled([

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { endLater } from "./cleanup.js";
+import { registerCleanup } from "./cleanup.js";
 import type { BenchDatabase } from "./database.js";
 
 export interface Child {
@@ -51,7 +51,7 @@ async function start(script: URL, database: DatabaseAddress, settings: Record<st
     stdio: ["pipe", "pipe", "inherit"],
   });
   const exited = once(child, "exit");
-  const stop = endLater(async () => {
+  const stop = registerCleanup(async () => {
     const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS_MAX);
     child.kill("SIGTERM");
     await exited;

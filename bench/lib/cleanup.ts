@@ -4,7 +4,7 @@ const SAME_SIGNAL_MS = 1_000;
 let ending: Promise<void> | null = null;
 
 /** Registers how something is to be ended, at the latest when the benchmark ends. Returns a function that ends it, once. */
-export function endLater(end: () => Promise<void>): () => Promise<void> {
+export function registerCleanup(end: () => Promise<void>): () => Promise<void> {
   let ended: Promise<void> | null = null;
   const once = () => {
     const index = open.indexOf(once);

@@ -12,7 +12,7 @@ import { newCredential } from "../../src/http/request/credentials.js";
 import { canonicalJson, hashSnapshot } from "../../src/model/snapshot/canonical.js";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { newSecret, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
-import { endLater } from "./cleanup.js";
+import { registerCleanup } from "./cleanup.js";
 import { SNAPSHOT } from "./events.js";
 
 export interface BenchServer {
@@ -47,12 +47,12 @@ export interface BenchDatabase {
  */
 export async function openBenchServer(): Promise<BenchServer> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "svc-bench-"));
-  endLater(() => rm(dataDir, { recursive: true, force: true }));
+  registerCleanup(() => rm(dataDir, { recursive: true, force: true }));
   await chmod(dataDir, 0o711); // as root, the server runs as another user
   const server = await startEmbedded(dataDir, {
     settings: { autovacuum: "off", max_wal_size: "8GB", checkpoint_timeout: "1h" },
   });
-  const close = endLater(() => server.stop());
+  const close = registerCleanup(() => server.stop());
   const { roles } = await migrate(server.url);
   const key = `svc_test_${randomBytes(20).toString("hex")}`;
   const template = connect(server.url, { max: 1, applicationName: "svc bench" });
@@ -85,7 +85,7 @@ export async function openBenchServer(): Promise<BenchServer> {
           await sql`vacuum (analyze)`;
           if (round === 0) await sql`checkpoint`;
         },
-        close: endLater(async () => {
+        close: registerCleanup(async () => {
           await sql.end({ timeout: 5 });
           await admin.unsafe(`drop database ${name} with (force)`);
           await admin.end({ timeout: 5 });

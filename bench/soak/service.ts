@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { startEmbedded } from "../../src/db/embedded/embedded.js";
 import { migrate } from "../../src/db/migrate/migrate.js";
-import { endLater } from "../lib/cleanup.js";
+import { registerCleanup } from "../lib/cleanup.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -32,10 +32,10 @@ export interface Service {
 /** Creates a database in a new directory, without starting the service. */
 export async function openInstallation(secret: string): Promise<Installation> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "svc-bench-soak-"));
-  endLater(() => rm(dataDir, { recursive: true, force: true }));
+  registerCleanup(() => rm(dataDir, { recursive: true, force: true }));
   await chmod(dataDir, 0o711); // as root, the server runs as another user
   const server = await startEmbedded(dataDir);
-  endLater(() => server.stop());
+  registerCleanup(() => server.stop());
   const { roles } = await migrate(server.url);
   return {
     databaseUrl: server.url,
@@ -64,7 +64,7 @@ async function startService(dataDir: string, secret: string, role: "all" | "http
     stdio: ["ignore", "pipe", "inherit"],
   });
   const exited = once(child, "exit");
-  const stop = endLater(async () => {
+  const stop = registerCleanup(async () => {
     child.kill("SIGTERM");
     await exited;
   });

@@ -4,7 +4,7 @@ import type { Snapshot } from "../model/snapshot/types.js";
 import { INSTANTS_MAX, type Outcome, type BacktestQuestion } from "./samples.js";
 
 /** The question of a backtest, as people and the API write it. */
-export interface QuestionWords {
+export interface QuestionInput {
   /** `state:<id>`, `event:<name>` or `segment:<id>`. */
   outcome: string;
   /** A duration as in models, such as `60d`. */
@@ -18,15 +18,15 @@ export interface QuestionWords {
 }
 
 /** `then`: each trait counts from its acceptance on; `now`: the present traits count from the beginning, which looks ahead. */
-export type TraitsOf = "then" | "now";
+export type TraitsAsOf = "then" | "now";
 
 /** A mistake in a question. The message and the fix are sentences. */
 export class QuestionProblem extends Error {
   override readonly name = "QuestionProblem";
 
-  /** @param path the member of `QuestionWords` */
+  /** @param path the member of `QuestionInput` */
   constructor(
-    readonly path: keyof QuestionWords,
+    readonly path: keyof QuestionInput,
     message: string,
     readonly fix: string,
   ) {
@@ -45,7 +45,7 @@ export const EVERY_DEFAULT = "7d";
  * @param snapshot the judged model, which decides the outcome
  * @throws {QuestionProblem}
  */
-export function readQuestion(words: QuestionWords, end: number, snapshot: Snapshot): BacktestQuestion {
+export function readQuestion(words: QuestionInput, end: number, snapshot: Snapshot): BacktestQuestion {
   const outcome = readOutcome(words.outcome, snapshot);
   const within = durationOf("within", words.within);
   const every = durationOf("every", words.every ?? EVERY_DEFAULT);
@@ -78,7 +78,7 @@ export function readQuestion(words: QuestionWords, end: number, snapshot: Snapsh
 }
 
 /** Parses the question in the answer of a service, which has checked it. */
-export function askedQuestion(asked: Required<QuestionWords> & { end: string }): BacktestQuestion {
+export function questionOfAnswer(asked: Required<QuestionInput> & { end: string }): BacktestQuestion {
   const { outcome, within, every, from, to, end } = asked;
   const colon = outcome.indexOf(":");
   return {

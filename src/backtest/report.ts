@@ -14,7 +14,7 @@ const WEEK = 7 * DAY;
 const READS_TRAIT = /"kind":"(trait|traitExists|traitDateWithin|traitDatePassed|map)"/;
 
 /** The facts about a model that a report needs. */
-export function modelReport(
+export function factsOfModel(
   name: string,
   { lifecycle, journeys, segments, signals, health, rules }: Snapshot,
 ): ModelFacts {

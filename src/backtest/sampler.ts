@@ -7,7 +7,7 @@ import {
   type Model,
   newCustomer,
   type Operation,
-  type Said,
+  type ModelOutput,
   type Sampled,
   sampleThrough,
   type TrackedEvent,
@@ -56,7 +56,7 @@ export class CustomerSampler {
   }
 
   /** Replays all operations in one step. Returns false if that exceeds the budget; the sampler must then not be used any more. */
-  whole(operations: readonly Operation[]): boolean {
+  sampleAll(operations: readonly Operation[]): boolean {
     return this.#runs.every((run) => run.step(operations, true).isDone);
   }
 
@@ -65,12 +65,12 @@ export class CustomerSampler {
    *
    * @param past by model: provides the events replayed so far when the engine asks for them
    */
-  async part(operations: readonly Operation[], isLast: boolean, past: readonly PastEvents[]): Promise<void> {
+  async samplePart(operations: readonly Operation[], isLast: boolean, past: readonly PastEvents[]): Promise<void> {
     for (const [index, run] of this.#runs.entries()) {
       const seen = past[index]!;
       for (let rest = operations; ;) {
-        const { taken, isDone } = await seen.during((source) => run.step(rest, isLast, source));
-        seen.passed(rest.slice(0, taken).filter(isTrack));
+        const { taken, isDone } = await seen.runWith((source) => run.step(rest, isLast, source));
+        seen.advance(rest.slice(0, taken).filter(isTrack));
         if (isDone) break;
         rest = rest.slice(taken);
         await nextTurn();
@@ -124,7 +124,7 @@ class SamplerRun {
     return sampled;
   }
 
-  #record(said: Said | null): void {
+  #record(said: ModelOutput | null): void {
     const index = this.#sampled++;
     const last = this.sayings.at(-1)?.[1];
     // The last instant is the end of the known history, which is not a sampling instant.
@@ -160,7 +160,7 @@ function isTrack(operation: Operation): operation is TrackOperation {
 }
 
 /** Compares health scores by identity: a score that changes is a new object. */
-function isSame(a: Said, b: Said): boolean {
+function isSame(a: ModelOutput, b: ModelOutput): boolean {
   return (
     a.state === b.state &&
     a.health === b.health &&

@@ -1,4 +1,4 @@
-import type { Said } from "../engine/index.js";
+import type { ModelOutput } from "../engine/index.js";
 
 /** What a backtest tries to foresee: that a customer enters a lifecycle state or a segment, or that an event of a name occurs. */
 export interface Outcome {
@@ -20,13 +20,13 @@ export interface BacktestQuestion {
 }
 
 /** What a model says about the customer from the sampling instant with this index on, until that of the next list item. */
-export type Saying = [index: number, said: Said];
+export type OutputChange = [index: number, said: ModelOutput];
 
 /** One customer's part of a backtest, as it is stored. */
 export interface CustomerSamples {
   customerId: string;
   /** By model: the judged one, and the one it is compared with, if any. Without entries for the time before the customer was known. */
-  said: Saying[][];
+  said: OutputChange[][];
   /** The first outcome after each sampling instant, ascending, each once. */
   outcomes: number[];
 }
@@ -36,7 +36,7 @@ export interface Sample {
   index: number;
   at: number;
   /** By model. */
-  said: Said[];
+  said: ModelOutput[];
   /** `there`: the outcome holds already, so it cannot be foreseen; `censored`: too near the end of the known history. */
   status: "used" | "there" | "censored";
   /** When the outcome came, if within the horizon, else null. Only meaningful for a used sample. */
@@ -72,6 +72,6 @@ export function* samplesOf(question: BacktestQuestion, { said, outcomes }: Custo
 }
 
 /** Whether an outcome holds already according to the judged model. An event can always occur again. */
-function isThere({ kind, id }: Outcome, { state, segments }: Said): boolean {
+function isThere({ kind, id }: Outcome, { state, segments }: ModelOutput): boolean {
   return kind === "state" ? state === id : kind === "segment" && segments.includes(id);
 }

@@ -1,4 +1,4 @@
-import type { HealthScore, Said } from "../engine/index.js";
+import type { HealthScore, ModelOutput } from "../engine/index.js";
 import type { CustomerSamples, BacktestQuestion, Sample } from "./samples.js";
 import { instantsOf, samplesOf } from "./samples.js";
 import { AucEstimator, CELLS, type Direction, directionOf, Rate } from "./statistics.js";
@@ -110,7 +110,7 @@ class FlagTally {
   readonly segments: ReadonlyMap<string, Flag>;
   readonly signals: ReadonlyMap<string, Flag>;
   readonly rates: readonly Rate[];
-  #said: Said | null = null;
+  #said: ModelOutput | null = null;
   /** The flags at the current sampling instant, and at the previous one. */
   #flagged = NONE;
   #flaggedBefore = NONE;
@@ -134,7 +134,7 @@ class FlagTally {
     this.#flagged = NONE;
   }
 
-  look(said: Said): void {
+  look(said: ModelOutput): void {
     this.#flaggedBefore = this.#flagged;
     if (said === this.#said) return;
     this.#said = said;
@@ -208,7 +208,7 @@ export class ScoreTally {
     this.#set(null);
   }
 
-  look({ health }: Said): void {
+  look({ health }: ModelOutput): void {
     this.#cellBefore = this.#cell;
     if (health !== this.#health) this.#set(health);
   }

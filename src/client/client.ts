@@ -1,7 +1,7 @@
 import { identifyEntry, operationEntry, operationOf, trackEntry, type Entry } from "./entry.js";
 import { ClientError, InvalidOperationError } from "./errors.js";
 import { described } from "./json.js";
-import { Group, type Waiting } from "./line.js";
+import { Group, type QueuedEntry } from "./line.js";
 import { readOptions, shown, type ClientOptions, type ClientSettings } from "./options.js";
 import { Sender, TIMER_MS_MAX } from "./sender.js";
 import type { AnySchema, BatchResult, EventName, Identify, Operation, Schema, SentOperation, Track } from "./types.js";
@@ -193,7 +193,7 @@ export class Client<S extends Schema = AnySchema> {
     return true;
   }
 
-  #answered(entry: Waiting, error: ClientError | null): void {
+  #answered(entry: QueuedEntry, error: ClientError | null): void {
     this.#stats[error === null ? "accepted" : "refused"]++;
     this.#reportedStop = null;
     if (entry.of === null) {

@@ -39,7 +39,7 @@ export class Group {
 }
 
 /** An operation in the line. */
-export interface Waiting extends Entry {
+export interface QueuedEntry extends Entry {
   /** The operation's place among all that were ever queued, from 1. */
   number: number;
   /** The call of `batch()` that it belongs to, and its index there; null for an operation of `track` or `identify`. */
@@ -54,8 +54,8 @@ export interface BatchLimits {
 }
 
 /** Operations in the order in which they were queued. */
-export class Line {
-  #entries: Waiting[] = [];
+export class EntryQueue {
+  #entries: QueuedEntry[] = [];
   #last = 0;
   #bytes = 0;
 
@@ -64,11 +64,11 @@ export class Line {
     return this.#last;
   }
 
-  get first(): Waiting | undefined {
+  get first(): QueuedEntry | undefined {
     return this.#entries[0];
   }
 
-  push(entry: Entry, of: Waiting["of"]): void {
+  push(entry: Entry, of: QueuedEntry["of"]): void {
     this.#entries.push({ ...entry, number: ++this.#last, of });
     this.#bytes += entry.bytes;
   }
@@ -79,7 +79,7 @@ export class Line {
   }
 
   /** Removes and returns the operations of the next batch: as many as the limits allow, but at least one if there is any. */
-  take(limits: BatchLimits): Waiting[] {
+  take(limits: BatchLimits): QueuedEntry[] {
     let end = 0;
     let bytes = 0;
     for (const entry of this.#entries.slice(0, limits.operations)) {
@@ -92,17 +92,17 @@ export class Line {
     return taken;
   }
 
-  putBack(entries: readonly Waiting[]): void {
+  putBack(entries: readonly QueuedEntry[]): void {
     this.#entries = [...entries, ...this.#entries];
     for (const entry of entries) this.#bytes += entry.bytes;
   }
 
-  remove(isChosen: (entry: Waiting) => boolean): void {
+  remove(isChosen: (entry: QueuedEntry) => boolean): void {
     this.#entries = this.#entries.filter((entry) => !isChosen(entry));
     this.#bytes = this.#entries.reduce((sum, entry) => sum + entry.bytes, 0);
   }
 
-  all(): readonly Waiting[] {
+  all(): readonly QueuedEntry[] {
     return [...this.#entries];
   }
 }

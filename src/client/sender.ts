@@ -1,7 +1,7 @@
 import { type AnswerOutcome, readAnswer } from "./answer.js";
 import { type Entry, operationOf } from "./entry.js";
 import { ClientError } from "./errors.js";
-import { type BatchLimits, Line, type Waiting } from "./line.js";
+import { type BatchLimits, EntryQueue, type QueuedEntry } from "./line.js";
 import type { ClientSettings } from "./options.js";
 import { post, reasonOf } from "./post.js";
 import { pauseMs } from "./retry.js";
@@ -52,7 +52,7 @@ class Pause {
 interface SenderEvents {
   onRetry: (error: ClientError, tries: number, waitMs: number) => void;
   /** An operation was answered; `error` says why it was refused, and is null if it was accepted. */
-  onAnswered: (entry: Waiting, error: ClientError | null) => void;
+  onAnswered: (entry: QueuedEntry, error: ClientError | null) => void;
   /** Nothing more is sent until `send` is called, or until the time that the service named. */
   onStopped: (error: ClientError) => void;
 }
@@ -65,9 +65,9 @@ type Final = Exclude<AnswerOutcome, { kind: "again" }> | { kind: "ended" };
  * operations matters. A batch that may have been accepted is sent again byte for byte, with the same keys and timestamps, before any newer operation.
  */
 export class Sender {
-  readonly line = new Line();
+  readonly line = new EntryQueue();
   /** The batch being sent, until it is answered. */
-  #underWay: readonly Waiting[] = [];
+  #underWay: readonly QueuedEntry[] = [];
   /** Operations up to this number are sent without waiting for more. */
   #due = 0;
   #isRunning = false;
@@ -86,7 +86,7 @@ export class Sender {
     this.#limits = settings.batch;
   }
 
-  get first(): Waiting | undefined {
+  get first(): QueuedEntry | undefined {
     return this.#underWay[0] ?? this.line.first;
   }
 
@@ -95,7 +95,7 @@ export class Sender {
     return this.#stopped;
   }
 
-  add(entry: Entry, of: Waiting["of"] = null): void {
+  add(entry: Entry, of: QueuedEntry["of"] = null): void {
     this.line.push(entry, of);
     this.#go();
   }
@@ -118,7 +118,7 @@ export class Sender {
   }
 
   /** Aborts the sending, and resolves with the operations that were not answered. */
-  async end(): Promise<readonly Waiting[]> {
+  async end(): Promise<readonly QueuedEntry[]> {
     this.#end.abort();
     this.#gathering.cancel();
     this.#backoff.end();
@@ -155,7 +155,7 @@ export class Sender {
     this.#go();
   }
 
-  async #exchange(batch: readonly Waiting[]): Promise<Final> {
+  async #exchange(batch: readonly QueuedEntry[]): Promise<Final> {
     const body = `{"events":[${batch.map(({ json }) => json).join()}]}`;
     for (let tries = 0; ; tries++) {
       const outcome = await this.#attempt(batch, body);
@@ -168,7 +168,7 @@ export class Sender {
     }
   }
 
-  async #attempt(batch: readonly Waiting[], body: string): Promise<AnswerOutcome> {
+  async #attempt(batch: readonly QueuedEntry[], body: string): Promise<AnswerOutcome> {
     const { url, apiKey, timeoutMs } = this.settings;
     try {
       const answer = await post(url, body, { apiKey, timeoutMs, signal: this.#end.signal });
@@ -179,7 +179,7 @@ export class Sender {
     }
   }
 
-  #settle(batch: readonly Waiting[], outcome: Final): void {
+  #settle(batch: readonly QueuedEntry[], outcome: Final): void {
     if (outcome.kind === "accepted") return this.#accept(batch, outcome.eventIds);
     if (outcome.kind === "refused") return this.#refuse(batch, outcome.errors);
     const [first] = batch;
@@ -190,7 +190,7 @@ export class Sender {
     if (outcome.kind === "stop") this.#stop(outcome.error, outcome.waitMs);
   }
 
-  #accept(batch: readonly Waiting[], eventIds: readonly string[]): void {
+  #accept(batch: readonly QueuedEntry[], eventIds: readonly string[]): void {
     this.#underWay = [];
     this.#limits = { ...this.#limits, operations: this.settings.batch.operations };
     const ids = eventIds.values();
@@ -202,7 +202,7 @@ export class Sender {
   }
 
   /** The other operations of the batch were not accepted either, and are sent again without the refused ones. */
-  #refuse(batch: readonly Waiting[], errors: ReadonlyMap<number, ClientError>): void {
+  #refuse(batch: readonly QueuedEntry[], errors: ReadonlyMap<number, ClientError>): void {
     this.#putBack(batch.filter((_, index) => !errors.has(index)));
     for (const [index, refusal] of errors) {
       const entry = batch[index]!;
@@ -213,14 +213,14 @@ export class Sender {
   }
 
   /** Returns operations to the front of the line, to be sent again at once. */
-  #putBack(entries: readonly Waiting[]): void {
+  #putBack(entries: readonly QueuedEntry[]): void {
     this.#underWay = [];
     this.line.putBack(entries);
     this.#due = Math.max(this.#due, entries.at(-1)?.number ?? 0);
   }
 
   /** A smaller limit of bytes stays, since the proxy's limit does, too; that of operations ends with the next batch that is accepted. */
-  #divide(batch: readonly Waiting[], isTooLarge: boolean): void {
+  #divide(batch: readonly QueuedEntry[], isTooLarge: boolean): void {
     if (isTooLarge) {
       const bytes = batch.reduce((sum, entry) => sum + entry.bytes + 1, 0);
       this.#limits = { ...this.#limits, bytes: Math.ceil(bytes / 2) };

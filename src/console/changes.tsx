@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Filled, Visit } from "./console-page.js";
+import type { FormValues, Visit } from "./console-page.js";
 import { PageError } from "./page.js";
 import { Empty } from "./parts.js";
 import { HiddenFields } from "./forms.js";
@@ -45,7 +45,7 @@ export function ChangeForm({ visit, path, hidden, class: kind, children }: Chang
 }
 
 /** Which of these changes a form requests, by its field `as`. @throws {PageError} for none of them */
-export function changeIn<Change extends string>(form: Filled, changes: readonly Change[]): Change {
+export function changeIn<Change extends string>(form: FormValues, changes: readonly Change[]): Change {
   const change = changes.find((each) => each === form["as"]);
   if (change !== undefined) return change;
   throw new PageError(400, {

@@ -1,17 +1,17 @@
 import type { ComponentChildren, VNode } from "preact";
 import { ApiError } from "../http/errors.js";
 import type { Snapshot } from "../model/snapshot/types.js";
-import type { Look } from "./look.js";
-import type { Ask, Tell } from "./source.js";
+import type { Presentation } from "./look.js";
+import type { ApiQuery, ApiMutation } from "./source.js";
 
 /** A visit to a page of the console. */
 export interface Visit {
-  ask: Ask;
+  ask: ApiQuery;
   /** The query of the address, which holds the whole state of the page. */
   query: URLSearchParams;
   /** The active model; null if there is none. */
   model: Snapshot | null;
-  look: Pick<Look, "now" | "timeZone">;
+  look: Pick<Presentation, "now" | "timeZone">;
   environment: "test" | "live";
   /** The active version of the environment; null if there is none, and in the local engine. */
   activeVersion: string | null;
@@ -53,11 +53,11 @@ export interface ConsolePage {
 export interface PageChange {
   fields: readonly string[];
   /** Makes the change. Returns the next page with its query, or a view that is shown once, such as a new secret. */
-  make(visit: Pick<Visit, "ask" | "environment"> & { tell: Tell; form: Filled }): Promise<string | View>;
+  make(visit: Pick<Visit, "ask" | "environment"> & { tell: ApiMutation; form: FormValues }): Promise<string | View>;
 }
 
 /** The values of a form's fields. */
-export type Filled = Readonly<Record<string, string | undefined>>;
+export type FormValues = Readonly<Record<string, string | undefined>>;
 
 /** Returns a refusal that a page shows: status 400, or one of these codes. Throws every other error. */
 export function expectedRefusal(error: unknown, ...codes: readonly string[]): ApiError {
@@ -66,17 +66,17 @@ export function expectedRefusal(error: unknown, ...codes: readonly string[]): Ap
 }
 
 /** The values of these parameters of the page's address, by name. */
-export function allGiven(query: URLSearchParams, names: readonly string[]): Record<string, string | undefined> {
-  return Object.fromEntries(names.map((name) => [name, given(query, name)]));
+export function queryParams(query: URLSearchParams, names: readonly string[]): Record<string, string | undefined> {
+  return Object.fromEntries(names.map((name) => [name, queryParam(query, name)]));
 }
 
 /** Whether one of these parameters is given. */
-export function isAnyGiven(query: URLSearchParams, names: readonly string[]): boolean {
-  return names.some((name) => given(query, name) !== undefined);
+export function hasAnyParam(query: URLSearchParams, names: readonly string[]): boolean {
+  return names.some((name) => queryParam(query, name) !== undefined);
 }
 
 /** A parameter of the page's address, trimmed; undefined if it is missing or empty. */
-export function given(query: URLSearchParams, name: string): string | undefined {
+export function queryParam(query: URLSearchParams, name: string): string | undefined {
   const value = query.get(name)?.trim() ?? "";
   return value === "" ? undefined : value;
 }

@@ -7,7 +7,7 @@ import { address, Text, TextLink } from "./parts.js";
 const LISTED_MAX = 10_000;
 
 /** The ids of the parts whose definitions a list shows: the first ones, up to LISTED_MAX values. The others are shown on their own pages. */
-export function toldInList(parts: readonly { id: string }[]): ReadonlySet<string> {
+export function idsDefinedInList(parts: readonly { id: string }[]): ReadonlySet<string> {
   let room = LISTED_MAX;
   const firstOmitted = parts.findIndex((part) => (room -= sizeOf(part)) < 0);
   return new Set(parts.slice(0, firstOmitted < 0 ? parts.length : firstOmitted).map(({ id }) => id));
@@ -20,7 +20,7 @@ function sizeOf(value: unknown): number {
 }
 
 /** In a list, links to the page that shows a part's definition. */
-export function ToldThere({ href }: { href: string }) {
+export function DefinitionLink({ href }: { href: string }) {
   return <a href={href}>Shown on its own page</a>;
 }
 

@@ -2,21 +2,21 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 
 /** The traits of a customer that lists show, by the model's display. Traits that the display or the customer lacks are left out. */
-export type Shown = Partial<Record<"name" | "owner" | "renewal", string>>;
+export type DisplayedTraits = Partial<Record<"name" | "owner" | "renewal", string>>;
 
 /** How everything on a page is shown: relative to which instant, in which time zone, with which names. */
-export interface Look {
+export interface Presentation {
   /** Milliseconds since 1970 UTC. */
   now: number;
   /** The time zone in which days begin and instants are shown. */
   timeZone: string;
   /** The displayed traits of a customer; empty if only its id is known. */
-  shownOf: (customerId: string) => Shown;
+  shownOf: (customerId: string) => DisplayedTraits;
 }
 
-const LookContext = createContext<Look>({ now: 0, timeZone: "UTC", shownOf: () => ({}) });
+const LookContext = createContext<Presentation>({ now: 0, timeZone: "UTC", shownOf: () => ({}) });
 
 /** Sets the look of its children. */
-export const WithLook = LookContext.Provider;
+export const WithPresentation = LookContext.Provider;
 
-export const useLook = (): Look => useContext(LookContext);
+export const usePresentation = (): Presentation => useContext(LookContext);

@@ -2,7 +2,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import type { Context } from "koa";
 import type { VNode } from "preact";
 import { toApiError } from "../http/errors.js";
-import { noteInLog } from "../http/middleware/request-log.js";
+import { addToLogLine } from "../http/middleware/request-log.js";
 import { ClientGoneError } from "../http/request/body.js";
 import { type Form, readForm } from "../http/request/form.js";
 import type { Route } from "../http/route.js";
@@ -79,7 +79,7 @@ export function pageRoute<const Field extends string = never>(route: PageRoute<F
       } catch (error) {
         // Nobody would see an error page.
         if (error instanceof ClientGoneError) throw error;
-        if (!(error instanceof PageError)) noteInLog(ctx, { failure: toApiError(error) });
+        if (!(error instanceof PageError)) addToLogLine(ctx, { failure: toApiError(error) });
         renderErrorPage(ctx, error);
       }
     },

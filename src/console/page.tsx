@@ -5,7 +5,7 @@ import { TEXTS } from "../http/error-texts.js";
 import { isRefusal } from "../db/sqlstate.js";
 import { toApiError, type ApiError } from "../http/errors.js";
 import { STYLE_VERSION } from "./style.js";
-import { fixForPeople, LinkLine } from "./parts.js";
+import { fixWithoutEndpoints, LinkLine } from "./parts.js";
 
 /** For every page: resources and form targets of this service only. */
 const CONTENT_SECURITY_POLICY = [
@@ -187,7 +187,7 @@ export function pageErrorOf(error: unknown): PageError {
   if (error instanceof PageError) return error;
   const { status, code, message, detail, headers, cause }: ApiError = toApiError(error);
   // Fixes of other refusals are meant for programs: they name headers and paths.
-  const fix = fixForPeople(detail.fix ?? (status === 409 ? TEXTS[code]?.fix : undefined));
+  const fix = fixWithoutEndpoints(detail.fix ?? (status === 409 ? TEXTS[code]?.fix : undefined));
   const fault = FAULTS[status];
   // A refusal by the database explains itself, for example that the environment is being moved.
   const words = (isRefusal(cause) ? undefined : fault) ?? {

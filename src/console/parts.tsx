@@ -3,7 +3,7 @@ import type { Cause, ListPage, Trends } from "../http/admin/answers.js";
 import type { ApiError } from "../http/errors.js";
 import { distance, printable } from "../words/text.js";
 import type { Snapshot } from "../model/snapshot/types.js";
-import { type Look, useLook, WithLook } from "./look.js";
+import { type Presentation, usePresentation, WithPresentation } from "./look.js";
 import { dayIn } from "./span.js";
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -25,7 +25,7 @@ export function dateTime(iso: string, timeZone: string): string {
 }
 
 /** How far an instant is from now; for a calendar day in days. */
-function away(iso: string, { now, timeZone }: Pick<Look, "now" | "timeZone">): string {
+function away(iso: string, { now, timeZone }: Pick<Presentation, "now" | "timeZone">): string {
   if (!isDay(iso)) return distance(iso, now);
   const today = dayIn(now, timeZone);
   return iso === today ? "today" : distance(iso, Date.parse(today));
@@ -33,13 +33,17 @@ function away(iso: string, { now, timeZone }: Pick<Look, "now" | "timeZone">): s
 
 /** Shows its children as of an instant, so that ages count from it. @param at the present unless given */
 export function AsOf({ at, children }: { at: string | undefined; children: ComponentChildren }) {
-  const look = useLook();
-  return at === undefined ? <>{children}</> : <WithLook value={{ ...look, now: Date.parse(at) }}>{children}</WithLook>;
+  const look = usePresentation();
+  return at === undefined ? (
+    <>{children}</>
+  ) : (
+    <WithPresentation value={{ ...look, now: Date.parse(at) }}>{children}</WithPresentation>
+  );
 }
 
 /** The time since or until an instant, with the date as a tooltip. @param by who did it */
 export function Ago({ iso, by }: { iso: string; by?: string }) {
-  const look = useLook();
+  const look = usePresentation();
   const date = dateTime(iso, look.timeZone);
   return (
     <>
@@ -53,7 +57,7 @@ export function Ago({ iso, by }: { iso: string; by?: string }) {
 
 /** An instant as a date, with the time since or until then as a tooltip. @param by who did it */
 export function At({ iso, by }: { iso: string; by?: string }) {
-  const look = useLook();
+  const look = usePresentation();
   return (
     <>
       <time dateTime={iso} title={away(iso, look)}>
@@ -121,7 +125,7 @@ export function customerHref(customerId: string, more: Record<string, string> = 
 }
 
 /** The address of a customer's page as of just after an instant, at the element with this id. */
-export function storyHref(customerId: string, iso: string, id: string, now: number): string {
+export function customerAsOfHref(customerId: string, iso: string, id: string, now: number): string {
   // Instants on pages are truncated to milliseconds.
   const after = Date.parse(iso) + 1;
   return `${customerHref(customerId, after > now ? {} : { at: new Date(after).toISOString() })}#${id}`;
@@ -166,7 +170,7 @@ export function Payload({ value }: { value: Record<string, unknown> }) {
 
 /** A link to a customer by its displayed name, else by its id. @param isShort without the id after the name */
 export function Customer({ id, isShort = false }: { id: string; isShort?: boolean }) {
-  const { name } = useLook().shownOf(id);
+  const { name } = usePresentation().shownOf(id);
   return (
     <>
       <TextLink href={customerHref(id)} text={name ?? id} />
@@ -270,7 +274,7 @@ export function Tags({ items }: { items: readonly { text: string; href: string; 
 }
 
 /** The fix of an error without mentions of endpoints; undefined if only a program can apply it. */
-export function fixForPeople(fix: string | undefined): string | undefined {
+export function fixWithoutEndpoints(fix: string | undefined): string | undefined {
   if (fix?.includes("nextCursor")) return undefined;
   return fix?.replace(/[;:] (?:GET|POST|PATCH|PUT|DELETE) \/.*$/, ".");
 }
@@ -279,13 +283,15 @@ export function fixForPeople(fix: string | undefined): string | undefined {
 export function ProblemNote({ error: { message, detail } }: { error: ApiError }) {
   return (
     <p class="error" role="alert">
-      <Text>{[message, detail.reason, fixForPeople(detail.fix)].filter((text) => text !== undefined).join(" ")}</Text>
+      <Text>
+        {[message, detail.reason, fixWithoutEndpoints(detail.fix)].filter((text) => text !== undefined).join(" ")}
+      </Text>
     </p>
   );
 }
 
 /** A note that trends are not complete yet; nothing if they are. */
-export function Counting({ trends: { complete } }: { trends: Trends }) {
+export function IncompleteTrendsNote({ trends: { complete } }: { trends: Trends }) {
   if (complete) return null;
   return (
     <p class="note" role="status">

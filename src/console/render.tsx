@@ -1,22 +1,22 @@
 import type { Context } from "koa";
 import { toApiError } from "../http/errors.js";
-import { noteInLog } from "../http/middleware/request-log.js";
-import type { ConsolePage, Filled, PageChange, View, Visit } from "./console-page.js";
-import { WithLook } from "./look.js";
-import { shownOf } from "./shown.js";
-import type { Tell } from "./source.js";
+import { addToLogLine } from "../http/middleware/request-log.js";
+import type { ConsolePage, FormValues, PageChange, View, Visit } from "./console-page.js";
+import { WithPresentation } from "./look.js";
+import { displayedTraits } from "./shown.js";
+import type { ApiMutation } from "./source.js";
 import { ErrorBody, PageError, pageErrorOf, renderDocument } from "./page.js";
 import { LinkLine } from "./parts.js";
 import type { ComponentChildren } from "preact";
 
 /** A request for a page, independent of whether the service or the local engine answers. */
-export interface Asking extends Omit<Visit, "query"> {
+export interface PageRequest extends Omit<Visit, "query"> {
   ctx: Context;
   frame: Frame;
 }
 
 /** Answers with a page of the console, or with its error page. */
-export async function renderConsolePage(page: ConsolePage, asking: Asking): Promise<void> {
+export async function renderConsolePage(page: ConsolePage, asking: PageRequest): Promise<void> {
   const query = new URLSearchParams(asking.ctx.querystring);
   let view: View;
   try {
@@ -31,7 +31,7 @@ export async function renderConsolePage(page: ConsolePage, asking: Asking): Prom
 /** Makes a change, then redirects by `redirect`, or shows the returned view; a failure is shown in the frame. */
 export async function renderConsoleChange(
   change: PageChange,
-  asking: Asking & { tell: Tell; form: Filled },
+  asking: PageRequest & { tell: ApiMutation; form: FormValues },
   redirect: (next: string) => void,
 ): Promise<void> {
   let next: string | View;
@@ -45,22 +45,26 @@ export async function renderConsoleChange(
   else await renderView(asking, next);
 }
 
-async function renderView(asking: Asking, view: View): Promise<void> {
+async function renderView(asking: PageRequest, view: View): Promise<void> {
   const { look } = asking;
-  const shown = await shownOf(asking, view.customerIds ?? []);
+  const shown = await displayedTraits(asking, view.customerIds ?? []);
   renderFramed(asking, {
     ...view,
-    body: <WithLook value={{ ...look, shownOf: (customerId) => shown.get(customerId) ?? {} }}>{view.body}</WithLook>,
+    body: (
+      <WithPresentation value={{ ...look, shownOf: (customerId) => shown.get(customerId) ?? {} }}>
+        {view.body}
+      </WithPresentation>
+    ),
   });
 }
 
 /** Shows an error in the frame. */
-function renderFailure(asking: Asking, error: unknown): void {
+function renderFailure(asking: PageRequest, error: unknown): void {
   const { ctx } = asking;
   const { status, words, headers } = pageErrorOf(error);
   // Failures of the service are rethrown, so that they are logged.
   if (status >= 500) throw error;
-  if (!(error instanceof PageError)) noteInLog(ctx, { failure: toApiError(error) });
+  if (!(error instanceof PageError)) addToLogLine(ctx, { failure: toApiError(error) });
   ctx.set(headers);
   const [home] = asking.frame.sections;
   const form = formPage(ctx);
@@ -85,7 +89,7 @@ function formPage(ctx: Context): string | null {
   return isSibling ? pathname.slice(from) + search : null;
 }
 
-function renderFramed({ ctx, frame }: Asking, { title, body, status = 200, refreshSeconds }: View): void {
+function renderFramed({ ctx, frame }: PageRequest, { title, body, status = 200, refreshSeconds }: View): void {
   if (refreshSeconds !== undefined) ctx.set("Refresh", String(refreshSeconds));
   renderDocument(ctx, {
     title,

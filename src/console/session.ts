@@ -70,12 +70,12 @@ export async function currentSession(deps: PageDeps, ctx: Context): Promise<Page
 }
 
 /** Sets the cookie of a new session, in place of the visit. Never pass a session that the browser already had. */
-export function giveSession(deps: PageDeps, ctx: Context, session: NewCredential): void {
+export function setSessionCookie(deps: PageDeps, ctx: Context, session: NewCredential): void {
   setCookie(deps, ctx, COOKIE, session.text, SESSION_SECONDS);
   setCookie(deps, ctx, VISIT_COOKIE, null);
 }
 
 /** Removes the session's cookie from the browser. */
-export function takeSession(deps: PageDeps, ctx: Context): void {
+export function clearSessionCookie(deps: PageDeps, ctx: Context): void {
   setCookie(deps, ctx, COOKIE, null);
 }

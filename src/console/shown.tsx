@@ -1,6 +1,6 @@
 import type { Display, Snapshot } from "../model/snapshot/types.js";
 import type { Visit } from "./console-page.js";
-import { type Shown, useLook } from "./look.js";
+import { type DisplayedTraits, usePresentation } from "./look.js";
 import { Ago, Text } from "./parts.js";
 import type { TableColumn } from "./tables.js";
 
@@ -10,11 +10,11 @@ const MEMBERS = ["name", "owner", "renewal"] as const;
 const ASKED_AT_ONCE = 40;
 
 /** The displayed traits of these customers, by id. */
-export async function shownOf(
+export async function displayedTraits(
   { ask, model }: Pick<Visit, "ask" | "model">,
   customerIds: readonly string[],
-): Promise<ReadonlyMap<string, Shown>> {
-  const shown = new Map<string, Shown>();
+): Promise<ReadonlyMap<string, DisplayedTraits>> {
+  const shown = new Map<string, DisplayedTraits>();
   const traits = MEMBERS.flatMap((member) => model?.display?.[member] ?? []);
   if (traits.length === 0) return shown;
   const ids = [...new Set(customerIds)];
@@ -26,12 +26,12 @@ export async function shownOf(
   return shown;
 }
 
-function shownIn(display: Display, values: Readonly<Record<string, string>>): Shown {
+function shownIn(display: Display, values: Readonly<Record<string, string>>): DisplayedTraits {
   const members = MEMBERS.flatMap((member) => {
     const value = values[display[member] ?? ""]?.trim() ?? "";
     return value === "" ? [] : [[member, value]];
   });
-  return Object.fromEntries(members) as Shown;
+  return Object.fromEntries(members) as DisplayedTraits;
 }
 
 const HEADINGS = { owner: "Owner", renewal: "Renewal" } as const;
@@ -39,20 +39,20 @@ const HEADINGS = { owner: "Owner", renewal: "Renewal" } as const;
 type ShownMember = keyof typeof HEADINGS;
 
 /** The displayed traits for which a list of customers has a column. */
-export function shownMembers(model: Snapshot | null): ShownMember[] {
+export function displayedMembers(model: Snapshot | null): ShownMember[] {
   return (["owner", "renewal"] as const).filter((member) => model?.display?.[member] !== undefined);
 }
 
-/** The columns for `shownMembers`. */
+/** The columns for `displayedMembers`. */
 export function shownColumns(model: Snapshot | null): TableColumn<{ customerId: string }>[] {
-  return shownMembers(model).map((member) => [
+  return displayedMembers(model).map((member) => [
     HEADINGS[member],
     (row) => <Member of={row.customerId} member={member} />,
   ]);
 }
 
 function Member({ of: customerId, member }: { of: string; member: ShownMember }) {
-  const value = useLook().shownOf(customerId)[member];
+  const value = usePresentation().shownOf(customerId)[member];
   if (value === undefined) return <span class="faint">none</span>;
   return member === "renewal" && !Number.isNaN(Date.parse(value)) ? <Ago iso={value} /> : <Text>{value}</Text>;
 }

@@ -79,7 +79,7 @@ export type ServiceQuestion = Extract<
 >;
 
 /** Parameters of a question's path and its query, as text; undefined ones are left out. */
-export type Of = Readonly<Record<string, string | undefined>>;
+export type QuestionParams = Readonly<Record<string, string | undefined>>;
 
 /**
  * Changes something by calling an endpoint of the administrative API, named like a question: `POST webhooks/:webhook/resend`. Members of `of` that
@@ -87,7 +87,7 @@ export type Of = Readonly<Record<string, string | undefined>>;
  *
  * @throws {ApiError} as the endpoint does
  */
-export type Tell = (endpoint: string, of: Of, body?: object) => Promise<unknown>;
+export type ApiMutation = (endpoint: string, of: QuestionParams, body?: object) => Promise<unknown>;
 
 /** Asks a question. @throws {ApiError} as the endpoint does */
-export type Ask = <Name extends Question>(question: Name, of?: Of) => Promise<Answers[Name]>;
+export type ApiQuery = <Name extends Question>(question: Name, of?: QuestionParams) => Promise<Answers[Name]>;

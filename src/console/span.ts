@@ -1,5 +1,5 @@
 import { isCalendarDay } from "../model/snapshot/duration.js";
-import type { Ask } from "./source.js";
+import type { ApiQuery } from "./source.js";
 
 /** Periods of figures over time. */
 export const EVERY = ["day", "week", "month"] as const;
@@ -30,7 +30,7 @@ const ZONE_SECONDS_MAX = 17 * 3600;
 const INSTANTS = ["at", "since"] as const;
 
 /** Asks with days of a time zone: a date without a time becomes the first instant of that day there; the API would read it as 00:00 UTC. */
-export function askInDays(ask: Ask, timeZone: string): Ask {
+export function askInDays(ask: ApiQuery, timeZone: string): ApiQuery {
   return (question, of = {}) => {
     const asked: Record<string, string | undefined> = { ...of };
     for (const name of INSTANTS) {

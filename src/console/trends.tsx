@@ -1,5 +1,5 @@
 import { dayIn } from "./span.js";
-import { given, type Visit } from "./console-page.js";
+import { queryParam, type Visit } from "./console-page.js";
 import { OneOf, ViewForm } from "./forms.js";
 import type { Trends, TrendSeries } from "../http/admin/answers.js";
 
@@ -11,7 +11,7 @@ const PERIODS_MAX = 90;
 
 /** The number of days that a page covers: `days` of its query, if it is one of the choices. */
 export function daysOf({ query }: Pick<Visit, "query">): number {
-  const days = Number(given(query, "days"));
+  const days = Number(queryParam(query, "days"));
   return CHOICES.includes(days) ? days : DAYS;
 }
 

@@ -29,7 +29,7 @@ const AWAY = "08|CONNECT|ECONN|EPIPE|ETIMEDOUT|ENOENT";
 const CONFLICT = "40001|40P01";
 
 /** The server, or a node of a cluster, cannot be reached, or the server restarts. */
-export const isAway = is(new RegExp(`^(${AWAY}|57P0[123])`));
+export const isUnreachable = is(new RegExp(`^(${AWAY}|57P0[123])`));
 
 /** The same statement may soon succeed on another connection: a lost one, a restart, too many connections, a deadlock. */
 export const isTransient = is(new RegExp(`^(${AWAY}|${CONFLICT}|53300|57P0[123])`));
@@ -42,13 +42,13 @@ export const isTransient = is(new RegExp(`^(${AWAY}|${CONFLICT}|53300|57P0[123])
 export const isUnavailable = is(new RegExp(`^(${AWAY}|${CONFLICT}|28|3D|53|55P03|55000|57014|57P|25006)`));
 
 /** The tried data is not the cause: a lack of space or connections, conflicts, the state of the server, a refusal by our functions. */
-export const isOfCircumstances = is(/^(25|40|53[134]|55|58|SV)/);
+export const isEnvironmental = is(/^(25|40|53[134]|55|58|SV)/);
 
 /** A lock was not free in time, or a deadlock: nothing was changed. */
 export const isLockConflict = is(/^(55P03|40P01)$/);
 
 /** The server rejected a statement: SQLSTATEs have a digit, and other codes are longer or have none. */
-export const isOfServer = is(/^(?=.*\d)[0-9A-Z]{5}$/);
+export const isServerError = is(/^(?=.*\d)[0-9A-Z]{5}$/);
 
 /** The server shuts down, crashed or is starting, so what was under way has ended. */
 export const isShutdown = is(/^57P..$/);
@@ -62,7 +62,7 @@ export const isBadValue = is(/^(22|54)...$/);
 export const isDiskFull = is(/^53100$/);
 
 /** The server refuses the login or the database: a password, a role, pg_hba.conf or a name was changed. */
-export const isShutOut = is(/^(28|3D)/);
+export const isLoginRefused = is(/^(28|3D)/);
 
 /** The session is read-only, and stays so when the database no longer is. */
 export const isReadOnly = is(/^25006$/);
@@ -71,7 +71,7 @@ export const isReadOnly = is(/^25006$/);
 export const isUndefined = is(/^(42883|42P01|3F000)$/);
 
 /** From svc_api: another worker has taken the recompute over. */
-export const isTakenOver = is(/^SV011$/);
+export const isJobTakenOver = is(/^SV011$/);
 
 /** One of our functions refused, with a reason. */
 export const isRefusal = is(/^SV/);

@@ -1,6 +1,6 @@
 import { evaluateAt, evaluateTimer, evaluateTrack, invalidate } from "./evaluation.js";
 import { jsonEquals, setMember } from "./json.js";
-import { isAhead, isLateTrack } from "./timers.js";
+import { isInFuture, isLateTrack } from "./timers.js";
 import { type Budget, type Model, OpenCustomer, UNBOUNDED } from "./open-customer.js";
 import { requireMemoryOf } from "./state/layout.js";
 import type {
@@ -79,7 +79,7 @@ export function evaluate(
 /** Evaluates everything due before an operation, and the operation; false if the budget is spent before the operation. */
 export function takeOperation(customer: OpenCustomer, operation: Operation, aheadFrom: number): boolean {
   if (operation.kind === "identify") return takeIdentify(customer, operation, aheadFrom);
-  if (isAhead(operation)) {
+  if (isInFuture(operation)) {
     noteTrack(customer, operation);
     const { waiting } = customer;
     let at = waiting.length;
@@ -91,7 +91,7 @@ export function takeOperation(customer: OpenCustomer, operation: Operation, ahea
   if (Math.min(nextDue(customer), aheadFrom) <= instant && !evaluateBefore(customer, instant, "all", aheadFrom)) {
     return false;
   }
-  if (!customer.mayGoOn()) return false;
+  if (!customer.hasBudget()) return false;
   noteTrack(customer, operation);
   evaluateTrack(customer, operation);
   return true;
@@ -155,7 +155,7 @@ export function evaluateDue(customer: OpenCustomer, through: number, at: "all" |
     const other = Math.min(identify, operation);
     const isTimer = timer <= through && timer <= other;
     if (!isTimer && (other > through || (other === through && at === "timers"))) return true;
-    if (!customer.mayGoOn()) return false;
+    if (!customer.hasBudget()) return false;
     if (isTimer) {
       evaluateTimer(customer, timer);
     } else if (identify <= operation) {

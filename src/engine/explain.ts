@@ -65,7 +65,7 @@ function explainer(model: Model, state: CustomerState, { history, flips = true }
     if (item === undefined) return null;
     // Each item gets its own copy: reading ahead to find when a sum changes may correct it, if history has lost some of its events.
     const customer = new OpenCustomer(model, state, history);
-    customer.looksAhead = flips;
+    customer.explainsFlips = flips;
     return item.explain(customer);
   };
 }

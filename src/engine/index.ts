@@ -4,7 +4,7 @@
  */
 export type { Budget, Model } from "./open-customer.js";
 export { hasMemoryOf } from "./state/layout.js";
-export { corrections, untoldExpirations, type JourneySpan } from "./state/corrections.js";
+export { corrections, unemittedExpirations, type JourneySpan } from "./state/corrections.js";
 export { MemoryRebuild, newCustomer } from "./state/customer.js";
 export {
   emissionDocument,
@@ -19,8 +19,8 @@ export { causeId, emissionIdOf, eventIdOf } from "./ids.js";
 export { compileModel } from "./model/model.js";
 export { firstLater, HistoryNeeded, isLater, isSamePlace } from "./state/history.js";
 export { replayPart, type Replayed, type ReplayInput, type ReplayPart } from "./replay.js";
-export { sampleThrough, type Said, type Sampled, type SamplePart } from "./sample.js";
+export { sampleThrough, type ModelOutput, type Sampled, type SamplePart } from "./sample.js";
 export { stateOf, storedState, type StoredState } from "./state/stored.js";
-export { heldUntil, timersMayFire } from "./timers.js";
+export { timersHeldUntil, timersMayFire } from "./timers.js";
 export { stateBudget, type RememberedPart, type StateBudget } from "./model/state-budget.js";
 export type * from "./state/types.js";

@@ -240,7 +240,7 @@ export class OpenCustomer {
   searches: (ChangeSearch | undefined)[] = [];
   awaitsEvaluation: boolean;
   /** Whether explanations say when conditions flip, which may require the history of a whole window. */
-  looksAhead = true;
+  explainsFlips = true;
 
   /** Operations in the future of the clock, in the order in which they will be due. */
   readonly waiting: TrackOperation[] = [];
@@ -322,26 +322,26 @@ export class OpenCustomer {
   }
 
   /** True while a rule that passed carries out its action. */
-  ruleActs = false;
+  isRuleActing = false;
 
   get isNew(): boolean {
     return this.clock === -Infinity;
   }
 
   /** Whether the budget allows one more instant. */
-  mayGoOn(): boolean {
+  hasBudget(): boolean {
     if (this.hasBegun) return this.budget(this.effects);
     this.hasBegun = true;
     return true;
   }
 
   /** Whether time alone may no longer move the customer until its next operation (see `MOVES_BY_TIME_MAX`). */
-  get restsUntilOperation(): boolean {
+  get isAtMoveLimit(): boolean {
     return this.causeKind === "timer" && this.movesByTime >= MOVES_BY_TIME_MAX;
   }
 
   /** Counts a move of the customer if time alone caused it. */
-  noteMove(): void {
+  countMoveByTime(): void {
     if (this.causeKind === "timer") this.movesByTime++;
   }
 
@@ -389,7 +389,7 @@ export class OpenCustomer {
   }
 
   enterState(state: string): void {
-    this.noteMove();
+    this.countMoveByTime();
     this.state = state;
     this.enteredAt = this.clock;
     this.stateBoundary = boundaryAt(this.clock, this.causeOrder());
@@ -419,7 +419,7 @@ export class OpenCustomer {
   }
 
   /** Notes something that happened in this evaluation, for the rules that wait for it. */
-  happened(what: RuleOccasion, id: string): void {
+  noteOccasion(what: RuleOccasion, id: string): void {
     this.happenedIn.get(what)?.set(id, this.evaluation);
   }
 
@@ -428,7 +428,7 @@ export class OpenCustomer {
   }
 
   emit(type: string, source: EmissionSource, metadata: Record<string, Json>): void {
-    this.push({ kind: "emission", type, source, metadata, ...(this.ruleActs && { byRule: true }) });
+    this.push({ kind: "emission", type, source, metadata, ...(this.isRuleActing && { byRule: true }) });
   }
 
   /** The position in order of the operation that is being evaluated (for an identify, when it was due); null at a timer. */

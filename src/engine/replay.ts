@@ -49,7 +49,7 @@ export interface Replayed {
  * triggers. In parts, a long history need not be in memory at once; the result does not depend on how it is divided.
  *
  * The effects are what the logs contain afterwards. Do not send their emissions: receivers already got those of live
- * evaluation. See `corrections` and `untoldExpirations`.
+ * evaluation. See `corrections` and `unemittedExpirations`.
  *
  * @throws {HistoryNeeded} if events of earlier parts are needed that are not loaded: fetch them and call again
  */
@@ -73,7 +73,7 @@ export function replayPart(
 /** Evaluates what is due before an event, and the event; false if the budget was spent before the event. */
 function take(customer: OpenCustomer, input: ReplayInput, event: TrackedEvent): boolean {
   if (customer.isNew) begin(customer, input, event.occurredAt);
-  if (!evaluateDue(customer, event.occurredAt, "all") || !customer.mayGoOn()) return false;
+  if (!evaluateDue(customer, event.occurredAt, "all") || !customer.hasBudget()) return false;
   evaluateTrack(customer, event);
   return true;
 }

@@ -4,7 +4,7 @@ import { requireMemoryOf } from "./state/layout.js";
 import type { CustomerState, Effect, HealthScore, HistorySource, Operation } from "./state/types.js";
 
 /** What a model derives for a customer at an instant. */
-export interface Said {
+export interface ModelOutput {
   state: string | null;
   /** Ids, sorted. */
   segments: string[];
@@ -30,7 +30,7 @@ export interface Sampled {
   /** How many of the operations were evaluated. */
   taken: number;
   /** By sampled instant; null if the customer did not exist yet. */
-  said: (Said | null)[];
+  said: (ModelOutput | null)[];
   /** Whether the budget sufficed. If not, call again with the remaining operations and instants. */
   isDone: boolean;
 }
@@ -47,7 +47,7 @@ export function sampleThrough(
 ): Sampled {
   requireMemoryOf(model, state);
   const customer = new OpenCustomer(model, state, history, budget);
-  const samples: (Said | null)[] = [];
+  const samples: (ModelOutput | null)[] = [];
   let taken = 0;
   let hasBudget = true;
   while (hasBudget && (taken < operations.length || samples.length < instants.length)) {
@@ -71,7 +71,7 @@ export function sampleThrough(
   };
 }
 
-function sampleOf(customer: OpenCustomer): Said | null {
+function sampleOf(customer: OpenCustomer): ModelOutput | null {
   if (customer.isNew) return null;
   const { model, enteredSegmentAt, signals } = customer;
   return {

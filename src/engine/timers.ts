@@ -6,7 +6,7 @@ export const PUNCTUAL_MILLISECONDS = 5 * 60_000;
 const HELD_AT_MOST_MILLISECONDS = 24 * 60 * 60_000;
 
 /** Whether an event was so far in the future at its acceptance that it waits for its instant. */
-export function isAhead({ occurredAt, acceptedAt }: TrackOperation): boolean {
+export function isInFuture({ occurredAt, acceptedAt }: TrackOperation): boolean {
   return occurredAt > acceptedAt + PUNCTUAL_MILLISECONDS;
 }
 
@@ -28,12 +28,12 @@ export function timersMayFire(
   operations: readonly Operation[],
   { now, settled }: { now: number; settled: boolean },
 ): boolean {
-  const until = heldUntil(state, operations);
+  const until = timersHeldUntil(state, operations);
   return settled || until === null || now >= until;
 }
 
 /** The instant until which the settle rule holds a customer's timers at most; null if it does not hold them. */
-export function heldUntil(state: CustomerState, operations: readonly Operation[] = []): number | null {
+export function timersHeldUntil(state: CustomerState, operations: readonly Operation[] = []): number | null {
   const last = lastTrackOf(state, operations);
   return last !== null && isLateTrack(last) ? last.acceptedAt + HELD_AT_MOST_MILLISECONDS : null;
 }

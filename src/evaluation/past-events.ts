@@ -13,13 +13,13 @@ export class PastEvents {
   constructor(private readonly fetch: (request: HistoryRequest, pageSize: number) => Promise<HistoryPage>) {}
 
   /** Records that the replay has processed these events. Clears the cache, so that memory stays bounded. */
-  passed(events: readonly TrackedEvent[]): void {
+  advance(events: readonly TrackedEvent[]): void {
     this.#last = events.at(-1) ?? this.#last;
     this.#cache = new HistoryCache();
   }
 
   /** Runs a part of a replay. Starts it over each time that history had to be fetched for it. */
-  async during<T>(work: (source: HistorySource) => T): Promise<T> {
+  async runWith<T>(work: (source: HistorySource) => T): Promise<T> {
     const source: HistorySource = (request) => {
       const bounded = this.bounded(request);
       return bounded === null ? { events: [], complete: true } : this.#cache.source(bounded);

@@ -31,7 +31,7 @@ export const BEGINNING: PageEnd = { lastAt: null, lastSeq: null };
  *
  * @param readPage reads the page after a place
  */
-export async function* inParts(
+export async function* eventParts(
   readPage: (after: PageEnd) => Promise<ReplayedPage>,
 ): AsyncGenerator<{ events: TrackedEvent[]; isLast: boolean }> {
   let held: TrackedEvent[] = [];

@@ -14,7 +14,7 @@ import { WorkBudget } from "./work-budget.js";
 type EmissionEffect = Extract<Effect, { kind: "emission" }>;
 
 /** A customer's state at an instant, and the emissions until then. */
-export interface Travelled {
+export interface PastState {
   state: CustomerState;
   /** The latest emissions of the replay, oldest first. */
   emissions: EmissionEffect[];
@@ -55,7 +55,7 @@ export async function travelTo({ model, input, at, parts, past, emissionsMax }: 
     if (state === null && left.length === 0 && !hasBegun(input, at)) return null;
     for (let isDone = false; !isDone;) {
       const from: CustomerState | null = state;
-      const part: Replayed = await past.during((history) =>
+      const part: Replayed = await past.runWith((history) =>
         new WorkBudget(SHARE).spend((budget) =>
           replayPart(model, then, { state: from, events: left, through: isEnd ? at : null, history, budget }),
         ),
@@ -63,13 +63,13 @@ export async function travelTo({ model, input, at, parts, past, emissionsMax }: 
       ({ state, isDone } = part);
       for (const effect of part.effects) if (effect.kind === "emission") emissions.push(effect);
       emitted += emissions.splice(0, emissions.length - emissionsMax).length;
-      past.passed(left.slice(0, part.taken));
+      past.advance(left.slice(0, part.taken));
       left = left.slice(part.taken);
       await nextTurn();
     }
     if (isEnd) break;
   }
-  return state && ({ state, emissions, omitted: emitted } satisfies Travelled);
+  return state && ({ state, emissions, omitted: emitted } satisfies PastState);
 }
 
 /** The input as it was at an instant, except for the traits. */

@@ -13,7 +13,7 @@ const REFUSALS: Readonly<Record<string, readonly [status: number, code: string]>
 const refusals = new WeakMap<IncomingMessage, ApiError>();
 
 /** The refusal with which a request was answered before the application could, because the rest of it came too slowly or was not valid HTTP. */
-export function refusedMidway(request: IncomingMessage): ApiError | undefined {
+export function earlyRefusal(request: IncomingMessage): ApiError | undefined {
   return refusals.get(request);
 }
 

@@ -198,7 +198,7 @@ function readDetail(detail: unknown): ErrorDetail {
 }
 
 /** Settles like the promise, or rejects with an OverdueError after `msMax`; the work behind the promise continues. */
-export async function within<T>(msMax: number, promise: Promise<T>): Promise<T> {
+export async function withTimeout<T>(msMax: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new OverdueError()), msMax);

@@ -55,7 +55,7 @@ export async function openEventStream(ctx: Context, options: EventStreamOptions)
   // For other answers, a client that closes its half of the connection still waits for the end; a stream has no end to wait for.
   const end = () => res.destroy();
   socket.once("end", end);
-  const gone = untilGone(ctx);
+  const gone = clientGoneSignal(ctx);
   gone.addEventListener("abort", () => {
     giveBackSlot(organizationId);
     socket.off("end", end);
@@ -66,7 +66,7 @@ export async function openEventStream(ctx: Context, options: EventStreamOptions)
 }
 
 /** Aborts once the client of a request has disconnected or has its whole answer, after which the connection may serve further requests. */
-export function untilGone({ res, socket }: Context): AbortSignal {
+export function clientGoneSignal({ res, socket }: Context): AbortSignal {
   const gone = new AbortController();
   const leave = () => {
     socket.off("close", leave);

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { closeAcceptors } from "./acceptors.js";
 import { answerClientErrors } from "./client-error.js";
 import type { DocsUrl } from "./errors.js";
-import { networkOf } from "./request/client-address.js";
+import { subscriberNetwork } from "./request/client-address.js";
 
 /**
  * Limits the concurrent connections of each network and resets further ones, so that no client uses up the connections of the process, and
@@ -14,7 +14,7 @@ function limitConnections(server: Server, each: number, log?: Logger): void {
   const open = new Map<string, { connections: number; isLogged: boolean }>();
   server.on("connection", (socket: Socket) => {
     // A socket without an address is closed already.
-    const network = networkOf(socket.remoteAddress ?? "");
+    const network = subscriberNetwork(socket.remoteAddress ?? "");
     const held = open.get(network) ?? { connections: 0, isLogged: false };
     if (held.connections >= each) {
       const message = "a client's network reached its limit of connections; further ones are reset";
@@ -66,7 +66,7 @@ export function isStopping(request: IncomingMessage): boolean {
 }
 
 /** Calls `onSlow` when a request's body arrives too slowly. Returns a function that ends the watch. */
-export function watchRate(request: IncomingMessage, onSlow: () => void): () => void {
+export function watchBodyRate(request: IncomingMessage, onSlow: () => void): () => void {
   const { socket } = request;
   const { bodyLookMs, bodyBytesPerSecondMin } = limitsOf.get(socket) ?? CLIENT_LIMITS;
   let seen = socket.bytesRead;
@@ -144,14 +144,14 @@ function askForBodiesLate(server: Server): void {
 }
 
 /** Asks a client that waits for a 100 to send the body. */
-export function askForBody(request: IncomingMessage, response: ServerResponse): void {
+export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   if (!waiting.delete(request)) return;
   response.removeHeader("Connection");
   response.writeContinue();
 }
 
 /** Whether the client still waits for a 100. */
-export function bodyIsHeldBack(request: IncomingMessage): boolean {
+export function awaitsContinue(request: IncomingMessage): boolean {
   return waiting.has(request);
 }
 

@@ -22,7 +22,7 @@ import { addConsole } from "./console/routes.js";
 import type { Accepted, LocalEngine, RequestOperation } from "./engine.js";
 import { helpText } from "./help.js";
 import type { RequestForm } from "./refusals.js";
-import { note, type Observe, reportAndAnswer } from "./report.js";
+import { addToReport, type Observe, reportAndAnswer } from "./report.js";
 
 const OWN_NAMES = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
@@ -156,10 +156,10 @@ async function acceptCalls(ctx: Context, engine: LocalEngine, type: CallType): P
   });
   const problems = mapped.flatMap((each) => (each.kind === "problem" ? [{ index: each.index, ...each.problem }] : []));
   const refused = mapped.flatMap((each) => (each.kind === "refused" ? [{ index: each.index, ...each.problem }] : []));
-  note(ctx, { operations });
+  addToReport(ctx, { operations });
   const accepted = operations.length === 0 ? null : engine.accept(operations, "batch", { ofCalls: true });
   const violations = accepted?.quarantined.map((each) => ({ ...each, index: taken[each.index]!.index })) ?? [];
-  note(ctx, {
+  addToReport(ctx, {
     changes: accepted?.changes ?? [],
     diagnostics: [...(accepted?.diagnostics ?? []), ...problems, ...refused, ...violations],
     duplicates: accepted?.outcomes.filter(({ duplicate }) => duplicate).length ?? 0,
@@ -170,11 +170,11 @@ async function acceptCalls(ctx: Context, engine: LocalEngine, type: CallType): P
 
 function accept(ctx: Context, engine: LocalEngine, operations: RequestOperation[], form: RequestForm): Accepted {
   // Noted before they are accepted, so that the report of a refusal has them, too.
-  note(ctx, { operations });
+  addToReport(ctx, { operations });
   const accepted = engine.accept(operations, form);
   const { changes, outcomes } = accepted;
   const diagnostics = [...accepted.diagnostics, ...accepted.quarantined];
-  note(ctx, { changes, diagnostics, duplicates: outcomes.filter(({ duplicate }) => duplicate).length });
+  addToReport(ctx, { changes, diagnostics, duplicates: outcomes.filter(({ duplicate }) => duplicate).length });
   return accepted;
 }
 
@@ -185,7 +185,7 @@ function diagnosticsOf({ diagnostics }: Accepted): { diagnostics?: ErrorDiagnost
 async function setClock(ctx: Context, engine: LocalEngine): Promise<void> {
   moveClock(engine.clock, parseJson(await readJsonText(ctx, CLOCK_BYTES_MAX)));
   const changes = engine.advance();
-  note(ctx, { changes });
+  addToReport(ctx, { changes });
   const emissions = changes.flatMap(({ customerId, entries }) => entries.map((entry) => ({ customerId, ...entry })));
   ctx.body = {
     now: iso(engine.clock.now()),

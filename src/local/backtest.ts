@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { type QuestionWords, readQuestion, type TraitsOf } from "../backtest/question.js";
-import { modelReport, makeReport } from "../backtest/report.js";
+import { type QuestionInput, readQuestion, type TraitsAsOf } from "../backtest/question.js";
+import { factsOfModel, makeReport } from "../backtest/report.js";
 import type { BacktestReport } from "../backtest/report-types.js";
 import { CustomerSampler, operationsInOrder } from "../backtest/sampler.js";
 import type { CustomerSamples, BacktestQuestion } from "../backtest/samples.js";
@@ -35,10 +35,10 @@ interface Past {
  * @throws {QuestionProblem}
  */
 export async function backtestOfFile(
-  words: QuestionWords,
+  words: QuestionInput,
   models: readonly (LocalModel & { name: string })[],
   { operations, end }: Past,
-  { traits, customers = CUSTOMERS_MAX }: { traits: TraitsOf; customers?: number | undefined },
+  { traits, customers = CUSTOMERS_MAX }: { traits: TraitsAsOf; customers?: number | undefined },
 ): Promise<LocalBacktest> {
   const question = readQuestion(words, end, models[0]!.snapshot);
   const compiled = models.map(({ snapshot, hash }) => compileModel(snapshot, hash));
@@ -47,7 +47,7 @@ export async function backtestOfFile(
   for (const customerId of chooseCustomers([...all.keys()], Math.min(customers, CUSTOMERS_MAX))) {
     samples.push(await sampleCustomer(question, compiled, customerId, all.get(customerId)!, traits));
   }
-  const facts = models.map(({ name, snapshot }) => modelReport(name, snapshot));
+  const facts = models.map(({ name, snapshot }) => factsOfModel(name, snapshot));
   return {
     question,
     samples,
@@ -74,7 +74,7 @@ async function sampleCustomer(
   models: readonly Model[],
   customerId: string,
   operations: readonly Operation[],
-  traits: TraitsOf,
+  traits: TraitsAsOf,
 ): Promise<CustomerSamples> {
   const events = operations.filter((operation) => operation.kind === "track");
   const identifies = operations.filter((operation) => operation.kind === "identify");
@@ -90,7 +90,7 @@ async function sampleCustomer(
   const past = models.map(
     () => new PastEvents((request) => Promise.resolve((history ??= historyOf(events)).source(request))),
   );
-  await sampler.part(isNow ? operationsInOrder(events, []) : ordered, true, past);
+  await sampler.samplePart(isNow ? operationsInOrder(events, []) : ordered, true, past);
   return sampler.samples;
 }
 

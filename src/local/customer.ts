@@ -3,7 +3,7 @@ import {
   type Effect,
   evaluate,
   firstLater,
-  heldUntil,
+  timersHeldUntil,
   type HistoryPage,
   type HistoryRequest,
   type Model,
@@ -68,7 +68,7 @@ export class LocalCustomer {
 
   /** The latest instant until which the settle rule holds the customer's timers; null if it does not. */
   get heldUntil(): number | null {
-    return heldUntil(this.#state);
+    return timersHeldUntil(this.#state);
   }
 
   /** Whether something is due that need not wait for the settle rule. */
@@ -82,7 +82,7 @@ export class LocalCustomer {
   dueAt(settledAt: number): number {
     const { nextDueAt } = this.#state;
     if (nextDueAt === null) return Infinity;
-    const until = heldUntil(this.#state);
+    const until = timersHeldUntil(this.#state);
     return until === null ? nextDueAt : Math.max(nextDueAt, Math.min(settledAt, until));
   }
 

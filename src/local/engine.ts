@@ -118,14 +118,14 @@ export class LocalEngine {
       (operation, position) =>
         [operation.type === "identify" ? null : operation, eventIdOf(firstSeq + position)] as const,
     );
-    const keys = this.#keys.look(numbered);
+    const keys = this.#keys.lookUp(numbered);
     if (keys.conflicts.length > 0 && !ofCalls) throw conflictError(operations, keys.conflicts, form);
 
     const batch: AcceptedBatch = { acceptedAt, operations: [] };
     const held = new Set(quarantined.map(({ index }) => index));
     operations.forEach((operation, position) => {
       if (keys.originals[position] === undefined && !held.has(position))
-        batch.operations.push(accepted(operation, firstSeq + position, acceptedAt));
+        batch.operations.push(engineOperation(operation, firstSeq + position, acceptedAt));
     });
     const changes = this.#population.apply(batch);
     if (batch.operations.length > 0) this.#batches.push(batch);
@@ -226,7 +226,7 @@ export class IdempotencyKeys {
    * Looks up the keys of a request, whose operations come with the event ids that they get if they are new. Returns `originals`: by position, the id of the
    * event that was accepted under the same key before; `conflicts`: the positions of keys that stand for another payload; and `commit`, which stores the keys.
    */
-  look(operations: readonly (readonly [operation: TrackRequest | null, eventId: string])[]) {
+  lookUp(operations: readonly (readonly [operation: TrackRequest | null, eventId: string])[]) {
     const added = new Map<string, KeyEntry>();
     const conflicts: number[] = [];
     const originals = operations.map(([operation, eventId], position) => {
@@ -254,7 +254,7 @@ export class IdempotencyKeys {
 type Properties = Record<string, Json>;
 
 /** Converts a request's operation to the engine's form. @param acceptedAt also the instant of an event without a timestamp */
-export function accepted(
+export function engineOperation(
   operation: RequestOperation,
   seq: number,
   acceptedAt: number,

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { SINGLE_BYTES_MAX, lineProblem } from "../ingestion/request.js";
 import type { Snapshot } from "../model/snapshot/types.js";
-import { accepted, IdempotencyKeys, type RequestOperation } from "./engine.js";
+import { engineOperation, IdempotencyKeys, type RequestOperation } from "./engine.js";
 import type { AcceptedBatch } from "./population.js";
 import { schemaViolations } from "./refusals.js";
 
@@ -14,7 +14,7 @@ export interface LineProblem {
 }
 
 /** A file of operations was refused, and nothing of it was used. */
-export class FileRefused extends Error {
+export class FileRefusedError extends Error {
   /** @param problems those of the first wrong lines @param lines the number of wrong lines */
   constructor(
     message: string,
@@ -48,7 +48,7 @@ const TIMESTAMP_FIX = "Say when it happened, in ISO 8601 with a timezone, for ex
  * event of the lines before it, or at the first event of the file if there is none before.
  *
  * @param snapshot the model whose strict schema refuses lines
- * @throws {FileRefused} for lines that cannot be accepted, for a file without events or with too many operations; a system error if the file
+ * @throws {FileRefusedError} for lines that cannot be accepted, for a file without events or with too many operations; a system error if the file
  *   cannot be read
  */
 export async function readOperations(file: string, snapshot: Snapshot): Promise<FileOperations> {
@@ -78,19 +78,19 @@ class OperationsReader {
     if ("message" in read) return this.#refuse({ ...read, line });
     const [violation] = this.snapshot.strictSchema ? schemaViolations(this.snapshot, [read], "single") : [];
     if (violation !== undefined) return this.#refuse({ ...ofFile(violation), line });
-    if (read.type === "identify") return this.#take(accepted(read, line, this.#end));
+    if (read.type === "identify") return this.#take(engineOperation(read, line, this.#end));
     if (read.timestamp === undefined) {
       const message = "`timestamp` is required in a file.";
       return this.#refuse({ line, code: "VALIDATION_ERROR", message, fix: TIMESTAMP_FIX });
     }
     // The line number takes the place of the event id, so that a conflict can name the earlier line.
-    const { originals, conflicts, commit } = this.#keys.look([[read, String(line)]]);
+    const { originals, conflicts, commit } = this.#keys.lookUp([[read, String(line)]]);
     if (conflicts.length > 0) {
       const message = `The idempotency key is that of line ${originals[0]}, which has another payload.`;
       return this.#refuse({ line, code: "IDEMPOTENCY_CONFLICT", message, fix: "Use a new key for another payload." });
     }
     if (originals[0] !== undefined) this.#repeated++;
-    else this.#take(accepted(read, line, this.#end));
+    else this.#take(engineOperation(read, line, this.#end));
     commit();
   }
 
@@ -101,10 +101,10 @@ class OperationsReader {
       const rest =
         more === 0 ? "" : `: the first ${PROBLEMS_SHOWN} are listed, ${more.toLocaleString("en-US")} more are not`;
       const message = `${lines} of the file cannot be accepted${rest}.`;
-      throw new FileRefused(message, "Correct the file; nothing of it was used.", this.#problems, this.#wrong);
+      throw new FileRefusedError(message, "Correct the file; nothing of it was used.", this.#problems, this.#wrong);
     }
     if (this.#end === -Infinity)
-      throw new FileRefused("The file has no events.", "Give a file of JSON Lines with events.");
+      throw new FileRefusedError("The file has no events.", "Give a file of JSON Lines with events.");
     return {
       operations: this.#operations,
       end: this.#end,
@@ -129,7 +129,7 @@ class OperationsReader {
     } else this.#hasIdentifies = true;
     if (this.#operations.push(taken) > OPERATIONS_MAX) {
       const fix = "Use only the lines of some customers, or send all of them to a service and test the model there.";
-      throw new FileRefused(`The file has more than ${OPERATIONS_MAX.toLocaleString("en-US")} operations.`, fix);
+      throw new FileRefusedError(`The file has more than ${OPERATIONS_MAX.toLocaleString("en-US")} operations.`, fix);
     }
   }
 

@@ -31,7 +31,7 @@ export type Observe = (report: RequestReport) => void;
 const NOTHING: Noted = { operations: [], changes: [], duplicates: 0, diagnostics: [] };
 
 /** Adds to the report of a request. */
-export function note(ctx: Context, more: Partial<Noted>): void {
+export function addToReport(ctx: Context, more: Partial<Noted>): void {
   ctx.state["noted"] = { ...noted(ctx), ...more };
 }
 

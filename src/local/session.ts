@@ -29,7 +29,7 @@ export interface SessionObserver {
   timers(changes: readonly CustomerChange[]): void;
   reloaded(reload: Reload): void;
   /** The sources do not compile. `serving`: the last valid model is kept; otherwise nothing is served until they compile. */
-  broken(diagnostics: readonly Diagnostic[], serving: boolean): void;
+  compileFailed(diagnostics: readonly Diagnostic[], serving: boolean): void;
   typesChecked(diagnostics: readonly Diagnostic[]): void;
   output(text: string): void;
   /** The sources cannot be watched for changes. */
@@ -123,7 +123,7 @@ export class LocalSession {
     if (this.#stopped) return;
     if (!result.ok) {
       if (!watch) throw new BrokenModelError(result.diagnostics);
-      observer.broken(result.diagnostics, this.#server !== undefined);
+      observer.compileFailed(result.diagnostics, this.#server !== undefined);
     } else if (this.#engine === undefined) await this.#start(result);
     else this.#reload(this.#engine, result, started);
     if (!result.ok) return;
@@ -158,7 +158,7 @@ export class LocalSession {
       if (changed) engine.replaceModel({ snapshot, hash });
     } catch (error) {
       const message = `the accepted operations could not be evaluated under this model: ${String(error)}`;
-      observer.broken([{ code: "EVALUATION_FAILED", severity: "error", message }], true);
+      observer.compileFailed([{ code: "EVALUATION_FAILED", severity: "error", message }], true);
       return;
     }
     this.#hash = hash;

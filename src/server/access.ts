@@ -9,7 +9,7 @@ import { newCredential, passwordLink } from "../http/request/credentials.js";
 import { linkInWords, makeSignInLink } from "./links.js";
 import { addressOf, ConfigError, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
-import { asOperator, type Configure, jsonOption, lookAsOperator, print } from "./operator.js";
+import { asOperator, type Configure, jsonOption, readAsOperator, print } from "./operator.js";
 
 interface BootstrapOptions {
   organization: string;
@@ -80,7 +80,7 @@ export const usersCommands = (configure: Configure) => (command: Argv) =>
       "List the users with their organizations",
       (list) => list.option("json", jsonOption("Print an array of users")),
       async ({ json }) => {
-        const document = await lookAsOperator(...configure(), (sql) => call(sql, "operator_list_users"));
+        const document = await readAsOperator(...configure(), (sql) => call(sql, "operator_list_users"));
         print(json, document, (JSON.parse(document) as User[]).map(userInWords));
       },
     )
@@ -173,7 +173,7 @@ export const tokensCommands = (configure: Configure) => (command: Argv) => {
       "List the tokens of an organization, newest first",
       (list) => list.option("organization", organization).option("json", jsonOption("Print an array of tokens")),
       async ({ organization, json }) => {
-        const document = await lookAsOperator(...configure(), (sql) => call(sql, "operator_list_tokens", organization));
+        const document = await readAsOperator(...configure(), (sql) => call(sql, "operator_list_tokens", organization));
         const lines = (JSON.parse(document) as Token[]).map((token) =>
           [token.id, token.label, token.role ?? "all", token.user.email, stateOf(token)].join("\t"),
         );

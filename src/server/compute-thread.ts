@@ -1,7 +1,7 @@
 import os from "node:os";
 import { parentPort } from "node:worker_threads";
 import type { AskStored } from "../http/admin/explain-stored.js";
-import { doJob, handedOver, type ComputeJob, type JobAnswer } from "../http/compute/jobs.js";
+import { runComputeJob, transferablesOf, type ComputeJob, type JobAnswer } from "../http/compute/jobs.js";
 
 // The thread of `ComputeThread`: does work that would block the event loop of HTTP.
 if (parentPort === null) throw new Error("this module is the body of a worker thread");
@@ -13,7 +13,7 @@ let nextCall = 0;
 
 port.on("message", (message: ComputeJob | JobAnswer) => {
   if ("name" in message) {
-    void doJob(message, askFor(message.id)).then((report) => port.postMessage(report, handedOver(report)));
+    void runComputeJob(message, askFor(message.id)).then((report) => port.postMessage(report, transferablesOf(report)));
     return;
   }
   const resolve = pendingCalls.get(message.call);

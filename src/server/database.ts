@@ -20,7 +20,7 @@ export async function migrateCommand(config: ServerConfig, logger: Logger): Prom
 
 /** Runs `work` on the operator's database, or the embedded one, after migrating it. Throws StartError for problems that the operator can fix. */
 export async function onDatabase<T>(config: ServerConfig, logger: Logger, work: (url: string) => Promise<T>) {
-  const database = await bringToVersion(reachServer(config, logger), config, logger);
+  const database = await migrateServer(reachServer(config, logger), config, logger);
   try {
     return await work(database.url);
   } finally {
@@ -29,7 +29,7 @@ export async function onDatabase<T>(config: ServerConfig, logger: Logger, work: 
 }
 
 /** Reads the database without creating or migrating it, whatever its version. Throws StartError for problems that the operator can fix. */
-export async function lookAtDatabase<T>(config: ServerConfig, logger: Logger, look: (url: string) => Promise<T>) {
+export async function readDatabase<T>(config: ServerConfig, logger: Logger, look: (url: string) => Promise<T>) {
   const server = await reachServer(config, logger, { make: false });
   try {
     return await look(server.url);
@@ -41,7 +41,7 @@ export async function lookAtDatabase<T>(config: ServerConfig, logger: Logger, lo
 }
 
 /** Migrates the server's database; stops the server if that fails. Throws StartError for problems that the operator can fix. */
-export async function bringToVersion(
+export async function migrateServer(
   reaching: Promise<DatabaseServer>,
   { databaseUrl }: Pick<ServerConfig, "databaseUrl">,
   logger: Logger,
@@ -71,7 +71,7 @@ export async function reachServer(
 ): Promise<DatabaseServer> {
   if (config.databaseUrl !== null) return { url: config.databaseUrl, stop: () => Promise.resolve() };
   return startEmbedded(config.dataDir, {
-    onLost: (error) => {
+    onServerLost: (error) => {
       logger.fatal({ err: error }, "the embedded PostgreSQL has stopped; this process exits");
       process.exit(1);
     },

@@ -2,13 +2,13 @@ import { call } from "../db/api/call.js";
 import type { Examination, InvariantViolation } from "../db/api/operator.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
-import { lookAsOperator } from "./operator.js";
+import { readAsOperator } from "./operator.js";
 
 /** `svc-server doctor`: checks every invariant and prints each violation with what to do; returns whether all is well. */
 export async function doctorCommand(config: ServerConfig, logger: Logger, { json }: { json: boolean }) {
   const began = performance.now();
   // No timeout: it reads all tables, however large they are.
-  const found = await lookAsOperator(config, logger, (sql) => call(sql, "operator_examine"), 0);
+  const found = await readAsOperator(config, logger, (sql) => call(sql, "operator_examine"), 0);
   const durationMs = Math.round(performance.now() - began);
   const isWell = found.violations.length === 0;
   process.stdout.write(

@@ -2,9 +2,9 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { call } from "../db/api/call.js";
-import { answers, failedChecks } from "../db/api/monitoring.js";
+import { ping, failedChecks } from "../db/api/monitoring.js";
 import { connect } from "../db/connect.js";
-import { isDiskFull, isShutOut } from "../db/sqlstate.js";
+import { isDiskFull, isLoginRefused } from "../db/sqlstate.js";
 import { PROJECT_ROOT, readCommitted, type Committed } from "../db/migrate/files.js";
 import {
   createAiQuestions,
@@ -15,7 +15,7 @@ import {
 import { ADMINISTRATION_CONNECTIONS } from "../http/admin/routes.js";
 import { acceptInParallel } from "../http/acceptors.js";
 import { createApp, createStartingApp } from "../http/app.js";
-import { type DocsUrl, type FailedCheck, OverdueError, within } from "../http/errors.js";
+import { type DocsUrl, type FailedCheck, OverdueError, withTimeout } from "../http/errors.js";
 import { Ingestor, LARGE_CALLS } from "../http/ingest/ingestor.js";
 import { KeyCheck } from "../http/ingest/key-check.js";
 import type { CallQueueLoad } from "../http/ingest/keyed-call-queue.js";
@@ -227,8 +227,8 @@ function shared<T>(ask: () => Promise<T>): () => Promise<T> {
 function installationMetrics(sql: Sql, logger: Logger): () => Promise<string> {
   return shared(async () => {
     const [figures, answer] = await Promise.allSettled([
-      within(METRICS_MS_MAX, call(sql, "metrics")),
-      within(METRICS_MS_MAX, answers(sql)),
+      withTimeout(METRICS_MS_MAX, call(sql, "metrics")),
+      withTimeout(METRICS_MS_MAX, ping(sql)),
     ]);
     if (figures.status === "fulfilled") return renderInstallation(figures.value);
     const reason = figures.reason as unknown;
@@ -260,7 +260,7 @@ function readiness(sql: Sql, disk: DiskFull, logger: Logger): () => Promise<Fail
   const ask = shared(async () => failedChecks(sql, (migrations ??= await readCommitted(PROJECT_ROOT))));
   return async () => {
     try {
-      const failed = await within(PROBE_MS_MAX, ask());
+      const failed = await withTimeout(PROBE_MS_MAX, ask());
       return disk.isFull ? [...failed, { name: "database", message: DISK_FULL }] : failed;
     } catch (error) {
       logger.warn({ err: error }, "the readiness check failed: the database did not answer");
@@ -272,5 +272,5 @@ function readiness(sql: Sql, disk: DiskFull, logger: Logger): () => Promise<Fail
 /** The public reason why the database could not be queried; the log has the error. */
 function unreadyDatabase(error: unknown): string {
   if (isDiskFull(error)) return DISK_FULL;
-  return isShutOut(error) ? "The database does not let the service in." : "The database does not answer.";
+  return isLoginRefused(error) ? "The database does not let the service in." : "The database does not answer.";
 }

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { call } from "../db/api/call.js";
 import { newCredential, signInLink } from "../http/request/credentials.js";
-import { operate } from "./operator.js";
+import { runAsOperator } from "./operator.js";
 
 /** Creates a link that signs a browser in as this user. It works once, for five minutes. */
 export async function makeSignInLink(sql: Sql, publicUrl: string, email: string) {
@@ -17,7 +17,7 @@ export function linkInWords({ email, link }: { email: string; link: string }): s
 
 /** Tells a person who started the service from a terminal how to open its console: by a sign-in link if there is only one user. */
 export function consoleInWords(databaseUrl: string, publicUrl: string): Promise<string> {
-  return operate(databaseUrl, async (sql) => {
+  return runAsOperator(databaseUrl, async (sql) => {
     const users = JSON.parse(await call(sql, "operator_list_users")) as { email: string }[];
     const [first, second] = users;
     if (first === undefined)
@@ -29,5 +29,5 @@ export function consoleInWords(databaseUrl: string, publicUrl: string): Promise<
 
 /** Records the address for links in deliveries, which workers cannot know. @param publicUrl without a trailing slash */
 export function notePublicUrl(databaseUrl: string, publicUrl: string): Promise<unknown> {
-  return operate(databaseUrl, (sql) => call(sql, "note_public_url", publicUrl));
+  return runAsOperator(databaseUrl, (sql) => call(sql, "note_public_url", publicUrl));
 }

@@ -2,7 +2,7 @@ import type { Sql } from "postgres";
 import { connect } from "../db/connect.js";
 import { isUndefined } from "../db/sqlstate.js";
 import type { ServerConfig } from "./config.js";
-import { lookAtDatabase, onDatabase } from "./database.js";
+import { readDatabase, onDatabase } from "./database.js";
 import type { Logger } from "./log.js";
 import { OperatorError } from "./start-failure.js";
 
@@ -23,7 +23,7 @@ export function print(json: boolean, document: string, lines: readonly string[])
  * @throws {OperatorError} if a function of the database refuses the work
  */
 export async function asOperator<T>(config: ServerConfig, logger: Logger, work: (sql: Sql) => Promise<T>): Promise<T> {
-  return onDatabase(config, logger, (url) => operate(url, work));
+  return onDatabase(config, logger, (url) => runAsOperator(url, work));
 }
 
 /**
@@ -32,17 +32,21 @@ export async function asOperator<T>(config: ServerConfig, logger: Logger, work: 
  * @param statementTimeoutMs limit for a statement, 0 for none; half a minute unless given
  * @throws {OperatorError} if a function of the database refuses the work, or does not exist
  */
-export async function lookAsOperator<T>(
+export async function readAsOperator<T>(
   config: ServerConfig,
   logger: Logger,
   look: (sql: Sql) => Promise<T>,
   statementTimeoutMs?: number,
 ): Promise<T> {
-  return lookAtDatabase(config, logger, (url) => operate(url, look, statementTimeoutMs));
+  return readDatabase(config, logger, (url) => runAsOperator(url, look, statementTimeoutMs));
 }
 
 /** Runs `work` as the operator on the database at this address, which is not migrated. */
-export async function operate<T>(url: string, work: (sql: Sql) => Promise<T>, statementTimeoutMs?: number): Promise<T> {
+export async function runAsOperator<T>(
+  url: string,
+  work: (sql: Sql) => Promise<T>,
+  statementTimeoutMs?: number,
+): Promise<T> {
   const timeout = statementTimeoutMs === undefined ? {} : { statementTimeoutMs };
   const sql = connect(url, { max: 1, applicationName: "svc operator", ...timeout });
   try {

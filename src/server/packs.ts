@@ -1,6 +1,6 @@
 import type { Argv } from "yargs";
 import { installPack, listPacks, removePack, type Pack } from "../db/migrate/packs.js";
-import { lookAtDatabase, onDatabase } from "./database.js";
+import { readDatabase, onDatabase } from "./database.js";
 import { type Configure, jsonOption, print } from "./operator.js";
 
 /** `svc-server packs …`: lists, installs and removes optional parts of the database, which build on the service's own. */
@@ -13,7 +13,7 @@ export const packsCommands = (configure: Configure) => (command: Argv) => {
       "List the packs, and whether the database has them",
       (list) => list.option("json", json),
       async ({ json }) => {
-        const packs = await lookAtDatabase(...configure(), listPacks);
+        const packs = await readDatabase(...configure(), listPacks);
         const lines = packs.map((pack) => [pack.name, stateOf(pack), pack.about].join("\t"));
         print(json, JSON.stringify(packs), lines);
       },

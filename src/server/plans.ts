@@ -3,7 +3,7 @@ import { call } from "../db/api/call.js";
 import type { PlanLimits } from "../db/api/operator.js";
 import { ConfigError } from "./config.js";
 import { bytesInWords } from "../model/snapshot/limits.js";
-import { asOperator, type Configure, jsonOption, lookAsOperator, print } from "./operator.js";
+import { asOperator, type Configure, jsonOption, readAsOperator, print } from "./operator.js";
 
 interface Plan extends PlanLimits {
   plan: string;
@@ -79,7 +79,7 @@ export const plansCommands = (configure: Configure) => (command: Argv) => {
       "List the plans with their limits",
       (list) => list.option("json", jsonOption("Print an array of plans")),
       async ({ json }) => {
-        const document = await lookAsOperator(...configure(), (sql) => call(sql, "operator_list_plans"));
+        const document = await readAsOperator(...configure(), (sql) => call(sql, "operator_list_plans"));
         const lines = (JSON.parse(document) as Plan[]).map((plan) =>
           [plan.plan, ...limitsInWords(plan), organizationsInWords(plan)].join("\t"),
         );
@@ -91,7 +91,7 @@ export const plansCommands = (configure: Configure) => (command: Argv) => {
       "Show a plan and the organizations that have it",
       (show) => show.positional("plan", plan).option("json", jsonOption("Print the plan as JSON")),
       async ({ plan, json }) => {
-        const document = await lookAsOperator(...configure(), (sql) => call(sql, "operator_get_plan", plan));
+        const document = await readAsOperator(...configure(), (sql) => call(sql, "operator_get_plan", plan));
         const shown = JSON.parse(document) as Plan & { organizations: string[] };
         const whose = shown.organizations.length === 0 ? "" : `: ${shown.organizations.join(", ")}`;
         print(json, document, [...limitsInWords(shown), `${organizationsInWords(shown)}${whose}`]);

@@ -20,14 +20,14 @@ export async function checkPooler(
   const direct = connect(databaseUrl, { max: 1, applicationName: "svc http" });
   try {
     sql = connect(url, { max: 1, applicationName: "svc http", pooled: true });
-    const { user, canCallApi, mayMore, hasTimeout, otherSettings } = await readPooledSession(sql);
+    const { user, canCallApi, ownsApi, hasTimeout, otherSettings } = await readPooledSession(sql);
     const name = `"${user}"`;
     if (!canCallApi) {
       throw new StartError(
         `the user ${user} of SVC_POOLER_URL may not serve requests; as the owner: grant svc_http to ${name}`,
       );
     }
-    if (useRoles && mayMore) {
+    if (useRoles && ownsApi) {
       throw new StartError(
         `the user ${user} of SVC_POOLER_URL may do more than requests need; name another one there: ` +
           `create role … login password '…' in role svc_http`,

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { isDoneWithin } from "../tasks/wakeup.js";
 import type { ProcessRole, ServerConfig } from "./config.js";
-import { bringToVersion, reachServer } from "./database.js";
+import { migrateServer, reachServer } from "./database.js";
 import type { OpenHttp } from "./http-role.js";
 import type { Logger } from "./log.js";
 import { checkPooler } from "./pooler.js";
@@ -44,7 +44,7 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
       http = opened;
     }
     // A migration may wait for that of another process, or for a server that does not answer; a stop signal does not wait for it.
-    const migrated = bringToVersion(reaching, config, logger);
+    const migrated = migrateServer(reaching, config, logger);
     const settings = migrated.then(async (database): Promise<WorkerRoleOptions> => {
       if (http !== null) {
         await checkPooler(config.poolerUrl, database, logger);

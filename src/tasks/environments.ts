@@ -15,7 +15,7 @@ type Rested = <T>(part: () => Promise<T>) => Promise<T>;
  * @param work gets the environment, a function that does a part, and one that says whether to continue
  * @throws the first failure, after the other environments had their turn
  */
-export async function inEachEnvironment(
+export async function forEachEnvironment(
   ids: readonly number[],
   { signal, msMax }: { signal: AbortSignal; msMax: number },
   work: (id: number, rested: Rested, shouldContinue: () => boolean) => Promise<void>,
@@ -38,7 +38,7 @@ export async function inEachEnvironment(
 }
 
 /** Repeats a part until it returns 0 or `shouldContinue` returns false; returns the sum. */
-export async function untilNothing(part: () => Promise<number>, shouldContinue: () => boolean): Promise<number> {
+export async function repeatUntilZero(part: () => Promise<number>, shouldContinue: () => boolean): Promise<number> {
   let sum = 0;
   for (let count = -1; count !== 0 && shouldContinue(); sum += count) count = await part();
   return sum;

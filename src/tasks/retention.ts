@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { type AnswerOf, call } from "../db/api/call.js";
 import { environmentsToSweep } from "../db/api/evaluation.js";
-import { inEachEnvironment, untilNothing } from "./environments.js";
+import { forEachEnvironment, repeatUntilZero } from "./environments.js";
 
 /** Rows that one call removes, in some ten milliseconds. */
 const SWEPT_ROWS = 1_000;
@@ -19,19 +19,19 @@ const SWEEP_MS_MAX = 5 * 60_000;
  */
 export async function sweepRetention(sql: Sql, signal: AbortSignal, { rows = SWEPT_ROWS, msMax = SWEEP_MS_MAX } = {}) {
   const swept = { operations: 0, keys: 0, quarantined: 0, logs: 0 };
-  await inEachEnvironment(await environmentsToSweep(sql), { signal, msMax }, async (id, rested, shouldContinue) => {
+  await forEachEnvironment(await environmentsToSweep(sql), { signal, msMax }, async (id, rested, shouldContinue) => {
     let answer: AnswerOf<"sweep_operations">;
     do {
       // The database remembers where the last call ended.
       answer = await rested(() => call(sql, "sweep_operations", id, null, rows));
       swept.operations += answer.removed;
     } while (answer.through !== null && shouldContinue());
-    swept.keys += await untilNothing(() => rested(() => call(sql, "sweep_keys", id, rows)), shouldContinue);
-    swept.quarantined += await untilNothing(
+    swept.keys += await repeatUntilZero(() => rested(() => call(sql, "sweep_keys", id, rows)), shouldContinue);
+    swept.quarantined += await repeatUntilZero(
       () => rested(() => call(sql, "sweep_quarantine", id, rows)),
       shouldContinue,
     );
-    swept.logs += await untilNothing(() => rested(() => call(sql, "sweep_logs", id, rows)), shouldContinue);
+    swept.logs += await repeatUntilZero(() => rested(() => call(sql, "sweep_logs", id, rows)), shouldContinue);
   });
   return swept;
 }

@@ -1,5 +1,5 @@
 import type { CustomerColumns, EffectRows } from "../db/api/evaluation.js";
-import { causeId, type CustomerState, type Effect, heldUntil, journeyProgress } from "../engine/index.js";
+import { causeId, type CustomerState, type Effect, timersHeldUntil, journeyProgress } from "../engine/index.js";
 
 /** The columns of svc.customers for a state. */
 export function customerColumns(state: CustomerState): CustomerColumns {
@@ -10,7 +10,7 @@ export function customerColumns(state: CustomerState): CustomerColumns {
     lastEventAt: state.lastEventAt,
     evaluatedThrough: state.evaluatedThrough,
     nextDueAt: state.nextDueAt,
-    heldUntil: heldUntil(state),
+    heldUntil: timersHeldUntil(state),
     health: state.health,
   };
 }
@@ -33,7 +33,7 @@ export function addEffects(
 ): void {
   if (effects.length === 0) return;
   const latest = new LatestRows();
-  sortEffects(rows, latest, customer, effects);
+  addEffectRows(rows, latest, customer, effects);
   rows.blocked.push(...latest.blocked.values());
   rows.journeys.push(...latest.journeys.values());
   rows.memberships.push(...latest.memberships.values());
@@ -44,7 +44,7 @@ export function addEffects(
  * As `addEffects`, for one part of an evaluation: rows that later parts may replace are gathered in `latest`; emissions are optional. Members
  * are listed one by one, because spreading the common ones took a tenth of an evaluation's time.
  */
-export function sortEffects(
+export function addEffectRows(
   rows: Omit<EffectRows, keyof LatestRows | "emissions"> & { emissions: EffectRows["emissions"] | null },
   { blocked, journeys, memberships, signals }: LatestRows,
   { customerId, generation }: { customerId: string; generation: number },

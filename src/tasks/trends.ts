@@ -2,7 +2,7 @@ import type { Sql } from "postgres";
 import { call } from "../db/api/call.js";
 import { inTransaction } from "../db/transaction.js";
 import { environmentsToCount } from "../db/api/evaluation.js";
-import { inEachEnvironment, untilNothing } from "./environments.js";
+import { forEachEnvironment, repeatUntilZero } from "./environments.js";
 
 /** Changes that one call adds up, or operations that it counts, in tens of milliseconds. */
 const COUNTED_ROWS = 5_000;
@@ -19,10 +19,10 @@ const COUNT_MS_MAX = 50_000;
  */
 export async function countTrends(sql: Sql, signal: AbortSignal, { rows = COUNTED_ROWS, msMax = COUNT_MS_MAX } = {}) {
   let counted = 0;
-  await inEachEnvironment(await environmentsToCount(sql), { signal, msMax }, async (id, rested, shouldContinue) => {
+  await forEachEnvironment(await environmentsToCount(sql), { signal, msMax }, async (id, rested, shouldContinue) => {
     // Accepted operations are found here until their trends are counted: so usage comes first, and a failure is tried again.
-    await untilNothing(() => rested(() => call(sql, "recount_usage", id, rows)), shouldContinue);
-    counted += await untilNothing(() => rested(() => countWithoutTimeout(sql, id, rows)), shouldContinue);
+    await repeatUntilZero(() => rested(() => call(sql, "recount_usage", id, rows)), shouldContinue);
+    counted += await repeatUntilZero(() => rested(() => countWithoutTimeout(sql, id, rows)), shouldContinue);
   });
   return counted;
 }

@@ -11,7 +11,7 @@ import { addWorkerCounters } from "../db/api/monitoring.js";
 import { Models } from "../evaluation/models.js";
 import { JOBS, TICKS, type WorkerCounters } from "../metrics/worker-metrics.js";
 import { EvaluationTurns } from "./evaluate/turns.js";
-import { untilNothing } from "./environments.js";
+import { repeatUntilZero } from "./environments.js";
 import { sweepRetention } from "./retention.js";
 import { countTrends } from "./trends.js";
 
@@ -108,14 +108,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         logger.debug({ rows }, "expired sign-ins, links and sessions were deleted");
       },
       sweep_webhooks: async () => {
-        const rows = await untilNothing(
+        const rows = await repeatUntilZero(
           () => call(sql, "sweep_webhooks", options.attemptDays, SWEPT_ROWS),
           shouldContinue,
         );
         logger.debug({ rows }, "old attempts and the rows of deleted webhooks were deleted");
       },
       sweep_recomputes: async () => {
-        const rows = await untilNothing(() => call(sql, "sweep_recomputes", SWEPT_RESULTS), shouldContinue);
+        const rows = await repeatUntilZero(() => call(sql, "sweep_recomputes", SWEPT_RESULTS), shouldContinue);
         logger.debug({ rows }, "expired results of recomputes were deleted");
       },
       sweep_retention: async () => {

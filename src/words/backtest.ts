@@ -1,4 +1,4 @@
-import type { TraitsOf } from "../backtest/question.js";
+import type { TraitsAsOf } from "../backtest/question.js";
 import type { BacktestReport, ComponentReport, Estimate, FlagReport, ModelReport } from "../backtest/report-types.js";
 import { formatNumber, plural } from "./text.js";
 
@@ -6,7 +6,7 @@ import { formatNumber, plural } from "./text.js";
 export interface BacktestResult {
   /** The approximate size of the sample of customers; null for all. */
   customers: number | null;
-  traits: TraitsOf;
+  traits: TraitsAsOf;
   report: BacktestReport;
 }
 

@@ -28,7 +28,7 @@ function aboutOf(subject: Change["subject"], id: string): string {
 }
 
 /** Differences by the parts of a model, in the order in which authors read them. */
-export function byPart(changes: readonly Change[]): Map<string, ChangeLine[]> {
+export function groupByPart(changes: readonly Change[]): Map<string, ChangeLine[]> {
   const parts = new Map<string, ChangeLine[]>([...PARTS, SETTINGS].map((part) => [part, []]));
   for (const { kind, subject, id, path, message } of changes) {
     const member = /^\w*/.exec(path)![0];

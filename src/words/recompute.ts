@@ -19,7 +19,7 @@ interface Totals {
 }
 
 /** The changes, line by line; in the conditional ("would change") if nothing was written. */
-export function totalsOf({ result, dry_run }: Totals): Record<string, string> {
+export function totalFields({ result, dry_run }: Totals): Record<string, string> {
   const would = (done: string, not: string) => (dry_run ? not : done);
   const changed = would("changed", "would change");
   const [entered, left] = [would("entered", "would enter"), would("left", "would leave")];

@@ -82,7 +82,7 @@ export function span(milliseconds: number): string | null {
 }
 
 /** A length of time, given in seconds, like `span`; empty for null. */
-export function lasted(seconds: number | null): string {
+export function secondsInWords(seconds: number | null): string {
   return seconds === null ? "" : (span(seconds * 1000) ?? "under a second");
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { modelReport, makeReport } from "../../src/backtest/report.js";
+import { factsOfModel, makeReport } from "../../src/backtest/report.js";
 import { CustomerSampler, operationsInOrder } from "../../src/backtest/sampler.js";
 import type { CustomerSamples, BacktestQuestion } from "../../src/backtest/samples.js";
 import type { TrackedEvent } from "../../src/engine/index.js";
@@ -66,13 +66,13 @@ function sampled(): CustomerSamples[] {
       const customer = { customerId: `c${n}`, createdAt: START, traits: {} };
       const sampler = new CustomerSampler(question, [compile(model)], customer);
       // A busy machine may need another attempt.
-      if (sampler.whole(operations)) return sampler.samples;
+      if (sampler.sampleAll(operations)) return sampler.samples;
     }
   });
 }
 
 async function reportOf(customers: readonly CustomerSamples[], asked = question) {
-  const { models, ...rest } = await makeReport(asked, [modelReport("local", model)], async function* () {
+  const { models, ...rest } = await makeReport(asked, [factsOfModel("local", model)], async function* () {
     for (const customer of customers) yield await Promise.resolve(customer);
   });
   const [usage, support] = models[0]!.health!.components;

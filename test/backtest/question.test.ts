@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { QuestionProblem, type QuestionWords, readQuestion } from "../../src/backtest/question.js";
+import { QuestionProblem, type QuestionInput, readQuestion } from "../../src/backtest/question.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 
 const END = Date.parse("2026-03-31T10:30:00Z");
@@ -12,9 +12,9 @@ const SNAPSHOT: Snapshot = {
   segments: [{ id: "loyal" }],
 };
 
-const WORDS: QuestionWords = { outcome: "state:churned", within: "60d" };
+const WORDS: QuestionInput = { outcome: "state:churned", within: "60d" };
 
-function problemOf(words: Partial<QuestionWords>, snapshot = SNAPSHOT): string {
+function problemOf(words: Partial<QuestionInput>, snapshot = SNAPSHOT): string {
   try {
     readQuestion({ ...WORDS, ...words }, END, snapshot);
   } catch (error) {

@@ -1,9 +1,14 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { modelReport, makeReport } from "../../src/backtest/report.js";
+import { factsOfModel, makeReport } from "../../src/backtest/report.js";
 import type { BacktestReport, FlagReport } from "../../src/backtest/report-types.js";
-import { type CustomerSamples, type BacktestQuestion, type Saying, samplesOf } from "../../src/backtest/samples.js";
-import type { Said } from "../../src/engine/index.js";
+import {
+  type CustomerSamples,
+  type BacktestQuestion,
+  type OutputChange,
+  samplesOf,
+} from "../../src/backtest/samples.js";
+import type { ModelOutput } from "../../src/engine/index.js";
 import { AucEstimator, Rate } from "../../src/backtest/statistics.js";
 import { EMPTY_SNAPSHOT, type HealthComponent, type Snapshot } from "../../src/model/snapshot/types.js";
 import { propertyRuns } from "../support/property-runs.js";
@@ -47,8 +52,8 @@ const SNAPSHOT: Snapshot = {
     ],
   },
 };
-const FACTS = modelReport("v1", SNAPSHOT);
-const WITHOUT_HEALTH = modelReport("local", { ...SNAPSHOT, health: null });
+const FACTS = factsOfModel("v1", SNAPSHOT);
+const WITHOUT_HEALTH = factsOfModel("local", { ...SNAPSHOT, health: null });
 
 async function reported(question: BacktestQuestion, models: (typeof FACTS)[], customers: readonly CustomerSamples[]) {
   return makeReport(question, models, async function* () {
@@ -57,7 +62,7 @@ async function reported(question: BacktestQuestion, models: (typeof FACTS)[], cu
 }
 
 /** A customer under one model, with the given changes at some instants. */
-function customer(outcomes: number[], ...changes: [index: number, said: Partial<Said>][]): CustomerSamples {
+function customer(outcomes: number[], ...changes: [index: number, said: Partial<ModelOutput>][]): CustomerSamples {
   const none = { state: null, segments: [], signals: [], health: null };
   return { customerId: "c", said: [changes.map(([index, said]) => [index, { ...none, ...said }])], outcomes };
 }
@@ -80,7 +85,7 @@ const said = fc
     signals: fc.subarray(["quiet"]),
     components: fc.option(fc.tuple(fc.option(score), fc.option(score))),
   })
-  .map(({ components, ...rest }): Said => {
+  .map(({ components, ...rest }): ModelOutput => {
     const [logins, seats] = components ?? [null, null];
     const weights = (logins === null ? 0 : 3) + (seats === null ? 0 : 1);
     if (weights === 0) return { ...rest, health: null };
@@ -96,13 +101,13 @@ const saying = (first: number) =>
       said,
       fc.uniqueArray(fc.tuple(fc.integer({ min: first + 1, max: 7 }), said), { selector: ([index]) => index }),
     )
-    .map(([at, later]) => [[first, at] as [number, Said], ...later.toSorted(([a], [b]) => a - b)]);
+    .map(([at, later]) => [[first, at] as [number, ModelOutput], ...later.toSorted(([a], [b]) => a - b)]);
 const samples = fc
   .tuple(fc.integer({ min: 0, max: 6 }), fc.uniqueArray(fc.integer({ min: 0, max: 55 }), { maxLength: 3 }))
   .chain(([first, days]) =>
     fc.record({
       customerId: fc.string(),
-      said: fc.oneof(fc.tuple(saying(first), saying(first)), fc.constant<Saying[][]>([[], []])),
+      said: fc.oneof(fc.tuple(saying(first), saying(first)), fc.constant<OutputChange[][]>([[], []])),
       outcomes: fc.constant(days.toSorted((a, b) => a - b).map((day) => START + day * DAY + 1)),
     }),
   );
@@ -149,7 +154,7 @@ it("counts the samples for each flag, threshold and bin of two models", async ()
         });
         expect(found.baseRate?.value ?? null).toBe(ratio(hits.length, used.length));
 
-        const expectFlag = (flag: FlagReport, isFlagged: (said: Said) => boolean) => {
+        const expectFlag = (flag: FlagReport, isFlagged: (said: ModelOutput) => boolean) => {
           const flagged = used.filter((sample) => isFlagged(sample.said));
           const right = flagged.filter(({ outcomeAt }) => outcomeAt !== null);
           const leads = right.map(({ outcomeAt, at }) => (outcomeAt! - at) / DAY).toSorted((a, b) => a - b);
@@ -177,7 +182,7 @@ it("counts the samples for each flag, threshold and bin of two models", async ()
         expect(scored.samples).toBe(known.length);
         expect(thresholds).toHaveLength(known.length === 0 ? 0 : 21);
         for (const threshold of thresholds) {
-          const isFlagged = ({ health }: Said) =>
+          const isFlagged = ({ health }: ModelOutput) =>
             health !== null &&
             (direction === "lower" ? health.overall <= threshold.score : health.overall >= threshold.score);
           const flagged = known.filter((sample) => isFlagged(sample.said));
@@ -263,13 +268,13 @@ it("compares scores over the samples that have both: a component alone, the scor
 
 it("computes intervals by customer, and reads each model's score in its own direction", async () => {
   const customers = Array.from({ length: 60 }, (_, n): CustomerSamples => {
-    const says = (overall: number): Said => ({
+    const says = (overall: number): ModelOutput => ({
       state: n % 3 === 0 ? null : "active",
       segments: [],
       signals: [],
       health: health(overall),
     });
-    const sayings = (shift: number, sign: number): Saying[] => [
+    const sayings = (shift: number, sign: number): OutputChange[] => [
       [n % 5, says(50 + sign * ((n % 2) * 20 + (n % 7) * shift - 25))],
       [5, says(50 + sign * (((n * 11) % 40) - 25))],
     ];
@@ -317,7 +322,7 @@ it("computes intervals by customer, and reads each model's score in its own dire
 });
 
 it("scores without a component by the weighted mean of the other known ones, to two decimals", async () => {
-  const three = modelReport("v1", {
+  const three = factsOfModel("v1", {
     ...SNAPSHOT,
     health: { ...SNAPSHOT.health!, components: [component("a", 1), component("b", 2), component("c", 1)] },
   });
@@ -351,7 +356,7 @@ it("lists the ids of a model in the model's order", () => {
     terminal: ["churned"],
     readsTraits: false,
   });
-  expect(modelReport("local", EMPTY_SNAPSHOT)).toEqual({
+  expect(factsOfModel("local", EMPTY_SNAPSHOT)).toEqual({
     name: "local",
     states: [],
     segments: [],
@@ -415,7 +420,7 @@ it("notes the caveats of the figures", async () => {
   const withEnd = { ...QUESTION, end: START + 100 * DAY };
   const many = (count: number, of: (n: number) => CustomerSamples) => Array.from({ length: count }, (_, n) => of(n));
   /** Every second customer has the outcome, after two samples. */
-  const churning = (scoreOf: (n: number) => Partial<Said>) => (n: number) =>
+  const churning = (scoreOf: (n: number) => Partial<ModelOutput>) => (n: number) =>
     customer(n % 2 === 0 ? [START + 9 * DAY] : [], [0, scoreOf(n)]);
 
   expect(await notes(QUESTION, [FACTS], [])).toEqual([
@@ -479,9 +484,12 @@ it("notes the caveats of the figures", async () => {
 });
 
 /** The samples with a second model, which has another score. */
-function withSecondModel(customers: CustomerSamples[], scoreOf: (n: number) => Said["health"]): CustomerSamples[] {
+function withSecondModel(
+  customers: CustomerSamples[],
+  scoreOf: (n: number) => ModelOutput["health"],
+): CustomerSamples[] {
   return customers.map((of, n) => {
-    const [[index, said]] = of.said[0] as [Saying];
+    const [[index, said]] = of.said[0] as [OutputChange];
     return { ...of, said: [...of.said, [[index, { ...said, health: scoreOf(n) }]]] };
   });
 }

@@ -8,7 +8,7 @@ import {
   type BacktestQuestion,
   samplesOf,
 } from "../../src/backtest/samples.js";
-import type { Operation, Said } from "../../src/engine/index.js";
+import type { Operation, ModelOutput } from "../../src/engine/index.js";
 import { PastEvents } from "../../src/evaluation/past-events.js";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { STATES } from "../engine/support/arbitrary-conditions.js";
@@ -54,7 +54,7 @@ function sampled(
   const models = [given].flat().map(compile);
   for (;;) {
     const sampler = new CustomerSampler(asked, models, CUSTOMER);
-    if (sampler.whole(taken)) return sampler.samples;
+    if (sampler.sampleAll(taken)) return sampler.samples;
   }
 }
 
@@ -70,7 +70,7 @@ function readUntil(given: Snapshot, taken: readonly Operation[], at: number): Re
 }
 
 /** The reference's state at that instant; null before the first operation. */
-function read(given: Snapshot, taken: readonly Operation[], at: number): Said | null {
+function read(given: Snapshot, taken: readonly Operation[], at: number): ModelOutput | null {
   const { customer } = readUntil(given, taken, at);
   if (customer.clock === null) return null;
   return {
@@ -168,7 +168,7 @@ describe("the samples of a customer", () => {
           for (let from = 0; from < taken.length; from += size) {
             const isLast = from + size >= taken.length;
             if (!isLast) parted++;
-            await inParts.part(taken.slice(from, from + size), isLast, past);
+            await inParts.samplePart(taken.slice(from, from + size), isLast, past);
           }
           expect(inParts.samples).toEqual(sampled(asked, [a, b], taken));
         },

@@ -33,7 +33,7 @@ describe("a failure is one line that says what to do", () => {
     [
       "a redirect, which is not followed",
       { status: 302, body: "", headers: { location: "https://example.com/" } },
-      `[UNEXPECTED_ANSWER]: <service> answered 302 with a redirect, ${UNEXPECTED}It leads to https://example.com/: set SVC_API_URL to the service's own address.`,
+      `[UNEXPECTED_ANSWER]: <service> answered 302 with a redirect, ${UNEXPECTED}It redirects to https://example.com/: set SVC_API_URL to the service's own address.`,
     ],
     [
       "JSON of another version",
@@ -124,7 +124,7 @@ describe("tables", () => {
     expect(stdout).toMatchInlineSnapshot(`
       "Webhook                   URL                                                      Events    Status
       whk_0123456789abcdef0123  https://example.com/long/long/long/long/long/long/long…  custome…  enabled
-      Too narrow for: Include, Format, Created, Limits.
+      The terminal is too narrow for: Include, Format, Created, Limits.
       "
     `);
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);

@@ -151,7 +151,7 @@ describe("svc config promote", () => {
     const { code, stderr } = await run(promote("v3"), { input: "live\n" });
     expect(code).toBe(1);
     expect(stderr.trimEnd().split("\n").at(-1)).toBe(
-      "error [VERSION_CONFLICT]: v3 was never active in test. Deploy the model to test first, then promote its version; `svc config activations --env test` shows what was.",
+      "error [VERSION_CONFLICT]: v3 was never active in test. Deploy the model to test first, then promote its version; `svc config activations --env test` shows what was active.",
     );
   });
 });

@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 
 import { UserError } from "../../src/cli/core/errors.js";
-import { outcomeOf } from "../../src/cli/output/change.js";
+import { sendChange } from "../../src/cli/output/change.js";
 import { cancellable, interruptible } from "../../src/cli/output/interruption.js";
 import { elementTexts, memberTexts, objectFromTexts } from "../../src/words/json-text.js";
 import { createFile, replaceFile } from "../../src/cli/output/write-file.js";
@@ -94,7 +94,7 @@ test("a failure because Ctrl+C ended a child is reported as cancelled, other fai
   await expect(cancellable(endedWithChild)).rejects.toMatchObject({ code: "CANCELLED" });
   // A command that runs until it is interrupted succeeds, although the end of the child is seen first.
   await expect(interruptible(endedWithChild)).resolves.toBeUndefined();
-  await expect(outcomeOf("svc keys list", endedWithChild)).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
+  await expect(sendChange("svc keys list", endedWithChild)).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
   const failure = new UserError("CONFIG_INVALID", "the model has 1 error");
   await expect(cancellable(() => Promise.reject(failure))).rejects.toBe(failure);
 });

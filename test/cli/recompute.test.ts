@@ -193,7 +193,7 @@ describe("svc recompute", () => {
       "Customer  Lifecycle          Health
       globex    trial → activated  81.5 → 40
       initech
-      Too narrow for: Segments, Rules."
+      The terminal is too narrow for: Segments, Rules."
     `);
   });
 

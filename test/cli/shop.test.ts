@@ -357,7 +357,7 @@ describe("svc events list", () => {
       Occurred                    Customer  Event      Status     Properties
       <time>  globex    login      processed  {"method": "sso"}
       <time>  hooli     signed_up  processed  {"source": "self_se…
-      Too narrow for: Id.
+      The terminal is too narrow for: Id.
     `);
   });
 

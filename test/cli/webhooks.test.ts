@@ -105,7 +105,7 @@ describe("svc webhooks create and list", () => {
       "Webhook                   URL                           Events      Status
       whk_<id>  <receiver>  *           enabled
       whk_<id>  https://crm.example/hook      customer.*  enabled
-      Too narrow for: Include, Format, Created, Limits.
+      The terminal is too narrow for: Include, Format, Created, Limits.
       "
     `);
     expect(await webhooks("list", "--env", "live")).toMatchInlineSnapshot(`

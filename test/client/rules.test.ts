@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readAnswer, type Answer } from "../../src/client/answer.js";
 import { identifyEntry, trackEntry } from "../../src/client/entry.js";
 import { InvalidOperationError } from "../../src/client/errors.js";
-import { Line } from "../../src/client/line.js";
+import { EntryQueue } from "../../src/client/line.js";
 import { isTemporary, pauseMs, retryAfterMs } from "../../src/client/retry.js";
 
 // The client's rules, one at a time, without a network.
@@ -146,7 +146,7 @@ describe("a batch", () => {
   const entry = (bytes: number) => ({ type: "track" as const, json: "x".repeat(bytes), bytes });
 
   it("keeps the order when it is put back, and the sum when some are removed", () => {
-    const line = new Line();
+    const line = new EntryQueue();
     for (let bytes = 1; bytes <= 100; bytes++) line.push(entry(bytes), null);
     const removed = line.take({ operations: 60, bytes: 1e6 });
     line.push(entry(101), null);

@@ -154,7 +154,7 @@ describe("an existing cluster", () => {
 
   test("a server that dies while in use is started again, once a running statement has ended", async () => {
     const lost = vi.fn();
-    const server = await startEmbedded(directory, { ...OPTIONS, onLost: lost });
+    const server = await startEmbedded(directory, { ...OPTIONS, onServerLost: lost });
     const before = await postmaster();
     // It computes without waiting, so its process does not notice that the server is gone.
     const working = query(server.url, "select sum(i) from (select generate_series(1, 20000000) as i) as numbers").then(

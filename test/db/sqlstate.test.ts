@@ -1,5 +1,12 @@
 import { expect, it } from "vitest";
-import { codeOf, isAway, isDataFault, isOfCircumstances, isTransient, isUnavailable } from "../../src/db/sqlstate.js";
+import {
+  codeOf,
+  isUnreachable,
+  isDataFault,
+  isEnvironmental,
+  isTransient,
+  isUnavailable,
+} from "../../src/db/sqlstate.js";
 
 const raised = (code: string, message: string) => Object.assign(new Error(message), { code });
 
@@ -11,7 +18,7 @@ it.each([
   "connection not open",
 ])("a node lost during a statement is a lost connection: %s", (message) => {
   const error = raised("XX000", message);
-  expect([codeOf(error), isAway(error), isTransient(error), isUnavailable(error), isDataFault(error)]).toEqual([
+  expect([codeOf(error), isUnreachable(error), isTransient(error), isUnavailable(error), isDataFault(error)]).toEqual([
     "08006",
     true,
     true,
@@ -25,7 +32,7 @@ it.each([
   ["a server without room for who connects", "could not write init file"],
 ])("%s is a full disk, not a fault of the data", (_, message) => {
   const error = raised("XX000", message);
-  expect([codeOf(error), isUnavailable(error), isOfCircumstances(error), isDataFault(error)]).toEqual([
+  expect([codeOf(error), isUnavailable(error), isEnvironmental(error), isDataFault(error)]).toEqual([
     "53100",
     true,
     true,
@@ -46,5 +53,5 @@ it.each([
 
 it("any other internal error stays one", () => {
   const error = raised("XX000", "cache lookup failed for type 16385");
-  expect([codeOf(error), isAway(error), isUnavailable(error)]).toEqual(["XX000", false, false]);
+  expect([codeOf(error), isUnreachable(error), isUnavailable(error)]).toEqual(["XX000", false, false]);
 });

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { newCustomer } from "../../src/engine/index.js";
-import { corrections, untoldExpirations } from "../../src/engine/state/corrections.js";
+import { corrections, unemittedExpirations } from "../../src/engine/state/corrections.js";
 
 const run = (startedAt: number, expiredAt: number | null) => ({ journey: "onboarding", startedAt, expiredAt });
 
 it("an expiration emitted at the start of the next run belongs to the run before it", () => {
   const emitted = new Map([["onboarding", [10]]]);
-  const effects = untoldExpirations([run(0, 10), run(10, 20)], emitted, "rec_1");
+  const effects = unemittedExpirations([run(0, 10), run(10, 20)], emitted, "rec_1");
   expect(effects).toMatchObject([{ kind: "emission", type: "journey.expired", at: 20 }]);
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import {
   evaluate,
-  heldUntil,
+  timersHeldUntil,
   newCustomer,
   type CustomerState,
   type IdentifyOperation,
@@ -134,17 +134,17 @@ describe("backfilling", () => {
   const stateAfter = (...operations: Operation[]): CustomerState => fold(modelOf({}), operations).state;
 
   it("begins more than five minutes after the occurrence", () => {
-    expect(heldUntil(stateAfter(track(1, "a", "01-01 10:00", "01-01 10:05")))).toBeNull();
-    expect(heldUntil(stateAfter(track(1, "a", "01-01 10:00", "01-01 10:05:00.001")))).not.toBeNull();
+    expect(timersHeldUntil(stateAfter(track(1, "a", "01-01 10:00", "01-01 10:05")))).toBeNull();
+    expect(timersHeldUntil(stateAfter(track(1, "a", "01-01 10:00", "01-01 10:05:00.001")))).not.toBeNull();
   });
 
   it("is decided by the last event in order of acceptance, not by an identify or an event passed in again", () => {
-    expect(heldUntil(newCustomer("c1", 0))).toBeNull();
+    expect(timersHeldUntil(newCustomer("c1", 0))).toBeNull();
     const late = track(2, "a", "01-01 10:00", "01-01 12:00");
-    expect(heldUntil(stateAfter(late, identify(3, { plan: "pro" }, "01-01 12:00")))).not.toBeNull();
+    expect(timersHeldUntil(stateAfter(late, identify(3, { plan: "pro" }, "01-01 12:00")))).not.toBeNull();
     const ahead = track(1, "a", "01-02", "01-01 11:00");
-    expect(heldUntil(stateAfter(late), [ahead])).not.toBeNull();
-    expect(heldUntil(stateAfter(ahead), [late])).not.toBeNull();
-    expect(heldUntil(stateAfter(late), [track(3, "a", "01-01 12:01")])).toBeNull();
+    expect(timersHeldUntil(stateAfter(late), [ahead])).not.toBeNull();
+    expect(timersHeldUntil(stateAfter(ahead), [late])).not.toBeNull();
+    expect(timersHeldUntil(stateAfter(late), [track(3, "a", "01-01 12:01")])).toBeNull();
   });
 });

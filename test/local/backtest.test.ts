@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 
 import { samplesOf } from "../../src/backtest/samples.js";
 import { backtestOfFile } from "../../src/local/backtest.js";
-import { FileRefused, readOperations } from "../../src/local/operations-file.js";
+import { FileRefusedError, readOperations } from "../../src/local/operations-file.js";
 import { startLocalServer } from "../../src/local/server.js";
 import { DAY, iso, localEngine, localModel, MODEL, START } from "./support/model.js";
 
@@ -37,10 +37,10 @@ async function file(lines: readonly (Line | string | Uint8Array)[]): Promise<str
   return name;
 }
 
-async function refusal(lines: Parameters<typeof file>[0]): Promise<FileRefused> {
+async function refusal(lines: Parameters<typeof file>[0]): Promise<FileRefusedError> {
   const refused = await readOperations(await file(lines), MODEL).catch((error: unknown) => error);
-  expect(refused).toBeInstanceOf(FileRefused);
-  return refused as FileRefused;
+  expect(refused).toBeInstanceOf(FileRefusedError);
+  return refused as FileRefusedError;
 }
 
 describe("a file of operations", () => {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import type { Ask, Of, Question } from "../../src/console/source.js";
+import type { ApiQuery, QuestionParams, Question } from "../../src/console/source.js";
 import { environmentsToCount } from "../../src/db/api/evaluation.js";
 import { compileProject } from "../../src/dsl-compiler/index.js";
 import type { ApiError } from "../../src/http/errors.js";
@@ -15,7 +15,7 @@ import { useSpec } from "../spec/support/fixture.js";
 
 const example = EXAMPLES.find(({ name }) => name === "saas")!;
 const fixture = useSpec();
-let local: Ask;
+let local: ApiQuery;
 let customerIds: string[];
 
 beforeAll(async () => {
@@ -78,7 +78,7 @@ function comparable(answer: unknown, unordered: boolean): unknown {
   );
 }
 
-async function service(question: Question, of: Of): Promise<unknown> {
+async function service(question: Question, of: QuestionParams): Promise<unknown> {
   const path = question.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(of[name]!));
   const query = new URLSearchParams(
     Object.entries(of as Record<string, string>).filter(([name]) => !question.includes(`:${name}`)),
@@ -87,7 +87,7 @@ async function service(question: Question, of: Of): Promise<unknown> {
   return status === 200 ? body : { status };
 }
 
-async function expectSame(question: Question, of: Of = {}, unordered = false) {
+async function expectSame(question: Question, of: QuestionParams = {}, unordered = false) {
   const answered = await local(question, of).catch((error: unknown) => ({ status: (error as ApiError).status }));
   expect([question, of, comparable(answered, unordered)]).toEqual([
     question,
@@ -96,7 +96,7 @@ async function expectSame(question: Question, of: Of = {}, unordered = false) {
   ]);
 }
 
-it.each<[Question, Of]>([
+it.each<[Question, QuestionParams]>([
   ["customers", {}],
   ["customers", { limit: "3" }],
   ["customers", { sort: "health" }],
@@ -110,7 +110,7 @@ it.each<[Question, Of]>([
   ["customers", { search: "QUIET" }],
   ...['{"plan":"pro"}', '{"seats":12}', '{"seats":"12"}', '{"addOns":"sso"}', '{"addOns":["sso"]}', '{"plan":["pro"]}']
     .concat(['{"companyName":5}', '{"companyName":5.0}', '{"toString":null}', '{"managed":true}', '{"addOns":[]}'])
-    .map((traits): [Question, Of] => ["customers", { traits }]),
+    .map((traits): [Question, QuestionParams] => ["customers", { traits }]),
   ["customers", { inactive: "7d" }],
   ["customers", { inactive: "soon" }],
   ["signals", {}],
@@ -147,7 +147,7 @@ it.each<[Question, Of]>([
   ["events", { type: "signed_up", since: "120d" }],
 ])("%s %o", expectSame);
 
-it.each<[Question, Of]>([
+it.each<[Question, QuestionParams]>([
   ["transitions", { limit: "200" }],
   ["transitions", { entered: "churned" }],
   ["transitions", { to: dayAgo(29), limit: "200" }],
@@ -171,7 +171,7 @@ it.each<[Question, Of]>([
       { from: "0000-12-31" },
       { from: "soon" },
       { every: "year" },
-    ].map((span): [Question, Of] => ["trends", { what, ...span }]),
+    ].map((span): [Question, QuestionParams] => ["trends", { what, ...span }]),
   ),
 ])("%s %o, in any order", (question, of) => expectSame(question, of, true));
 
@@ -187,7 +187,7 @@ it.each<Question>([
   }
 });
 
-it.each<[Question, Of]>([
+it.each<[Question, QuestionParams]>([
   ["segments/:segment", {}],
   ["journeys/:journeyId/times", {}],
   ["journeys/:journeyId/times", { since: "60d" }],

@@ -6,14 +6,14 @@ import type { PoolClient } from "pg";
 import { migrateChain } from "../../src/db/migrate/chain.js";
 import { execute, executeAll, inMigrationTransaction } from "../../src/db/migrate/execute.js";
 import { readCommitted, type SqlFile } from "../../src/db/migrate/files.js";
-import { bring, type MigrateReport } from "../../src/db/migrate/migrate.js";
+import { migrateWith, type MigrateReport } from "../../src/db/migrate/migrate.js";
 
 /**
  * Does what `migrate` will do once `migrations/current.sql` is released: executes the chain, then that file, without recording it. So the
  * tests have the same tables as upgraded databases.
  */
 export function migrateUnreleased(url: string): Promise<MigrateReport> {
-  return bring(url, {}, async (client, root, missing) => {
+  return migrateWith(url, {}, async (client, root, missing) => {
     await migrateChain(url, root, missing);
     const current = await readSql(root, "migrations/current.sql");
     await inMigrationTransaction(client, () => execute(client, current));
@@ -23,7 +23,7 @@ export function migrateUnreleased(url: string): Promise<MigrateReport> {
 
 /** Builds an empty database from `sql/schema`, the state after all migrations, and records these as executed. */
 export function installFresh(url: string): Promise<MigrateReport> {
-  return bring(url, {}, async (client, root) => {
+  return migrateWith(url, {}, async (client, root) => {
     const list = JSON.parse(await readFile(path.join(root, "sql/install.json"), "utf8")) as { schema: string[] };
     const schema = await Promise.all(list.schema.map((name) => readSql(root, name)));
     await inMigrationTransaction(client, async () => {

@@ -13,7 +13,7 @@ export function propertyRuns(usual: number): number {
  * A few of many cases that the same code handles wherever they are tried: each turn gets the next ones, so that all are tried somewhere. With
  * `npm run test:deep` each turn gets all of them.
  */
-export function someOf<T>(cases: readonly T[], usual: number, turn: number): T[] {
+export function rotatingSample<T>(cases: readonly T[], usual: number, turn: number): T[] {
   if (IS_DEEP || usual >= cases.length) return [...cases];
   return Array.from({ length: usual }, (_, n) => cases[(turn * usual + n) % cases.length]!);
 }

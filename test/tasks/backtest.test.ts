@@ -8,7 +8,7 @@ import type { StoredQuestion } from "../../src/db/api/recompute.js";
 import { onSnapshot } from "../../src/db/transaction.js";
 import type { IdentifyOperation, TrackedEvent } from "../../src/engine/index.js";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
-import { pastEventsOf } from "../../src/tasks/recompute/long-customer.js";
+import { openPastEvents } from "../../src/tasks/recompute/long-customer.js";
 import { compile, count, happened, inactiveFor, snapshotOf, trait } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
 import { declared, TestEnvironment, type TestOperation } from "./support/environment.js";
@@ -66,10 +66,10 @@ async function sampledAlone({ environmentId }: TestEnvironment, models: readonly
   for (const { id: customerId, at: createdAt, events, updates } of customers) {
     const sampler = new CustomerSampler(asked, compiled, { customerId, createdAt, traits: {} });
     await onSnapshot(db.sql, (tx) =>
-      sampler.part(
+      sampler.samplePart(
         operationsInOrder(events, updates),
         true,
-        compiled.map(() => pastEventsOf(tx, environmentId, customerId)),
+        compiled.map(() => openPastEvents(tx, environmentId, customerId)),
       ),
     );
     samples.push(sampler.samples);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { heldUntil, type Model, type Operation } from "../../src/engine/index.js";
+import { timersHeldUntil, type Model, type Operation } from "../../src/engine/index.js";
 import { FINAL_INSTANT, operations } from "../engine/support/arbitrary.js";
 import { Coverage, tickLimit } from "../engine/support/runner.js";
 import { useDatabase } from "../support/database.js";
@@ -124,7 +124,7 @@ function lookable(model: Model, sequence: Operation[]): boolean[] {
       const limit = tickLimit(run, operation);
       run.take([operation]);
       const { lastTrack } = run.state;
-      return { limit, held: heldUntil(run.state) !== null && lastTrack?.acceptedAt === operation.acceptedAt };
+      return { limit, held: timersHeldUntil(run.state) !== null && lastTrack?.acceptedAt === operation.acceptedAt };
     });
     return sequence.map(({ acceptedAt }, i) => {
       const follows = Math.min(...limits.slice(i + 1).map(({ limit }) => limit));

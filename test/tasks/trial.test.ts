@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { Models } from "../../src/evaluation/models.js";
-import { evaluateEnvironment, tryEvaluation } from "../../src/tasks/evaluate/evaluate-environment.js";
+import { evaluateEnvironment, runTrial } from "../../src/tasks/evaluate/evaluate-environment.js";
 import { happened, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
 import { runLog } from "../support/run-log.js";
@@ -38,7 +38,7 @@ it("only a customer whose evaluation never ends is set aside, with the reason", 
   await call(db.sql, "suspect_environment", environmentId, "An evaluation of this environment failed.");
   let trials = 0;
   while ((await evaluateEnvironment(dependencies, environmentId)) === "suspected") {
-    await tryEvaluation(dependencies, environmentId, "w1").catch(() => undefined);
+    await runTrial(dependencies, environmentId, "w1").catch(() => undefined);
     trials++;
     expect(trials).toBeLessThan(60);
   }
@@ -102,10 +102,10 @@ it("a fault of the database sets no customer aside", async () => {
   const { environmentId } = environment;
   await call(db.sql, "suspect_environment", environmentId, "reason");
   for (let i = 0; i < 20; i++) {
-    await expect(tryEvaluation(dependencies, environmentId, "w1")).rejects.toThrow("No space left");
+    await expect(runTrial(dependencies, environmentId, "w1")).rejects.toThrow("No space left");
   }
   await changeTriggers(db.sql, "drop trigger full_disk on svc.lifecycle_transitions");
-  expect(await tryEvaluation(dependencies, environmentId, "w1")).toBe(true);
+  expect(await runTrial(dependencies, environmentId, "w1")).toBe(true);
   expect(await environment.setAside()).toEqual([]);
   expect(await environment.document("c")).toMatchObject({ lifecycle: "activated" });
   expect(await db.sql`select from svc.suspect_environments where environment_id = ${environmentId}`).toHaveLength(0);

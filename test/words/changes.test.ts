@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { compareSnapshots } from "../../src/model/compare/compare.js";
-import { byPart } from "../../src/words/changes.js";
+import { groupByPart } from "../../src/words/changes.js";
 import { snapshot } from "../support/service.js";
 
 it("a change of a health band names the band", () => {
@@ -14,7 +14,7 @@ it("a change of a health band names the band", () => {
     { good: 60, poor: 0 },
     { good: 70, fair: 40, poor: 0 },
   ].map((bounds) => snapshot({ health: health(bounds) }));
-  expect(byPart(compareSnapshots(before!, after!)).get("health")).toEqual([
+  expect(groupByPart(compareSnapshots(before!, after!)).get("health")).toEqual([
     { kind: "changed", about: "band good", message: "from: 60 → 70" },
     { kind: "added", about: "band fair", message: "from 40" },
   ]);

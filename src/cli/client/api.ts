@@ -4,7 +4,7 @@ import { failure, UserError } from "../core/errors.js";
 import type { Credentials, Settings } from "../core/settings.js";
 import type { JsonText } from "../output/out.js";
 import { isObject, jsonOf } from "../../words/text.js";
-import { ANSWER_MS_MAX, explained, envelopeError, shapeOf, unexpected, unreachable } from "./failures.js";
+import { ANSWER_MS_MAX, withDiagnosis, envelopeError, shapeOf, unexpectedAnswer, unreachable } from "./failures.js";
 import { type Head, send } from "./transport.js";
 
 /** An answer, as data and as the received text. Only the text has all digits of numbers that JavaScript cannot represent. */
@@ -105,7 +105,11 @@ export class Api {
       if (!isSuccess(response)) throw await this.#refused(base, response, await response.text());
       if (response.headers.get("content-type")?.startsWith(type) !== true) {
         response.close();
-        throw await explained(base, response, unexpected(base, response.status, `something other than ${type}`));
+        throw await withDiagnosis(
+          base,
+          response,
+          unexpectedAnswer(base, response.status, `something other than ${type}`),
+        );
       }
       return response.chunks;
     } catch (error) {
@@ -190,12 +194,12 @@ export class Api {
     const { status } = response;
     const data = jsonOf(text);
     if (isObject(data) && members.every((name) => name in data)) return { status, text, data: data as T };
-    throw await explained(base, response, unexpected(base, status, shapeOf(data)));
+    throw await withDiagnosis(base, response, unexpectedAnswer(base, status, shapeOf(data)));
   }
 
   #refused(base: string, response: Head, text: string): Promise<UserError> {
     const error = envelopeError(base, response.status, jsonOf(text), () => this.#actor());
-    return explained(base, response, error);
+    return withDiagnosis(base, response, error);
   }
 
   #open({ method, url, path, headers, body }: Request, signal: AbortSignal, accept: string) {

@@ -51,7 +51,7 @@ export function unreachable(base: string, error: unknown): UserError {
 }
 
 /** The failure of an answer that is not from the service, or from another version of it. */
-export function unexpected(base: string, status: number, what: string): UserError {
+export function unexpectedAnswer(base: string, status: number, what: string): UserError {
   return failure(
     "UNEXPECTED_ANSWER",
     `${base} answered ${status} with ${what}, not as this version of svc expects`,
@@ -65,7 +65,7 @@ class AnswerStatus {
 }
 
 /** Whether a request with this failure may have been carried out nevertheless. */
-export function mayBeDone({ code, cause }: UserError): boolean {
+export function mayHaveSucceeded({ code, cause }: UserError): boolean {
   if (code === ("SERVICE_UNREACHABLE" satisfies LocalCode)) return !neverSent(cause);
   if (!(cause instanceof AnswerStatus)) return false;
   // A proxy may have passed the request on; with 503 it found no service.
@@ -140,10 +140,11 @@ export function envelopeError(
 ): UserError {
   const error = isObject(data) ? data["error"] : undefined;
   if (!isObject(error) || typeof error["code"] !== "string" || typeof error["message"] !== "string") {
-    return unexpected(base, status, shapeOf(data));
+    return unexpectedAnswer(base, status, shapeOf(data));
   }
   const { code, message, fix: advice, ...rest } = error as { code: string; message: string; fix?: string };
-  if (code === "NOT_FOUND" || code === "METHOD_NOT_ALLOWED") return unexpected(base, status, `"${printable(message)}"`);
+  if (code === "NOT_FOUND" || code === "METHOD_NOT_ALLOWED")
+    return unexpectedAnswer(base, status, `"${printable(message)}"`);
   const chosen = FIXES[code] ?? advice;
   const fix = typeof chosen === "function" ? chosen(as()) : chosen;
   const { warnings } = rest as ErrorDetails;
@@ -164,7 +165,7 @@ export function shapeOf(data: unknown): string {
 const VERSION_MS_MAX = 2_000;
 
 /** Adds to UNEXPECTED_ANSWER what can be found out: that the answer is a web page or a redirect, or that the service is of another version. */
-export async function explained(base: string, response: Head, error: UserError): Promise<UserError> {
+export async function withDiagnosis(base: string, response: Head, error: UserError): Promise<UserError> {
   if (error.code !== ("UNEXPECTED_ANSWER" satisfies LocalCode)) return error;
   const message = error.message.replace(/ with no JSON,/, ` with ${insteadOfJson(response)},`);
   const fix = (await fixOf(base, response)) ?? error.fix;

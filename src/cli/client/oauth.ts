@@ -1,6 +1,6 @@
 import * as oauth from "oauth4webapi";
 
-import { ANSWER_MS_MAX, explained, unexpected, unreachable } from "./failures.js";
+import { ANSWER_MS_MAX, withDiagnosis, unexpectedAnswer, unreachable } from "./failures.js";
 import { isObject, isWord, jsonOf } from "../../words/text.js";
 import { send } from "./transport.js";
 
@@ -129,8 +129,8 @@ export class OAuthClient {
       }
       // Not attached as cause: the library's error contains the whole answer, and so the token.
       const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
-      const found = unexpected(this.#base, response.status, isJson ? "JSON of another shape" : "no JSON");
-      throw await explained(this.#base, response, found);
+      const found = unexpectedAnswer(this.#base, response.status, isJson ? "JSON of another shape" : "no JSON");
+      throw await withDiagnosis(this.#base, response, found);
     }
   }
 }

@@ -83,7 +83,7 @@ export async function organizationsOf(api: Api, signal?: AbortSignal): Promise<O
 }
 
 /** Organizations as one line of text. */
-export function listed(organizations: readonly Organization[]): string {
+export function organizationsText(organizations: readonly Organization[]): string {
   return organizations.map(({ id, slug }) => printable(`${slug} (${id})`)).join(", ");
 }
 

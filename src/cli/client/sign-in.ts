@@ -8,7 +8,7 @@ import { plural, printable, span } from "../../words/text.js";
 import type { Organization, Whoami } from "../../http/admin/answers.js";
 import { hasBrowser, openBrowser } from "./browser.js";
 import { type DeviceCodes, OAuthClient, OAuthRefusal } from "./oauth.js";
-import { listed, organizationsOf } from "./pages.js";
+import { organizationsText, organizationsOf } from "./pages.js";
 import type { Session } from "./session.js";
 
 /** The polling interval if the service does not give one: RFC 8628, section 3.2. */
@@ -129,7 +129,7 @@ async function approval(
       if (isRefusal && ["authorization_pending", "slow_down"].includes(error.error)) {
         isFailing = false;
         pause = interval;
-      } else if (mayWorkLater(error)) {
+      } else if (isTemporaryFailure(error)) {
         if (!isFailing) out.note(`${oauthFailure(error)}. Trying again until the code expires.`);
         isFailing = true;
         const advised = (isRefusal ? error.retryAfter : undefined) ?? 0;
@@ -140,7 +140,7 @@ async function approval(
 }
 
 /** Whether a failed OAuth request may work later. */
-export function mayWorkLater(error: unknown): boolean {
+export function isTemporaryFailure(error: unknown): boolean {
   if (error instanceof OAuthRefusal) return error.error === "temporarily_unavailable";
   return error instanceof UserError && error.code === ("SERVICE_UNREACHABLE" satisfies LocalCode);
 }
@@ -187,7 +187,10 @@ function named(wanted: string, mine: readonly Organization[]): Organization {
   const found = mine.find(({ id, slug }) => id === wanted || slug === wanted);
   if (found !== undefined) return found;
   const message = `you are in no organization ${JSON.stringify(wanted)}`;
-  throw required(message, mine.length === 0 ? ASK_OWNER : `sign in with --organization and one of: ${listed(mine)}`);
+  throw required(
+    message,
+    mine.length === 0 ? ASK_OWNER : `sign in with --organization and one of: ${organizationsText(mine)}`,
+  );
 }
 
 const ASK_OWNER = "ask an owner of an organization to invite you, then sign in again";
@@ -197,8 +200,8 @@ async function choose({ io, out }: Context, mine: readonly Organization[], signa
   if (first === undefined) throw required("you are in no organization", ASK_OWNER);
   if (mine.length === 1) return first;
   const several = `you are in ${mine.length} organizations`;
-  if (!canAsk(io)) throw required(several, `sign in with --organization and one of: ${listed(mine)}`);
-  const numbered = mine.map((one, index) => `  ${index + 1}  ${listed([one])}`);
+  if (!canAsk(io)) throw required(several, `sign in with --organization and one of: ${organizationsText(mine)}`);
+  const numbered = mine.map((one, index) => `  ${index + 1}  ${organizationsText([one])}`);
   out.note(["You are in several organizations:", ...numbered].join("\n"));
   for (;;) {
     const answer = (await prompt(io, `Which one to work in? (1–${mine.length}) `, signal)).trim();

@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Diagnostic } from "../../dsl-compiler/index.js";
 import { stateBudget } from "../../engine/index.js";
 import { type Context, defineCommand } from "../core/command.js";
-import { compile, invalid, printer, warningsBlock } from "../core/compile.js";
+import { compile, invalidModel, printer, warningsFailure } from "../core/compile.js";
 import { UserError } from "../core/errors.js";
 import { countDiagnostics, placeOf, showDiagnostics } from "../output/diagnostics.js";
 import { replaceUnchanged } from "../output/write-file.js";
@@ -24,7 +24,8 @@ export default defineCommand({
       ? await compileFixing(context)
       : { ...(await compile(context)), fixed: undefined };
     const { bytes } = stateBudget(snapshot);
-    if (strict && warnings.length > 0) throw warningsBlock(warnings, "correct them, or leave out --strict", [], fixed);
+    if (strict && warnings.length > 0)
+      throw warningsFailure(warnings, "correct them, or leave out --strict", [], fixed);
     const document = { valid: true, hash, stateBytes: bytes, warnings, ...(fixed && { fixed }) };
     out.result({ document }, () =>
       [
@@ -63,7 +64,7 @@ async function compileFixing(context: Context) {
     const result = await compileProject(directory, { types: true, onOutput });
     if (result.ok) return { ...result, fixed };
     const { diagnostics, correctedFiles = [] } = result;
-    if (correctedFiles.length === 0 || round === ROUNDS) throw invalid(diagnostics, { fixed });
+    if (correctedFiles.length === 0 || round === ROUNDS) throw invalidModel(diagnostics, { fixed });
     for (const { file, before, after, corrected } of correctedFiles) {
       const isWritten = await replaceUnchanged(path.join(directory, file), before, after).catch((error: unknown) => {
         throw withFixed(error, fixed);

@@ -3,7 +3,7 @@ import type { Api } from "../client/api.js";
 import { defineCommand } from "../core/command.js";
 import { UserError } from "../core/errors.js";
 import { fields } from "../output/table.js";
-import { listed, organizationsOf } from "../client/pages.js";
+import { organizationsText, organizationsOf } from "../client/pages.js";
 import { printable } from "../../words/text.js";
 
 export default defineCommand({
@@ -21,7 +21,7 @@ export default defineCommand({
         Organization: printable(`${organization.slug} (${organization.id}), as ${organization.role}`),
         API: where,
         "Signed in": ends ?? "by SVC_ACCESS_TOKEN",
-        "Also in": others.length === 0 ? undefined : listed(others),
+        "Also in": others.length === 0 ? undefined : organizationsText(others),
       }),
     );
   },
@@ -48,6 +48,6 @@ async function whoami(api: Api, organizationFrom: keyof typeof CORRECTIONS): Pro
 function withNames(error: unknown, mine: PromiseSettledResult<Organization[]>, correction: string): unknown {
   if (!(error instanceof UserError) || error.code !== "ORGANIZATION_NOT_FOUND" || mine.status === "rejected")
     return error;
-  const fix = mine.value.length === 0 ? "you are in none" : `${correction}; yours: ${listed(mine.value)}`;
+  const fix = mine.value.length === 0 ? "you are in none" : `${correction}; yours: ${organizationsText(mine.value)}`;
   return new UserError(error.code, error.message, fix, error.details, error);
 }

@@ -16,11 +16,11 @@ export async function compile(context: Context, signal?: AbortSignal, directory 
   const result = await compileProject(directory, options);
   signal?.throwIfAborted();
   if (result.ok) return result;
-  throw invalid(result.diagnostics);
+  throw invalidModel(result.diagnostics);
 }
 
 /** The same, until Ctrl+C; warnings are printed as notes and are no failure. */
-export async function compileNoted(context: Context, directory?: string) {
+export async function compileWithNotes(context: Context, directory?: string) {
   const result = await cancellable((stop) => compile(context, stop, directory));
   const { out } = context;
   if (result.warnings.length > 0) out.note(showDiagnostics(result.warnings, out.errorStyle));
@@ -28,7 +28,7 @@ export async function compileNoted(context: Context, directory?: string) {
 }
 
 /** The failure for a model with errors. @param details further members of the error document */
-export function invalid(problems: readonly Diagnostic[], details: ErrorDetails = {}): UserError {
+export function invalidModel(problems: readonly Diagnostic[], details: ErrorDetails = {}): UserError {
   const fixable = problems.filter(({ edits }) => edits !== undefined).length;
   const fix =
     fixable === 0 ? undefined : `run svc validate --fix, which corrects ${fixable === 1 ? "one" : fixable} of them`;
@@ -47,7 +47,7 @@ export function printer({ out }: Context): (text: string) => void {
  * The failure for a model whose warnings count as errors. @param stranded the service's warnings of data that the model would strand @param
  * fixed what was already corrected
  */
-export function warningsBlock(
+export function warningsFailure(
   warnings: readonly Diagnostic[],
   fix: string,
   stranded: readonly { severity?: string }[] = [],

@@ -16,11 +16,11 @@ export type Words = Readonly<Record<string, string>>;
 
 /** A template of the folder `starter`, with its placeholders filled. */
 export function fromTemplate(file: string, words: Words = {}): string {
-  return filled(readFileSync(path.join(PACKAGE, "starter", file), "utf8"), words);
+  return fillTemplate(readFileSync(path.join(PACKAGE, "starter", file), "utf8"), words);
 }
 
 /** A text with its placeholders filled. A placeholder on a line by itself indents every line of its text, and an empty text removes that line. */
-export function filled(text: string, words: Words): string {
+export function fillTemplate(text: string, words: Words): string {
   const placeholder = /^( *)\{\{([A-Z_]+)\}\}\n|\{\{([A-Z_]+)\}\}/gm;
   return text.replace(placeholder, (match, indentation: string, line?: string, within?: string) => {
     const word = words[line ?? within!];

@@ -3,11 +3,11 @@
 import { createInterface } from "node:readline/promises";
 
 import type { Organization, Whoami } from "../../http/admin/answers.js";
-import { mayBeDone } from "../client/failures.js";
+import { mayHaveSucceeded } from "../client/failures.js";
 import type { Context } from "../core/command.js";
 import { cancelled, failure, UserError } from "../core/errors.js";
 import type { Environment, Settings } from "../core/settings.js";
-import { beforeEnd, interruption } from "./interruption.js";
+import { onTermination, interruption } from "./interruption.js";
 import type { Io, Out } from "./out.js";
 import { printable, shellWord } from "../../words/text.js";
 
@@ -25,7 +25,7 @@ export interface ConfirmationOptions {
 }
 
 /** Whether to ask before acting: there is a terminal, and `--yes` was not given. */
-export function asks({ io }: Context, yes: boolean): boolean {
+export function shouldAsk({ io }: Context, yes: boolean): boolean {
   return !yes && canAsk(io);
 }
 
@@ -80,7 +80,7 @@ export async function prompt(io: Io, question: string, signal?: AbortSignal): Pr
     signal?.addEventListener("abort", () => reject(cancelled()), { once: true });
   });
   // A process that ends during a question would leave the terminal without echo. Callers that pass a signal abort the question by it.
-  const release = signal === undefined ? beforeEnd(() => terminal.close()) : undefined;
+  const release = signal === undefined ? onTermination(() => terminal.close()) : undefined;
   try {
     return await Promise.race([terminal.question(question), cancellation]);
   } finally {
@@ -165,20 +165,20 @@ export async function confirmAndRun<T, Known = void>(
   const confirm = await confirmation(context, { ...what, ...(what.word !== undefined && { yesSuffices: true }) });
   const known = (await before?.()) as Known;
   if (!what.yes) await confirm(await question(place ?? (await organizationPlace(context)), known));
-  return outcomeOf(seen, (signal) => request(signal, known));
+  return sendChange(seen, (signal) => request(signal, known));
 }
 
 /**
  * Sends a request that changes something. After Ctrl+C, a broken connection or the answer of a proxy, it is unknown whether the change was
  * made. @param seen the command that shows whether it was, in backticks @throws {UserError} OUTCOME_UNKNOWN
  */
-export async function outcomeOf<T>(seen: string, request: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function sendChange<T>(seen: string, request: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { signal, caused, release } = interruption();
   try {
     return await request(signal);
   } catch (error) {
     if (await caused()) throw outcomeUnknown("stopped before the service answered", seen, error);
-    if (error instanceof UserError && mayBeDone(error)) throw outcomeUnknown(error.message, seen, error);
+    if (error instanceof UserError && mayHaveSucceeded(error)) throw outcomeUnknown(error.message, seen, error);
     throw error;
   } finally {
     release();
@@ -192,7 +192,7 @@ export function outcomeUnknown(why: string, seen: string, cause: unknown): UserE
 }
 
 /** The note after another model became active in an environment with customers. */
-export function customersKeepTheirState(out: Out, environment: Environment): string {
+export function recomputeHint(out: Out, environment: Environment): string {
   const recompute = out.typed(`svc recompute --all --env ${environment}`);
   return [
     "Customers keep their present state until something happens to them, or they are recomputed:",

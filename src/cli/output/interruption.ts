@@ -63,7 +63,7 @@ export async function cancellable<T>(run: (stop: AbortSignal) => Promise<T>): Pr
 }
 
 /** Runs `tidy` when a signal arrives, before it ends the process; returns a function that removes the handler. */
-export function beforeEnd(tidy: () => void): () => void {
+export function onTermination(tidy: () => void): () => void {
   const release = onSignals(ALL_ENDINGS, (name) => {
     tidy();
     release();
@@ -73,6 +73,6 @@ export function beforeEnd(tidy: () => void): () => void {
 }
 
 /** Keeps signals from ending the process until the returned function is called. */
-export function noEnd(): () => void {
+export function ignoreSignals(): () => void {
   return onSignals(ALL_ENDINGS, () => undefined);
 }

@@ -3,7 +3,7 @@ import { curveStepAfter, line } from "d3-shape";
 import type { HealthScoreChange } from "../../http/admin/answers.js";
 import type { HealthBand } from "../../model/snapshot/types.js";
 import { formatNumber } from "../../words/text.js";
-import { useLook } from "../look.js";
+import { usePresentation } from "../look.js";
 import { At, Text } from "../parts.js";
 import { Table } from "../tables.js";
 import { shortened, tickFormat } from "./axis.js";
@@ -22,7 +22,7 @@ export function HealthLine(props: {
   isWhole: boolean;
 }) {
   const { scores, bands, isWhole } = props;
-  const { now, timeZone } = useLook();
+  const { now, timeZone } = usePresentation();
   const points = scores.toReversed().map(({ at, overall }) => ({ at: new Date(at), overall }));
   const last = points.at(-1)!;
   const end = Math.max(now, last.at.getTime());

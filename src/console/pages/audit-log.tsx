@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../../http/admin/answers.js";
 import { detailsInWords } from "../../words/text.js";
-import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal } from "../console-page.js";
+import { queryParams, type ConsolePage, queryParam, hasAnyParam, expectedRefusal } from "../console-page.js";
 import { ApiError } from "../../http/errors.js";
 import { address, At, Empty, PageLinks, ProblemNote, Text, TextLink } from "../parts.js";
 import { InputField } from "../forms.js";
@@ -24,10 +24,10 @@ export const auditLogPage: ConsolePage = {
     if (!may("list_audit_log")) {
       return { title, status: 403, body: <p class="note">Only administrators and owners can see who changed what.</p> };
     }
-    const filters = allGiven(query, FILTERS);
-    const cursor = given(query, "cursor");
+    const filters = queryParams(query, FILTERS);
+    const cursor = queryParam(query, "cursor");
     const found = await ask("/organization/audit-log", { ...filters, limit: "50", cursor }).catch(expectedRefusal);
-    const isFiltered = isAnyGiven(query, FILTERS);
+    const isFiltered = hasAnyParam(query, FILTERS);
     return {
       title,
       ...(found instanceof ApiError && { status: found.status }),

@@ -5,7 +5,7 @@ import type { ConsolePage } from "../console-page.js";
 import { address, Ago, LinkLine, Text, TextLink, versionHref } from "../parts.js";
 import { askedBy, FORM_FIELDS } from "./backtests/form.js";
 import { Report } from "./backtests/report.js";
-import { Course, refreshOf, isUnderWay, JobStatus } from "./recomputes/job.js";
+import { JobFacts, refreshOf, isUnderWay, JobStatus } from "./recomputes/job.js";
 import { Table, type TableColumn } from "../tables.js";
 
 /** Whether a model foresaw an outcome: the request, its progress, and the report. */
@@ -20,7 +20,7 @@ export const backtestPage: ConsolePage = {
       ...refreshOf(backtest),
       body: (
         <>
-          <Course
+          <JobFacts
             job={backtest}
             about={{
               Model: <BacktestModels backtest={backtest} />,

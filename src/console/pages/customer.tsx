@@ -3,7 +3,7 @@ import type { CustomerState } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { HealthLine } from "../charts/health-line.js";
-import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
+import { type ConsolePage, queryParam, type View, type Visit } from "../console-page.js";
 import { address, Ago, AsOf, At, AtAndAgo, customerHref, Empty, LinkLine, PageLinks, Section, Text } from "../parts.js";
 import { InputField, ViewForm } from "../forms.js";
 import { refused } from "../list-page.js";
@@ -26,8 +26,8 @@ export const customerPage: ConsolePage = {
   async answer(visit) {
     const { ask, query, model } = visit;
     const customerId = query.get("id") ?? "";
-    const at = given(query, "at");
-    const cursor = given(query, "cursor");
+    const at = queryParam(query, "at");
+    const cursor = queryParam(query, "cursor");
     const of = { customerId, at };
     const state = await ask("customers/:customerId", of).catch(orRefused);
     if (state === null) return missing(customerId, at);
@@ -118,7 +118,7 @@ function kindsIn(query: URLSearchParams): string | undefined {
 function Kinds({ customerId, query }: { customerId: string; query: URLSearchParams }) {
   const chosen = query.getAll("kind");
   return (
-    <ViewForm path={PATH} hidden={{ id: customerId, at: given(query, "at") }} button="Show only these">
+    <ViewForm path={PATH} hidden={{ id: customerId, at: queryParam(query, "at") }} button="Show only these">
       {Object.entries(KINDS).map(([kind, text]) => (
         <label class="check" key={kind}>
           <input type="checkbox" name="kind" value={kind} checked={chosen.includes(kind)} /> {text}

@@ -3,9 +3,16 @@ import { ApiError } from "../../http/errors.js";
 import { csvLines } from "../../words/csv.js";
 import { objectFromTexts } from "../../words/json-text.js";
 import { formatNumber } from "../../words/text.js";
-import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
-import type { Shown } from "../look.js";
-import { shownOf, shownColumns, shownMembers } from "../shown.js";
+import {
+  queryParams,
+  type ConsolePage,
+  queryParam,
+  hasAnyParam,
+  expectedRefusal,
+  type Visit,
+} from "../console-page.js";
+import type { DisplayedTraits } from "../look.js";
+import { displayedTraits, shownColumns, displayedMembers } from "../shown.js";
 import { partNames } from "../model.js";
 import { address, Ago, Customer, Tags, TextLink, without } from "../parts.js";
 import { listView } from "../list-page.js";
@@ -43,14 +50,14 @@ export const customersPage: ConsolePage = {
     });
   },
   async *csv(visit) {
-    const columns = shownMembers(visit.model);
+    const columns = displayedMembers(visit.model);
     // Sent with the first rows, so that nothing was sent if the query is refused.
     let heading = csvLines([[...CSV_COLUMNS, ...columns]]);
     let cursor: string | undefined;
     let rows = 0;
     do {
       const { data, nextCursor } = await search(visit, { limit: CSV_LIMIT, cursor });
-      const shown = await shownOf(
+      const shown = await displayedTraits(
         visit,
         data.map(({ customerId }) => customerId),
       );
@@ -74,7 +81,7 @@ const CSV_COLUMNS = [
   ...["signals", "segments", "last event", "set aside"],
 ];
 
-function cellsOf(customer: ListedCustomer, { name }: Shown) {
+function cellsOf(customer: ListedCustomer, { name }: DisplayedTraits) {
   const { customerId, lifecycle, lifecycleEnteredAt, health, healthWeekAgo, signals, segments } = customer;
   return [
     ...[customerId, name ?? null, lifecycle, lifecycleEnteredAt],
@@ -88,7 +95,7 @@ function cellsOf(customer: ListedCustomer, { name }: Shown) {
 const FILTERS = ["search", "lifecycle", "segment", "health", "signal", "inactive", "setAside"] as const;
 
 function isFiltered(query: URLSearchParams): boolean {
-  return isAnyGiven(query, [...FILTERS, "trait"]);
+  return hasAnyParam(query, [...FILTERS, "trait"]);
 }
 
 /** The most empty pages in a row that are skipped while the search continues. */
@@ -97,7 +104,7 @@ const EMPTY_PAGES_MAX = 4;
 /** The page of the list that the query asks for, or the error for an invalid query. */
 async function pageOf(visit: Visit) {
   try {
-    let found = await search(visit, { limit: LIMIT, cursor: given(visit.query, "cursor") });
+    let found = await search(visit, { limit: LIMIT, cursor: queryParam(visit.query, "cursor") });
     for (let n = 0; n < EMPTY_PAGES_MAX && found.data.length === 0 && found.nextCursor !== null; n++)
       found = await search(visit, { limit: LIMIT, cursor: found.nextCursor });
     return found;
@@ -108,10 +115,10 @@ async function pageOf(visit: Visit) {
 
 /** A page of the customers that match the query's filters, in its order. */
 function search({ ask, query }: Visit, part: { limit: string; cursor: string | undefined }) {
-  const [sort, order] = (given(query, "sort") ?? "").split("-");
-  const trait = given(query, "trait");
+  const [sort, order] = (queryParam(query, "sort") ?? "").split("-");
+  const trait = queryParam(query, "trait");
   return ask("customers", {
-    ...allGiven(query, FILTERS),
+    ...queryParams(query, FILTERS),
     traits: trait === undefined ? undefined : objectFromTexts([[trait, valueOf(query.get("value") ?? "")]]),
     sort: sort === "" ? undefined : sort,
     reverse: order === "reverse" ? "true" : undefined,

@@ -1,6 +1,6 @@
 import type { Delivery, Trends, Webhook, WebhookDetail } from "../../http/admin/answers.js";
 import { formatNumber, plural } from "../../words/text.js";
-import { type ConsolePage, given } from "../console-page.js";
+import { type ConsolePage, queryParam } from "../console-page.js";
 import { address, Ago, Empty, PageLinks, Text, TextLink } from "../parts.js";
 import { Table, type TableColumn } from "../tables.js";
 import { firstDay } from "../trends.js";
@@ -16,7 +16,7 @@ export const deliveriesPage: ConsolePage = {
   inService: true,
   async answer({ ask, query, look }) {
     const [{ data, nextCursor }, trends] = await Promise.all([
-      ask("webhooks", { limit: LIMIT, cursor: given(query, "cursor") }),
+      ask("webhooks", { limit: LIMIT, cursor: queryParam(query, "cursor") }),
       ask("trends", { what: "deliveries", from: firstDay(7, look) }),
     ]);
     const webhooks = await Promise.all(data.map(({ id }) => ask("webhooks/:webhook", { webhook: id })));

@@ -16,7 +16,7 @@ import {
 } from "../parts.js";
 import { FactList, Table, type TableColumn } from "../tables.js";
 import { deliveryHref, DeliveryStatus, webhookHref, WebhookStatus } from "./deliveries.js";
-import { Happened, MadeBy } from "./emissions.js";
+import { OccurrenceFact, RuleRunSection } from "./emissions.js";
 import { AttemptOutcome } from "./webhook.js";
 import { Allowed, ChangeForm, inLive, Live } from "../changes.js";
 
@@ -42,7 +42,7 @@ export const deliveryPage: ConsolePage = {
             <p class="hint">Each attempt has its own timestamp and signature, which are not kept.</p>
             <Lines>{JSON.stringify(body, null, 2)}</Lines>
           </Section>
-          {ruleExecution === null ? null : <MadeBy run={ruleExecution} />}
+          {ruleExecution === null ? null : <RuleRunSection run={ruleExecution} />}
         </>
       ),
     };
@@ -97,7 +97,7 @@ function Head({ webhook, delivery }: { webhook: WebhookDetail; delivery: Deliver
             <TextLink href={webhookHref(webhook.id)} text={webhook.url} /> <WebhookStatus webhook={webhook} />
           </>
         ),
-        Happened: <Happened at={emittedAt} by={cause} customerId={customerId} id={id} />,
+        Happened: <OccurrenceFact at={emittedAt} by={cause} customerId={customerId} id={id} />,
         Recorded: <At iso={createdAt} />,
         Emission: <a href={emissionHref(id)}>{id}</a>,
       }}

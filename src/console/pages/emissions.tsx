@@ -1,11 +1,22 @@
 import type { Cause, EmissionDetail, Explanation, ListedEmission, RuleExecution } from "../../http/admin/answers.js";
-import { allGiven, type ConsolePage, expectedRefusal, given, isAnyGiven } from "../console-page.js";
-import { At, CauseLink, Customer, emissionHref, Lines, Payload, Section, storyHref, Text, TextLink } from "../parts.js";
+import { queryParams, type ConsolePage, expectedRefusal, queryParam, hasAnyParam } from "../console-page.js";
+import {
+  At,
+  CauseLink,
+  Customer,
+  emissionHref,
+  Lines,
+  Payload,
+  Section,
+  customerAsOfHref,
+  Text,
+  TextLink,
+} from "../parts.js";
 import { listView } from "../list-page.js";
 import { Choose, FilterForm, InputField } from "../forms.js";
 import { FactList, Table, type TableColumn } from "../tables.js";
 import { plural, printable } from "../../words/text.js";
-import { useLook } from "../look.js";
+import { usePresentation } from "../look.js";
 import { deliveryHref, DeliveryStatus } from "./deliveries.js";
 import { FirstConditions } from "../first-conditions.js";
 import { ConditionTree } from "./customer/why.js";
@@ -18,7 +29,7 @@ export const emissionsPage: ConsolePage = {
   path: LIST,
   section: "Emissions",
   async answer({ ask, query }) {
-    const of = { ...allGiven(query, FILTERS), limit: LIMIT, cursor: given(query, "cursor") };
+    const of = { ...queryParams(query, FILTERS), limit: LIMIT, cursor: queryParam(query, "cursor") };
     return listView({
       path: LIST,
       title: "Emissions",
@@ -26,7 +37,7 @@ export const emissionsPage: ConsolePage = {
       filters: <Filters query={query} />,
       found: await ask("emissions", of).catch(expectedRefusal),
       limit: LIMIT,
-      none: isAnyGiven(query, FILTERS)
+      none: hasAnyParam(query, FILTERS)
         ? "No emissions match these filters."
         : "Nothing has been emitted yet. Changes of customers and rules make emissions.",
       columns: COLUMNS,
@@ -39,7 +50,7 @@ const SOURCES = ["lifecycle", "journey", "segment", "health", "rule", "signal"];
 
 function Filters({ query }: { query: URLSearchParams }) {
   return (
-    <FilterForm path={LIST} all={isAnyGiven(query, FILTERS) && <a href={LIST}>All emissions</a>}>
+    <FilterForm path={LIST} all={hasAnyParam(query, FILTERS) && <a href={LIST}>All emissions</a>}>
       <InputField label="Type" name="eventType" query={query} placeholder="customer.activated" />
       <Choose label="Source" name="source" query={query} choices={SOURCES} />
       <InputField label="Customer's id" name="customer" query={query} />
@@ -74,7 +85,7 @@ export const emissionPage: ConsolePage = {
               <Lines>{JSON.stringify(metadata, null, 2)}</Lines>
             </Section>
           )}
-          {ruleExecution === null ? null : <MadeBy run={ruleExecution} />}
+          {ruleExecution === null ? null : <RuleRunSection run={ruleExecution} />}
           <Deliveries emission={emission} />
         </>
       ),
@@ -88,7 +99,7 @@ function Head({ emission }: { emission: EmissionDetail }) {
     <FactList
       of={{
         Customer: <Customer id={customerId} />,
-        Happened: <Happened at={timestamp} by={cause} customerId={customerId} id={id} />,
+        Happened: <OccurrenceFact at={timestamp} by={cause} customerId={customerId} id={id} />,
         Recorded: <At iso={createdAt} />,
         Source: configVersion === null ? source : `${source}, under ${configVersion}`,
         Id: id,
@@ -98,12 +109,12 @@ function Head({ emission }: { emission: EmissionDetail }) {
 }
 
 /** When a change happened, its cause, and a link to the customer as of then. @param id of the change's emission */
-export function Happened(props: { at: string; by: Cause; customerId: string; id: string }) {
+export function OccurrenceFact(props: { at: string; by: Cause; customerId: string; id: string }) {
   const { at, by, customerId, id } = props;
   return (
     <>
       <At iso={at} />, by <CauseLink cause={by} />:{" "}
-      <a href={storyHref(customerId, at, id, useLook().now)}>the customer as of that instant</a>
+      <a href={customerAsOfHref(customerId, at, id, usePresentation().now)}>the customer as of that instant</a>
     </>
   );
 }
@@ -127,7 +138,7 @@ const columnsOf = (id: string): TableColumn<EmissionDetail["deliveries"][number]
 ];
 
 /** The run of a rule that made an emission, with the result of its condition. */
-export function MadeBy({ run }: { run: RuleExecution }) {
+export function RuleRunSection({ run }: { run: RuleExecution }) {
   const { ruleId, triggeredBy, executedAt, configVersion, conditions, superseded } = run;
   return (
     <Section

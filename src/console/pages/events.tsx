@@ -1,5 +1,12 @@
 import type { Event, EventDetail } from "../../http/admin/answers.js";
-import { allGiven, type ConsolePage, expectedRefusal, given, isAnyGiven, type Visit } from "../console-page.js";
+import {
+  queryParams,
+  type ConsolePage,
+  expectedRefusal,
+  queryParam,
+  hasAnyParam,
+  type Visit,
+} from "../console-page.js";
 import {
   address,
   At,
@@ -9,7 +16,7 @@ import {
   Lines,
   Payload,
   Section,
-  storyHref,
+  customerAsOfHref,
   Text,
   TextLink,
 } from "../parts.js";
@@ -17,7 +24,7 @@ import { listView } from "../list-page.js";
 import { Choose, FilterForm, InputField } from "../forms.js";
 import { FactList, type TableColumn } from "../tables.js";
 import { printable } from "../../words/text.js";
-import { useLook } from "../look.js";
+import { usePresentation } from "../look.js";
 import { History } from "./customer/history.js";
 
 const LIST = "events";
@@ -32,15 +39,15 @@ export const eventsPage: ConsolePage = {
     const { ask, query } = visit;
     const isTail = query.get("tail") === "1";
     // A tail always shows the first page.
-    const cursor = isTail ? undefined : given(query, "cursor");
+    const cursor = isTail ? undefined : queryParam(query, "cursor");
     const view = listView({
       path: LIST,
       title: "Events",
       query,
       filters: <Filters visit={visit} isTail={isTail} />,
-      found: await ask("events", { ...allGiven(query, FILTERS), limit: LIMIT, cursor }).catch(expectedRefusal),
+      found: await ask("events", { ...queryParams(query, FILTERS), limit: LIMIT, cursor }).catch(expectedRefusal),
       limit: LIMIT,
-      none: isAnyGiven(query, FILTERS)
+      none: hasAnyParam(query, FILTERS)
         ? "No events match these filters."
         : "There are no events yet. One appears as soon as a backend sends it.",
       columns: COLUMNS,
@@ -53,14 +60,16 @@ export const eventsPage: ConsolePage = {
 const FILTERS = ["type", "customer", "status", "since"] as const;
 
 function Filters({ visit: { query, model, isService }, isTail }: { visit: Visit; isTail: boolean }) {
-  const other = new URLSearchParams(FILTERS.flatMap((name) => (given(query, name) ? [[name, query.get(name)!]] : [])));
+  const other = new URLSearchParams(
+    FILTERS.flatMap((name) => (queryParam(query, name) ? [[name, query.get(name)!]] : [])),
+  );
   if (!isTail) other.set("tail", "1");
   return (
     <>
       <FilterForm
         path={LIST}
         hidden={{ tail: isTail ? "1" : undefined }}
-        all={isAnyGiven(query, FILTERS) && <a href={LIST}>All events</a>}
+        all={hasAnyParam(query, FILTERS) && <a href={LIST}>All events</a>}
       >
         <InputField label="Name" name="type" query={query} list="names" />
         <datalist id="names">
@@ -139,7 +148,9 @@ function Head({ event }: { event: EventDetail }) {
         Occurred: (
           <>
             <At iso={occurredAt} />:{" "}
-            <a href={storyHref(customerId, occurredAt, eventId, useLook().now)}>the customer as of that instant</a>
+            <a href={customerAsOfHref(customerId, occurredAt, eventId, usePresentation().now)}>
+              the customer as of that instant
+            </a>
           </>
         ),
         Accepted: <At iso={acceptedAt} />,

@@ -5,7 +5,7 @@ import { formatNumber } from "../../words/text.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import { ShareBar } from "../charts/in-cells.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { address, Counting, Empty, NoPart, Section, Text } from "../parts.js";
+import { address, IncompleteTrendsNote, Empty, NoPart, Section, Text } from "../parts.js";
 import { Table } from "../tables.js";
 import { DaysForm, daysOf, trendSpan, nowOf } from "../trends.js";
 
@@ -27,7 +27,7 @@ export const healthPage: ConsolePage = {
       title: "Health",
       body: (
         <>
-          <Counting trends={trends} />
+          <IncompleteTrendsNote trends={trends} />
           {outdated === undefined ? null : (
             <p class="note">
               <Text>{outdated.message}</Text> They keep the bands of that version until something happens to them, or

@@ -1,5 +1,5 @@
 import type { ListedRun } from "../../http/admin/answers.js";
-import { allGiven, type ConsolePage, expectedRefusal, type Visit } from "../console-page.js";
+import { queryParams, type ConsolePage, expectedRefusal, type Visit } from "../console-page.js";
 import { address, Ago, Customer, Text, TextLink } from "../parts.js";
 import { listView } from "../list-page.js";
 import { Choose, FilterForm } from "../forms.js";
@@ -27,7 +27,7 @@ export const journeyRunsPage: ConsolePage = {
   async answer(visit) {
     const { ask, query } = visit;
     const of = {
-      ...allGiven(query, ["status", "step", "completed", "cursor"]),
+      ...queryParams(query, ["status", "step", "completed", "cursor"]),
       journeyId: query.get("id") ?? "",
       since: sinceIn(query),
       limit: LIMIT,

@@ -1,7 +1,7 @@
 import type { JourneyCounts, JourneyTimes } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import { formatNumber, lasted, plural, printable } from "../../words/text.js";
-import { type ConsolePage, expectedRefusal, given, type View, type Visit } from "../console-page.js";
+import { formatNumber, secondsInWords, plural, printable } from "../../words/text.js";
+import { type ConsolePage, expectedRefusal, queryParam, type View, type Visit } from "../console-page.js";
 import { address, Empty, LinkLine, Text, TextLink } from "../parts.js";
 import { refused, missing } from "../list-page.js";
 import { FactList, Figure, Table, type TableColumn } from "../tables.js";
@@ -157,7 +157,7 @@ function Sum({ journey, query, times: { secondsToComplete } }: Shown) {
           <>
             {runs(complete, { status: "complete" })}
             {secondsToComplete === null ? null : (
-              <span class="faint"> in {lasted(secondsToComplete.median)} (median)</span>
+              <span class="faint"> in {secondsInWords(secondsToComplete.median)} (median)</span>
             )}
           </>
         ),
@@ -227,7 +227,11 @@ function Steps({ journey, query, times, isOrdered }: Shown & { isOrdered: boolea
         ],
         ["Waiting here", ({ stepId, active }) => runs(active, { status: "active", step: stepId }), "number"],
         ["Expired here", ({ stepId, expired }) => runs(expired, { status: "expired", step: stepId }), "number"],
-        ["Median time", ({ timed }) => (timed === undefined ? "" : lasted(timed.secondsFromPrevious.median)), "number"],
+        [
+          "Median time",
+          ({ timed }) => (timed === undefined ? "" : secondsInWords(timed.secondsFromPrevious.median)),
+          "number",
+        ],
       ]}
     />
   );
@@ -254,7 +258,7 @@ const SPANS = [
 const DEFAULT_SPAN = "90d";
 
 export function spanIn(query: URLSearchParams): string {
-  return given(query, "since") ?? DEFAULT_SPAN;
+  return queryParam(query, "since") ?? DEFAULT_SPAN;
 }
 
 /** The span as the API expects it. */

@@ -1,6 +1,6 @@
 import type { CreatedKey, Key, RotatedKey } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
-import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { type ConsolePage, queryParam, type Visit } from "../console-page.js";
 import { Ago, At, Empty, LinkLine, PageLinks, TextLink } from "../parts.js";
 import { FactList, Table, type TableColumn } from "../tables.js";
 import { Allowed, ChangeForm, changeIn, inLive, Live } from "../changes.js";
@@ -16,7 +16,7 @@ export const keysPage: ConsolePage = {
   inService: true,
   async answer(visit) {
     const { ask, query, environment } = visit;
-    const cursor = given(query, "cursor");
+    const cursor = queryParam(query, "cursor");
     const { data, nextCursor } = await ask("keys", { limit: "50", cursor });
     return {
       title: "API keys",

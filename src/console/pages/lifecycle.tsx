@@ -1,10 +1,10 @@
 import type { TransitionTimes, Trends } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
-import { formatNumber, lasted, plural } from "../../words/text.js";
+import { formatNumber, secondsInWords, plural } from "../../words/text.js";
 import { StackedArea } from "../charts/stacked-area.js";
 import { type DiagramArrow, type DiagramState, StateDiagram } from "../charts/state-diagram.js";
-import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
+import { type ConsolePage, queryParam, expectedRefusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
 import { address, Day, Empty, Section, Text } from "../parts.js";
 import { refused } from "../list-page.js";
@@ -77,7 +77,7 @@ export const lifecyclePage: ConsolePage = {
 
 /** The data that the query asks for, or the error for an invalid query. */
 async function developmentOf({ ask, query }: Visit) {
-  const of = { from: given(query, "from"), to: given(query, "to"), every: given(query, "every") };
+  const of = { from: queryParam(query, "from"), to: queryParam(query, "to"), every: queryParam(query, "every") };
   try {
     const [customers, flows, times] = await Promise.all([
       ask("trends", { ...of, what: "lifecycle" }),
@@ -139,7 +139,7 @@ function transitionsOf({ from: left, to: entered }: Partial<Way>, span: { from: 
 const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0);
 
 function everyIn(query: URLSearchParams): Every {
-  return EVERY.find((every) => every === given(query, "every")) ?? "day";
+  return EVERY.find((every) => every === queryParam(query, "every")) ?? "day";
 }
 
 type Way = Pick<DiagramArrow, "from" | "to">;
@@ -214,7 +214,7 @@ function Times({ times, states }: { times: TransitionTimes; states: readonly Dia
         rows={rows}
         columns={[
           ["State", ({ state }) => <Text>{state}</Text>],
-          ["Half leave it within", ({ seconds }) => lasted(seconds.median)],
+          ["Half leave it within", ({ seconds }) => secondsInWords(seconds.median)],
           ["Departures", ({ left }) => formatNumber(left), "number"],
         ]}
       />

@@ -1,8 +1,8 @@
 import type { Invitation, ListPage, Member, PasswordReset } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
-import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
+import { type ConsolePage, queryParam, type View, type Visit } from "../console-page.js";
 import { Ago, At, Empty, LinkLine, PageLinks, Section, Text, TextLink } from "../parts.js";
-import { useLook } from "../look.js";
+import { usePresentation } from "../look.js";
 import { FactList, Table } from "../tables.js";
 import { Allowed, ChangeForm, changeIn } from "../changes.js";
 import { entryHref, entryOf, missingEntry, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
@@ -22,9 +22,9 @@ export const membersPage: ConsolePage = {
   async answer(visit) {
     const { ask, query, may } = visit;
     const [members, invitations] = await Promise.all([
-      ask("/organization/members", { limit: LIMIT, cursor: given(query, "cursor") }),
+      ask("/organization/members", { limit: LIMIT, cursor: queryParam(query, "cursor") }),
       may("list_invitations")
-        ? ask("/organization/invitations", { limit: LIMIT, cursor: given(query, INVITATIONS) })
+        ? ask("/organization/invitations", { limit: LIMIT, cursor: queryParam(query, INVITATIONS) })
         : null,
     ]);
     return {
@@ -95,7 +95,7 @@ function Invitations(props: { query: URLSearchParams; invitations: ListPage<Invi
             ["By", ({ createdBy }) => <Text>{createdBy}</Text>],
             [
               "Expires",
-              ({ expiresAt }) => (Date.parse(expiresAt) > useLook().now ? <Ago iso={expiresAt} /> : "expired"),
+              ({ expiresAt }) => (Date.parse(expiresAt) > usePresentation().now ? <Ago iso={expiresAt} /> : "expired"),
             ],
           ]}
         />

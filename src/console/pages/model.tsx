@@ -1,5 +1,5 @@
 import type { Activation, BacktestJob, ConfigVersion, ListPage } from "../../http/admin/answers.js";
-import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { type ConsolePage, queryParam, type Visit } from "../console-page.js";
 import { Ago, At, Empty, PageLinks, Section, Text, versionHref } from "../parts.js";
 import { type TableColumn, Table } from "../tables.js";
 import { BacktestForm } from "./backtests/form.js";
@@ -18,11 +18,11 @@ export const modelPage: ConsolePage = {
   inService: true,
   async answer(visit) {
     const { ask, query } = visit;
-    const cursor = given(query, "cursor");
+    const cursor = queryParam(query, "cursor");
     const [versions, activations, backtests] = await Promise.all([
       ask("config-versions", { limit: LIMIT, cursor }),
       ask("activations", { limit: LIMIT }),
-      ask("backtests", { limit: BACKTESTS_LIMIT, cursor: given(query, BACKTESTS) }),
+      ask("backtests", { limit: BACKTESTS_LIMIT, cursor: queryParam(query, BACKTESTS) }),
     ]);
     return {
       title: "Model",

@@ -2,7 +2,7 @@ import type { Finding, Trends, Usage } from "../../http/admin/answers.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import type { ConsolePage } from "../console-page.js";
 import { DaysForm, daysOf, trendSpan, valuesOf } from "../trends.js";
-import { Ago, Counting, Empty, LinkLine, MaybeLink, Section, Text } from "../parts.js";
+import { Ago, IncompleteTrendsNote, Empty, LinkLine, MaybeLink, Section, Text } from "../parts.js";
 import { Recomputes } from "./recomputes.js";
 import { formatNumber, plural } from "../../words/text.js";
 import { Table } from "../tables.js";
@@ -117,7 +117,7 @@ function Accepted({ trends, days }: { trends: Trends; days: number }) {
   return (
     <Section id="accepted" title="Accepted operations">
       <DaysForm path={PATH} days={days} />
-      <Counting trends={trends} />
+      <IncompleteTrendsNote trends={trends} />
       {lines.every(({ values }) => values.every((value) => value === 0)) ? (
         <Empty>Nothing was accepted in this period.</Empty>
       ) : (

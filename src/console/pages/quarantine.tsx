@@ -1,7 +1,7 @@
 import type { Quarantined } from "../../http/admin/answers.js";
 import { formatNumber, plural } from "../../words/text.js";
 import { Allowed, ChangeForm, inLive, Live } from "../changes.js";
-import { allGiven, type ConsolePage, given, isAnyGiven, type Visit } from "../console-page.js";
+import { queryParams, type ConsolePage, queryParam, hasAnyParam, type Visit } from "../console-page.js";
 import {
   address,
   Ago,
@@ -35,9 +35,9 @@ export const quarantinePage: ConsolePage = {
   async answer(visit) {
     const { ask, query } = visit;
     const found = await ask("quarantine", {
-      ...allGiven(query, FILTERS),
+      ...queryParams(query, FILTERS),
       limit: LIMIT,
-      cursor: given(query, "cursor"),
+      cursor: queryParam(query, "cursor"),
     });
     const { data, nextCursor, operations, limit, since } = found;
     return {
@@ -60,7 +60,7 @@ export const quarantinePage: ConsolePage = {
           <FoundList
             list={found}
             limit={Number(LIMIT)}
-            none={isAnyGiven(query, FILTERS) ? <Empty>No operations in quarantine match these filters.</Empty> : <></>}
+            none={hasAnyParam(query, FILTERS) ? <Empty>No operations in quarantine match these filters.</Empty> : <></>}
           >
             <Table name="Operations in quarantine" rows={data} columns={COLUMNS} />
           </FoundList>
@@ -84,7 +84,7 @@ export const quarantinePage: ConsolePage = {
 
 function Filters({ query }: { query: URLSearchParams }) {
   return (
-    <FilterForm path={LIST} all={isAnyGiven(query, FILTERS) && <a href={LIST}>All of them</a>}>
+    <FilterForm path={LIST} all={hasAnyParam(query, FILTERS) && <a href={LIST}>All of them</a>}>
       <InputField label="Event" name="event" query={query} />
       <InputField label="Code" name="code" query={query} />
     </FilterForm>
@@ -93,7 +93,7 @@ function Filters({ query }: { query: URLSearchParams }) {
 
 /** The form that releases a step of what the filters show. Discarding is final, so it is left to the command line, which asks first. */
 function Changes({ visit }: { visit: Visit }) {
-  const hidden = Object.fromEntries(FILTERS.map((name) => [name, given(visit.query, name) ?? ""]));
+  const hidden = Object.fromEntries(FILTERS.map((name) => [name, queryParam(visit.query, name) ?? ""]));
   return (
     <Releasing visit={visit}>
       <p>

@@ -1,7 +1,7 @@
 import type { Recompute } from "../../http/admin/answers.js";
 import { formatNumber, plural } from "../../words/text.js";
 import { Allowed, ChangeForm } from "../changes.js";
-import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { type ConsolePage, queryParam, type Visit } from "../console-page.js";
 import { address, Ago, Customer, Empty, LinkLine, PageLinks } from "../parts.js";
 import { Choose, ViewForm } from "../forms.js";
 import { Table, type TableColumn } from "../tables.js";
@@ -19,8 +19,8 @@ export const recomputesPage: ConsolePage = {
   inService: true,
   async answer(visit) {
     const { ask, query, environment } = visit;
-    const status = given(query, "status");
-    const { data, nextCursor } = await ask("recomputes", { status, limit: "50", cursor: given(query, "cursor") });
+    const status = queryParam(query, "status");
+    const { data, nextCursor } = await ask("recomputes", { status, limit: "50", cursor: queryParam(query, "cursor") });
     return {
       title: "Recomputes",
       customerIds: data.flatMap(({ customerId }) => customerId ?? []),

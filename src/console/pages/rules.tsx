@@ -2,8 +2,8 @@ import type { RuleResult } from "../../engine/state/types.js";
 import type { ListPage, RuleCounts, RuleExecution } from "../../http/admin/answers.js";
 import type { Rule } from "../../model/snapshot/types.js";
 import { formatNumber, printable, titleOf } from "../../words/text.js";
-import { type ConsolePage, expectedRefusal, given, type View, type Visit } from "../console-page.js";
-import { RuleDefinition, RuleInWords, toldInList, ToldThere } from "../definition.js";
+import { type ConsolePage, expectedRefusal, queryParam, type View, type Visit } from "../console-page.js";
+import { RuleDefinition, RuleInWords, idsDefinedInList, DefinitionLink } from "../definition.js";
 import {
   address,
   At,
@@ -44,7 +44,7 @@ export const rulesPage: ConsolePage = {
       return { title: "Rules", body: <NoPart model={model} what="rules" /> };
     }
     const days = daysOf(visit);
-    const defined = toldInList(model.rules);
+    const defined = idsDefinedInList(model.rules);
     const { rules: counts } = await ask("rule-executions/counts", { since: `${days}d` });
     return {
       title: "Rules",
@@ -70,7 +70,11 @@ export const rulesPage: ConsolePage = {
               [
                 "What it does",
                 (rule) =>
-                  defined.has(rule.id) ? <RuleInWords rule={rule} /> : <ToldThere href={ruleHref(rule.id, days)} />,
+                  defined.has(rule.id) ? (
+                    <RuleInWords rule={rule} />
+                  ) : (
+                    <DefinitionLink href={ruleHref(rule.id, days)} />
+                  ),
                 "words",
               ],
             ]}
@@ -130,7 +134,7 @@ export const rulePage: ConsolePage = {
 /** The requested page of runs, or the error for an invalid query. */
 function runsOf({ ask, query }: Visit, rule: string) {
   const since = `${daysOf({ query })}d`;
-  const [result, cursor] = [given(query, "result"), given(query, "cursor")];
+  const [result, cursor] = [queryParam(query, "result"), queryParam(query, "cursor")];
   return ask("rule-executions", { rule, result, since, limit: String(LIMIT), cursor }).catch(expectedRefusal);
 }
 

@@ -2,11 +2,21 @@ import type { SegmentMembers, SegmentStatistics, Trends } from "../../http/admin
 import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { SeriesLines } from "../charts/series-lines.js";
-import { type ConsolePage, given, expectedRefusal, type View, type Visit } from "../console-page.js";
+import { type ConsolePage, queryParam, expectedRefusal, type View, type Visit } from "../console-page.js";
 import { missing } from "../list-page.js";
 import { DecidingRules, Definition } from "../definition.js";
 import { FirstConditions } from "../first-conditions.js";
-import { address, Ago, Counting, Customer, Empty, PageLinks, ProblemNote, Section, Text } from "../parts.js";
+import {
+  address,
+  Ago,
+  IncompleteTrendsNote,
+  Customer,
+  Empty,
+  PageLinks,
+  ProblemNote,
+  Section,
+  Text,
+} from "../parts.js";
 import { FactList, Table } from "../tables.js";
 import { DaysForm, daysOf, trendSpan, nowOf, valuesOf } from "../trends.js";
 
@@ -22,7 +32,7 @@ export const segmentPage: ConsolePage = {
   async answer(visit) {
     const { ask, query, model } = visit;
     const segment = query.get("id") ?? "";
-    const cursor = given(query, "cursor");
+    const cursor = queryParam(query, "cursor");
     const trends = await ask("trends", { what: "segments", ...trendSpan(visit) });
     const size = nowOf(trends, { metric: "members", segment });
     const found =
@@ -160,7 +170,7 @@ function OverTime({ visit, segment, trends }: { visit: Visit; segment: string; t
   return (
     <Section id="time" title="Over time">
       <DaysForm path={PATH} days={days} hidden={{ id: segment }} />
-      <Counting trends={trends} />
+      <IncompleteTrendsNote trends={trends} />
       <h3>Customers in it</h3>
       <SeriesLines
         id="members"

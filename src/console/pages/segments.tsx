@@ -4,8 +4,8 @@ import { formatNumber } from "../../words/text.js";
 import { Figures } from "../charts/figures.js";
 import { Spark } from "../charts/in-cells.js";
 import type { ConsolePage } from "../console-page.js";
-import { DecidingRules, toldInList, ToldThere } from "../definition.js";
-import { address, Counting, NoPart, Text, TextLink } from "../parts.js";
+import { DecidingRules, idsDefinedInList, DefinitionLink } from "../definition.js";
+import { address, IncompleteTrendsNote, NoPart, Text, TextLink } from "../parts.js";
 import { Table } from "../tables.js";
 import { DaysForm, daysOf, trendSpan, nowOf, valuesOf } from "../trends.js";
 
@@ -27,13 +27,13 @@ export const segmentsPage: ConsolePage = {
     if (ids.length === 0) return { title: "Segments", body: <NoPart model={model} what="segments" /> };
     const series = ids.map((id) => ({ name: id, values: valuesOf(trends, { metric: "members", segment: id }) }));
     const days = daysOf(visit);
-    const defined = toldInList(model?.segments ?? []);
+    const defined = idsDefinedInList(model?.segments ?? []);
     return {
       title: "Segments",
       body: (
         <>
           <DaysForm path={PATH} days={days} />
-          <Counting trends={trends} />
+          <IncompleteTrendsNote trends={trends} />
           <Table
             name="Segments"
             rows={series}
@@ -66,7 +66,7 @@ export const segmentsPage: ConsolePage = {
 function Summary(props: { segment: Segment | undefined; model: Snapshot | null; defined: ReadonlySet<string> }) {
   const { segment, model, defined } = props;
   if (segment === undefined) return <span class="faint">The active model no longer has this segment.</span>;
-  if (!defined.has(segment.id)) return <ToldThere href={address("segment", { id: segment.id })} />;
+  if (!defined.has(segment.id)) return <DefinitionLink href={address("segment", { id: segment.id })} />;
   return segment.when === undefined ? (
     <DecidingRules model={model} segment={segment.id} />
   ) : (

@@ -5,13 +5,13 @@ import { conditionText } from "../../model/snapshot/words.js";
 import { formatNumber, titleOf } from "../../words/text.js";
 import { Figures } from "../charts/figures.js";
 import { Spark } from "../charts/in-cells.js";
-import { type ConsolePage, given, isAnyGiven, expectedRefusal, type View, type Visit } from "../console-page.js";
-import { DecidingRules, toldInList, ToldThere } from "../definition.js";
+import { type ConsolePage, queryParam, hasAnyParam, expectedRefusal, type View, type Visit } from "../console-page.js";
+import { DecidingRules, idsDefinedInList, DefinitionLink } from "../definition.js";
 import { partNames } from "../model.js";
 import {
   address,
   Ago,
-  Counting,
+  IncompleteTrendsNote,
   Customer,
   Empty,
   LinkLine,
@@ -64,7 +64,7 @@ export const signalsPage: ConsolePage = {
       body: (
         <>
           <Filters query={query} ids={ids} />
-          <Counting trends={trends} />
+          <IncompleteTrendsNote trends={trends} />
           {raised instanceof ApiError ? <ProblemNote error={raised} /> : <Lists raised={raised} query={query} />}
           <Meanings visit={visit} ids={ids} trends={trends} />
         </>
@@ -77,9 +77,9 @@ export const signalsPage: ConsolePage = {
 
 /** One list if a signal or severity is chosen; else the latest signals of each severity. */
 async function raisedOf({ ask, query }: Visit): Promise<Raised[]> {
-  const [signal, severity, since] = ["signal", "severity", "since"].map((name) => given(query, name));
+  const [signal, severity, since] = ["signal", "severity", "since"].map((name) => queryParam(query, name));
   if (signal !== undefined || severity !== undefined) {
-    const cursor = given(query, "cursor");
+    const cursor = queryParam(query, "cursor");
     const found = await ask("signals", { signal, severity, since, limit: String(LIMIT), cursor });
     return [{ heading: "Raised now", query, found }];
   }
@@ -93,7 +93,7 @@ async function raisedOf({ ask, query }: Visit): Promise<Raised[]> {
 }
 
 function Filters({ query, ids }: { query: URLSearchParams; ids: readonly string[] }) {
-  const isFiltered = isAnyGiven(query, ["signal", "severity", "since"]);
+  const isFiltered = hasAnyParam(query, ["signal", "severity", "since"]);
   return (
     <FilterForm path={PATH} all={isFiltered && <a href={PATH}>All signals</a>}>
       <Choose label="Signal" name="signal" query={query} choices={ids} />
@@ -107,7 +107,9 @@ function Filters({ query, ids }: { query: URLSearchParams; ids: readonly string[
 function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchParams }) {
   const shown = raised.filter(({ found: { data, nextCursor } }) => data.length > 0 || nextCursor !== null);
   if (shown.length === 0) {
-    return <Empty>{given(query, "cursor") === undefined ? "No raised signals match." : "There are no more."}</Empty>;
+    return (
+      <Empty>{queryParam(query, "cursor") === undefined ? "No raised signals match." : "There are no more."}</Empty>
+    );
   }
   return shown.map((each) => (
     <Section title={each.heading} key={each.heading}>
@@ -152,7 +154,7 @@ export function SignalName({ name, severity }: { name: string; severity: Severit
 /** All signals: what each means, for how many customers it is raised, and how that developed. */
 function Meanings({ visit, ids, trends }: { visit: Visit; ids: readonly string[]; trends: Trends }) {
   const { model, query } = visit;
-  const defined = toldInList(model?.signals ?? []);
+  const defined = idsDefinedInList(model?.signals ?? []);
   const isDefined = (id: string) => defined.has(id) || id === query.get("signal");
   const series = ids.map((id) => ({
     name: id,
@@ -178,7 +180,7 @@ function Meanings({ visit, ids, trends }: { visit: Visit; ids: readonly string[]
               signal === undefined || isDefined(name) ? (
                 <Meaning signal={signal} visit={visit} />
               ) : (
-                <ToldThere href={address(PATH, { signal: name })} />
+                <DefinitionLink href={address(PATH, { signal: name })} />
               ),
             "words",
           ],

@@ -1,6 +1,6 @@
 import type { ListedEmission, ListPage, ListedSignal, RuleExecution, Webhook } from "../../http/admin/answers.js";
 import { formatNumber } from "../../words/text.js";
-import { type ConsolePage, given, expectedRefusal } from "../console-page.js";
+import { type ConsolePage, queryParam, expectedRefusal } from "../console-page.js";
 import { shownColumns } from "../shown.js";
 import { SEVERITIES, SignalName } from "./signals.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
@@ -23,7 +23,7 @@ export const todayPage: ConsolePage = {
   async answer(visit) {
     const { ask, query } = visit;
     if (visit.model === null) return { title: "Today", body: <NoPart model={null} what="signals and changes" /> };
-    const since = given(query, "since") ?? "1d";
+    const since = queryParam(query, "since") ?? "1d";
     try {
       const [signals, lifecycle, segments, runs, due, webhooks] = await Promise.all([
         ask("signals", { limit: LIMIT }),

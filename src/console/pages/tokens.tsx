@@ -1,7 +1,7 @@
 import type { AccessToken, CreatedAccessToken, ListPage } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
-import { type ConsolePage, given, type Visit } from "../console-page.js";
-import { useLook } from "../look.js";
+import { type ConsolePage, queryParam, type Visit } from "../console-page.js";
+import { usePresentation } from "../look.js";
 import { Ago, At, Empty, LinkLine, PageLinks, Text, TextLink } from "../parts.js";
 import { FactList, Table, type TableColumn } from "../tables.js";
 import { LastUsed } from "./keys.js";
@@ -18,7 +18,7 @@ export const tokensPage: ConsolePage = {
   inService: true,
   async answer(visit) {
     const { ask, query, may } = visit;
-    const page = { limit: "50", cursor: given(query, "cursor") };
+    const page = { limit: "50", cursor: queryParam(query, "cursor") };
     const tokens = may("list_tokens") ? await ask("/organization/tokens", page) : null;
     return {
       title: "Access tokens",
@@ -99,7 +99,7 @@ const works = ({ revokedAt, expiresAt }: AccessToken, now: number): boolean =>
 /** The status of a token. */
 function TokenStatus({ token }: { token: AccessToken }) {
   const { revokedAt, expiresAt } = token;
-  if (works(token, useLook().now))
+  if (works(token, usePresentation().now))
     return (
       <>
         <span class="good">works</span>, expires <Ago iso={expiresAt} />

@@ -1,5 +1,5 @@
 import type { ListedTransition } from "../../http/admin/answers.js";
-import { allGiven, type ConsolePage, expectedRefusal, type Visit } from "../console-page.js";
+import { queryParams, type ConsolePage, expectedRefusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
 import { At, Customer, Text } from "../parts.js";
 import { listView } from "../list-page.js";
@@ -23,7 +23,7 @@ export const transitionsPage: ConsolePage = {
   async answer(visit) {
     const { ask, query } = visit;
     const of = {
-      ...allGiven(query, ["entered", "left", "from", "to", "cursor"]),
+      ...queryParams(query, ["entered", "left", "from", "to", "cursor"]),
       ...(query.has("first") && { left: "" }),
       limit: LIMIT,
     };

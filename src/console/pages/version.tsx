@@ -1,6 +1,6 @@
 import type { ConfigDiff, ConfigVersion, Preview } from "../../http/admin/answers.js";
-import { byPart, countChanges } from "../../words/changes.js";
-import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { groupByPart, countChanges } from "../../words/changes.js";
+import { type ConsolePage, queryParam, type Visit } from "../console-page.js";
 import { address, At, Empty, LinkLine, Section, Text, versionHref } from "../parts.js";
 import { Allowed, ChangeForm } from "../changes.js";
 import { InputField, OneOf, ViewForm } from "../forms.js";
@@ -22,7 +22,7 @@ export const versionPage: ConsolePage = {
   async answer(visit) {
     const { ask, query } = visit;
     const id = query.get("id") ?? "";
-    const from = given(query, "from");
+    const from = queryParam(query, "from");
     const [version, difference, activations] = await Promise.all([
       ask("config-versions/:version", { version: id }),
       ask("config-diff", { from, to: id }),
@@ -117,7 +117,7 @@ export function Changes({ difference: { from, to, changes } }: { difference: Con
   return (
     <>
       <p>{countChanges(changes)}.</p>
-      {[...byPart(changes.slice(0, CHANGES_MAX))].map(([part, lines]) => (
+      {[...groupByPart(changes.slice(0, CHANGES_MAX))].map(([part, lines]) => (
         <section key={part} aria-label={part}>
           <h3>{part}</h3>
           <ul>
@@ -149,7 +149,7 @@ export const activatePage: ConsolePage = {
   async answer(visit) {
     const { ask, query, environment, activeVersion } = visit;
     const version = query.get("version") ?? "";
-    const way = wayOf(given(query, "as"), environment);
+    const way = wayOf(queryParam(query, "as"), environment);
     const difference = await ask("config-diff", { from: activeVersion ?? undefined, to: version });
     const verb = way === "promote" ? "Promote" : "Roll back to";
     return {
@@ -219,7 +219,7 @@ export const previewPage: ConsolePage = {
   async answer(visit) {
     const { ask, query } = visit;
     const preview = query.get("id") ?? "";
-    const named = given(query, "version");
+    const named = queryParam(query, "version");
     const [job, changed, found] = await Promise.all([
       ask("previews/:preview", { preview }),
       ask("previews/:preview/customers", { preview, ...partQuery(query) }),

@@ -1,6 +1,6 @@
 import type { Violation } from "../source.js";
 import { formatNumber } from "../../words/text.js";
-import { type ConsolePage, given } from "../console-page.js";
+import { type ConsolePage, queryParam } from "../console-page.js";
 import { address, Ago, Customer, Empty, eventHref, LinkLine, MaybeLink, PageLinks, Text, TextLink } from "../parts.js";
 import { type TableColumn, Table } from "../tables.js";
 
@@ -10,7 +10,7 @@ const PATH = "violations";
 export const violationsPage: ConsolePage = {
   path: PATH,
   async answer({ ask, query }) {
-    const { data, nextCursor } = await ask("schema-violations", { limit: "50", cursor: given(query, "cursor") });
+    const { data, nextCursor } = await ask("schema-violations", { limit: "50", cursor: queryParam(query, "cursor") });
     return {
       title: "Schema violations",
       customerIds: data.flatMap(({ lastCustomerId }) => lastCustomerId ?? []),

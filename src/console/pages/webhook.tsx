@@ -2,7 +2,7 @@ import type { Delivery, DeliveryAttempt, ListPage, Trends, WebhookDetail } from 
 import { ApiError } from "../../http/errors.js";
 import { formatNumber, plural, printable } from "../../words/text.js";
 import { DeliveryDays } from "../charts/delivery-days.js";
-import { type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
+import { type ConsolePage, queryParam, hasAnyParam, expectedRefusal, type Visit } from "../console-page.js";
 import { Ago, At, Customer, Empty, FoundList, PageLinks, ProblemNote, Section, Text, TextLink } from "../parts.js";
 import { Choose, InputField, FilterForm } from "../forms.js";
 import { type TableColumn, FactList, Table } from "../tables.js";
@@ -61,14 +61,14 @@ const DELIVERY_ID = /^emi_[0-9a-f]{16}$/;
 
 /** The page of the list that the query asks for, or the error for an invalid query. */
 async function listOf({ ask, query }: Visit, webhook: string): Promise<ListPage<Delivery> | ApiError> {
-  const search = given(query, "search");
-  const [status, eventType] = [given(query, "status"), given(query, "eventType")];
+  const search = queryParam(query, "search");
+  const [status, eventType] = [queryParam(query, "status"), queryParam(query, "eventType")];
   try {
     if (search !== undefined && DELIVERY_ID.test(search)) {
       const delivery = await ask("webhooks/:webhook/deliveries/:delivery", { webhook, delivery: search });
       return { data: [delivery], nextCursor: null };
     }
-    const filters = { status, eventType, customer: search, limit: LIMIT, cursor: given(query, "cursor") };
+    const filters = { status, eventType, customer: search, limit: LIMIT, cursor: queryParam(query, "cursor") };
     return await ask("webhooks/:webhook/deliveries", { webhook, ...filters });
   } catch (error) {
     const refused = expectedRefusal(error, "DELIVERY_NOT_FOUND");
@@ -135,7 +135,7 @@ function Filters({ query, webhook }: { query: URLSearchParams; webhook: WebhookD
     <FilterForm
       path={`${PATH}#deliveries`}
       hidden={{ id: webhook.id }}
-      all={isAnyGiven(query, FILTERS) && <a href={webhookHref(webhook.id)}>All deliveries</a>}
+      all={hasAnyParam(query, FILTERS) && <a href={webhookHref(webhook.id)}>All deliveries</a>}
     >
       <Choose label="Status" name="status" query={query} choices={["pending", "delivered", "failed"]} />
       <InputField label="Event type" name="eventType" query={query} />
@@ -154,7 +154,7 @@ function List(props: { webhookId: string; query: URLSearchParams; page: ListPage
         limit={Number(LIMIT)}
         none={
           <Empty>
-            {isAnyGiven(query, FILTERS)
+            {hasAnyParam(query, FILTERS)
               ? "No deliveries to this webhook match these filters."
               : "Nothing has been sent to this webhook yet."}
           </Empty>

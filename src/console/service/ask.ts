@@ -2,9 +2,9 @@ import { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
 import { toApiError } from "../../http/errors.js";
-import { noteInLog } from "../../http/middleware/request-log.js";
+import { addToLogLine } from "../../http/middleware/request-log.js";
 import type { OperationRoute } from "../../http/admin/route.js";
-import type { Ask, Of, Tell } from "../source.js";
+import type { ApiQuery, QuestionParams, ApiMutation } from "../source.js";
 
 /** The endpoints of the administrative API; paths of a project are relative to it: `GET customers/:customerId`, `GET /organization/usage`. */
 export type Endpoints = ReadonlyMap<string, OperationRoute>;
@@ -23,12 +23,12 @@ interface Asking {
 }
 
 /** Calls endpoints of the administrative API as the user who is signed in, with the same permissions and limits. */
-export function serviceAsk(endpoints: Endpoints, asking: Asking): Ask {
+export function serviceQuery(endpoints: Endpoints, asking: Asking): ApiQuery {
   return async (question, of = {}) => (await request(endpoints, asking, `GET ${question}`, of)) as never;
 }
 
-/** As `serviceAsk`, for changes. */
-export function serviceTell(endpoints: Endpoints, asking: Asking): Tell {
+/** As `serviceQuery`, for changes. */
+export function serviceMutation(endpoints: Endpoints, asking: Asking): ApiMutation {
   return (endpoint, of, body = {}) => request(endpoints, asking, endpoint, of, body);
 }
 
@@ -36,7 +36,7 @@ async function request(
   endpoints: Endpoints,
   { ctx, credentials, at }: Asking,
   name: string,
-  of: Of,
+  of: QuestionParams,
   body?: object,
 ): Promise<unknown> {
   const endpoint = endpoints.get(name)!;
@@ -61,7 +61,7 @@ async function request(
   const answer = await endpoint.ask(asked).catch((error: unknown) => {
     const failure = toApiError(error);
     // Logged here, because the page may do without the answer.
-    if (failure.status >= 500) noteInLog(ctx, { failure });
+    if (failure.status >= 500) addToLogLine(ctx, { failure });
     throw failure;
   });
   if (answer instanceof Readable) throw new Error(`${name} answers a stream`);

@@ -11,9 +11,9 @@ import { isTimeZone } from "../../http/request/instants.js";
 import type { Route } from "../../http/route.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import { docsRoutes } from "../docs/routes.js";
-import type { ConsolePage, Filled } from "../console-page.js";
+import type { ConsolePage, FormValues } from "../console-page.js";
 import { answerCsv } from "../../http/csv.js";
-import { type Frame, type Asking, renderConsoleChange, renderConsolePage } from "../render.js";
+import { type Frame, type PageRequest, renderConsoleChange, renderConsolePage } from "../render.js";
 import { type ErrorWords, renderErrorPage, renderPage, rootOf, seeOther } from "../page.js";
 import { pageRoute, type PageVisit } from "../page-route.js";
 import { PAGES } from "../pages.js";
@@ -26,9 +26,9 @@ import { signInLinkPages } from "../sign-in/sign-in-link.js";
 import { signInPages, signInTo } from "../sign-in/sign-in.js";
 import { askInDays } from "../span.js";
 import { answerStyle } from "../style.js";
-import type { Ask, Tell } from "../source.js";
+import type { ApiQuery, ApiMutation } from "../source.js";
 import { LinkLine } from "../parts.js";
-import { type Endpoints, endpointsOf, serviceAsk, serviceTell } from "./ask.js";
+import { type Endpoints, endpointsOf, serviceQuery, serviceMutation } from "./ask.js";
 import { NewProject, PROJECT_FIELDS, projectMade } from "./first-project.js";
 
 /** All pages of the service: signing in, the documentation, the console. */
@@ -111,7 +111,7 @@ function routesOf(page: ConsolePage, endpoints: Endpoints, models: ModelCache): 
   return routes;
 }
 
-type Placed = Asking & { tell: Tell; form: Filled };
+type Placed = PageRequest & { tell: ApiMutation; form: FormValues };
 
 /** The organization, project, environment and user of a visit; null after redirecting to the sign-in page. */
 async function placeOf({ deps, ctx, session, tokenField }: PageVisit<string>, endpoints: Endpoints) {
@@ -134,8 +134,8 @@ async function placeOf({ deps, ctx, session, tokenField }: PageVisit<string>, en
     environment,
     activeVersion: place.activeVersion,
     isService: true,
-    ask: askInDays(serviceAsk(endpoints, asking), timeZone),
-    tell: serviceTell(endpoints, asking),
+    ask: askInDays(serviceQuery(endpoints, asking), timeZone),
+    tell: serviceMutation(endpoints, asking),
     look: { now: Date.now(), timeZone },
     may: (operation: string) => operations.has(operation),
     token: tokenField(),
@@ -213,7 +213,7 @@ async function createProject(visit: PageVisit<(typeof PROJECT_FIELDS)[number]>, 
   }
   const { organization: slug } = paramsOf(ctx);
   const { organization } = await call(deps.sql, "open_console", session.hash, slug, null, "test");
-  const tell = serviceTell(endpoints, {
+  const tell = serviceMutation(endpoints, {
     ctx,
     credentials: credentialsOf(ctx, session.hash, organization!.id),
     at: { project: form.slug ?? "", environment: "test" },
@@ -298,7 +298,7 @@ class ModelCache {
   readonly #models = new Map<string, Snapshot>();
 
   /** The active model; null if there is none. */
-  async get({ organization, project, activeVersion }: ConsolePlace, ask: Ask): Promise<Snapshot | null> {
+  async get({ organization, project, activeVersion }: ConsolePlace, ask: ApiQuery): Promise<Snapshot | null> {
     if (activeVersion === null) return null;
     const key = `${organization?.id} ${project} ${activeVersion}`;
     const model = this.#models.get(key) ?? (await ask("config-versions/:version", { version: activeVersion })).snapshot;

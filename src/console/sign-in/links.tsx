@@ -7,7 +7,7 @@ import { pageRoute, queryText, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { LinkLine } from "../parts.js";
 import { FactList } from "../tables.js";
-import { getCookie, giveSession, setCookie } from "../session.js";
+import { getCookie, setSessionCookie, setCookie } from "../session.js";
 import { NEW_PASSWORD_FIELDS, NewPasswordFields, passwordProblem, type PasswordProblem } from "./fields.js";
 import { signInTo, SignOut } from "./sign-in.js";
 
@@ -33,12 +33,12 @@ export function openLinkSecret({ deps, ctx }: PageVisit<never>, page: LinkedPage
   const secret = queryText(ctx, "token");
   if (secret === undefined) return getCookie(deps, ctx, COOKIES[page]) ?? "";
   if (!LINK_SECRET.test(secret)) return secret; // no link has it
-  goByLink({ deps, ctx }, page, secret);
+  redirectToLinkPage({ deps, ctx }, page, secret);
   return null;
 }
 
 /** Redirects a browser to the page of a link and sets the cookie with its secret. */
-export function goByLink(
+export function redirectToLinkPage(
   { deps, ctx }: Pick<PageVisit<never>, "deps" | "ctx">,
   page: LinkedPage,
   secret: string,
@@ -98,7 +98,7 @@ async function accept(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> 
     seeOther(ctx, INVITATION);
     return;
   }
-  if (isNew) giveSession(deps, ctx, newSession);
+  if (isNew) setSessionCookie(deps, ctx, newSession);
   forgetLinkSecret(visit, INVITATION);
   const { organization, role, email } = invitation;
   renderPage(ctx, {

@@ -5,7 +5,7 @@ import { passwordMail } from "../../mail/messages.js";
 import { pageRoute, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { EMAIL, FormField } from "./fields.js";
-import { goByLink } from "./links.js";
+import { redirectToLinkPage } from "./links.js";
 import { Forgotten, readAddress, signInTo, tooMany, verifiedPassword } from "./sign-in.js";
 
 const CURRENT_PASSWORD = {
@@ -47,7 +47,7 @@ async function changePassword(visit: PageVisit<"password">): Promise<void> {
     seeOther(ctx, signInTo(CHANGE));
     return;
   }
-  goByLink(visit, "/password", secret.text);
+  redirectToLinkPage(visit, "/password", secret.text);
 }
 
 function askForPassword({ deps, ctx, session, tokenField }: PageVisit<never>, problem?: string): void {

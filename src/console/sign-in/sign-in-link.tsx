@@ -3,7 +3,7 @@ import { hashCredential, newCredential } from "../../http/request/credentials.js
 import { HiddenFields } from "../forms.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { pageRoute, type PageVisit } from "../page-route.js";
-import { giveSession } from "../session.js";
+import { setSessionCookie } from "../session.js";
 import { forgetLinkSecret, openLinkSecret } from "./links.js";
 
 const PATH = "/sign-in";
@@ -49,7 +49,7 @@ async function useLink(visit: PageVisit<"token">): Promise<void> {
   forgetLinkSecret(visit, PATH);
   if (!used) throw invalidLink();
   deps.log.info({ requestId: ctx.state["requestId"] as string }, "a user signed in by a link");
-  giveSession(deps, ctx, newSession);
+  setSessionCookie(deps, ctx, newSession);
   seeOther(ctx, "/console");
 }
 

@@ -5,7 +5,7 @@ import { newCredential } from "../../http/request/credentials.js";
 import { HiddenFields } from "../forms.js";
 import { pageRoute, queryText, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
-import { giveSession, takeSession } from "../session.js";
+import { setSessionCookie, clearSessionCookie } from "../session.js";
 import { EMAIL, FormField } from "./fields.js";
 
 const CONSOLE = "/console";
@@ -74,7 +74,7 @@ async function signIn(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> 
     return;
   }
   deps.log.info({ ...fields, userId, replacedUserId: session?.userId }, "a user signed in");
-  giveSession(deps, ctx, newSession);
+  setSessionCookie(deps, ctx, newSession);
   seeOther(ctx, next ?? CONSOLE);
 }
 
@@ -118,7 +118,7 @@ export async function verifiedPassword(
 
 async function leave({ deps, ctx, session, form }: PageVisit<"next">): Promise<void> {
   if (session !== null) await call(deps.sql, "sign_out", session.hash);
-  takeSession(deps, ctx);
+  clearSessionCookie(deps, ctx);
   const next = nextAfterSignIn(form.next);
   seeOther(ctx, next === null ? "/login" : signInTo(next));
 }

@@ -25,7 +25,7 @@ export interface IngestFailure extends Partial<Allowance> {
 }
 
 /** What is known of a valid key before its request is read. */
-export interface GoodKey extends Allowance {
+export interface ValidKey extends Allowance {
   organizationId: string;
 }
 
@@ -142,8 +142,8 @@ export async function getTrackingModel(
 }
 
 /** The rate limit of a valid ingestion key; raises SV001 for any other. */
-export async function authenticateKey(sql: Sql, keyHash: Buffer): Promise<GoodKey> {
-  const [row] = await sql<[{ key: GoodKey }]>`select svc_api.authenticate_key(${keyHash}) as key`;
+export async function authenticateKey(sql: Sql, keyHash: Buffer): Promise<ValidKey> {
+  const [row] = await sql<[{ key: ValidKey }]>`select svc_api.authenticate_key(${keyHash}) as key`;
   return row.key;
 }
 

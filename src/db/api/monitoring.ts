@@ -33,7 +33,7 @@ export interface Installation {
 }
 
 /** Resolves if the database answers a trivial query; rejects if it does not. */
-export async function answers(sql: Sql): Promise<void> {
+export async function ping(sql: Sql): Promise<void> {
   await sql`select 1`;
 }
 
@@ -71,7 +71,7 @@ interface PooledSession {
   /** The user may call the functions that the HTTP API needs. False also for a different database. */
   canCallApi: boolean;
   /** The user owns the service's functions, or may act as their owner. */
-  mayMore: boolean;
+  ownsApi: boolean;
   /** A statement timeout is set. */
   hasTimeout: boolean;
   /** Settings of `SESSION` that have other values. */
@@ -102,7 +102,7 @@ export async function readPooledSession(sql: Sql): Promise<PooledSession> {
     select
       current_user::text as "user",
       coalesce(bool_or(has_schema_privilege(n.oid, 'usage')), false) as "canCallApi",
-      coalesce(bool_or(pg_has_role(n.nspowner, 'member')), false) as "mayMore",
+      coalesce(bool_or(pg_has_role(n.nspowner, 'member')), false) as "ownsApi",
       current_setting('statement_timeout') <> '0' as "hasTimeout",
       -- DateStyle also has an order of day and month.
       array(

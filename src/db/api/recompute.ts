@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from "postgres";
-import type { QuestionWords, TraitsOf } from "../../backtest/question.js";
+import type { QuestionInput, TraitsAsOf } from "../../backtest/question.js";
 import type { Json, StoredState } from "../../engine/index.js";
 import type { CustomerColumns, EffectRows, StoredCustomer } from "./evaluation.js";
 
@@ -32,10 +32,10 @@ export interface RecomputeJob {
 }
 
 /** The question of a backtest, as `readQuestion` takes it, and what it is about. */
-export interface StoredQuestion extends Required<QuestionWords> {
+export interface StoredQuestion extends Required<QuestionInput> {
   /** The instant up to which events are known. */
   end: string;
-  traits: TraitsOf;
+  traits: TraitsAsOf;
   /** The version to compare the judged model with. */
   against: string | null;
 }

@@ -18,7 +18,7 @@ const LINGERING_POLL_MS = 500;
 
 export interface EmbeddedOptions extends ClusterOptions {
   /** Called when the server died while in use and could not be restarted at the same address. */
-  onLost?: (error: Error) => void;
+  onServerLost?: (error: Error) => void;
   /** Called when there is nothing to do but wait for PostgreSQL's programs: time for other work. */
   onWait?: () => void;
 }
@@ -51,7 +51,7 @@ class ClusterUser {
 
   constructor(
     private readonly cluster: Cluster,
-    private readonly options: Pick<EmbeddedOptions, "onLost" | "onWait">,
+    private readonly options: Pick<EmbeddedOptions, "onServerLost" | "onWait">,
   ) {}
 
   /** Returns the server's port once we hold the lock. */
@@ -134,9 +134,11 @@ class ClusterUser {
     this.#joining = this.join().then(
       (current) => {
         if (current !== port)
-          this.options.onLost?.(new Error(`the embedded PostgreSQL moved from port ${port} to ${current}; restart`));
+          this.options.onServerLost?.(
+            new Error(`the embedded PostgreSQL moved from port ${port} to ${current}; restart`),
+          );
       },
-      (error: unknown) => this.options.onLost?.(error as Error),
+      (error: unknown) => this.options.onServerLost?.(error as Error),
     );
   }
 }

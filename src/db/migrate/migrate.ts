@@ -47,7 +47,7 @@ const MARK = "svc.session";
  * Throws MigrateError with one clear line, in particular if the database is newer than the program.
  */
 export function migrate(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
-  return bring(url, options, async (_, root, missing) => {
+  return migrateWith(url, options, async (_, root, missing) => {
     await withLockTimeout(() => migrateChain(url, root, missing), options);
     return missing;
   });
@@ -57,7 +57,11 @@ export function migrate(url: string, options: MigrateOptions = {}): Promise<Migr
 type MakeTables = (client: pg.PoolClient, root: string, missing: string[]) => Promise<string[]>;
 
 /** Migrates the tables, ours and the job queue's, which are independent; then the roles and the code, which need both. */
-export async function bring(url: string, options: MigrateOptions, makeTables: MakeTables): Promise<MigrateReport> {
+export async function migrateWith(
+  url: string,
+  options: MigrateOptions,
+  makeTables: MakeTables,
+): Promise<MigrateReport> {
   const root = options.root ?? PROJECT_ROOT;
   const install = await readInstall(root);
   return withLock(url, options, async (client, pool) => {

@@ -1,5 +1,5 @@
 import type { OpenCustomer, WorkingAggregate } from "../open-customer.js";
-import { eachOfHistory, firstWhere, isLater, justBefore } from "../state/history.js";
+import { scanHistory, firstWhere, isLater, justBefore } from "../state/history.js";
 import type { ExtremeMemory, HistoryEvent, Order } from "../state/types.js";
 import { OccurrenceQueue, REMEMBERED_OF_WINDOW } from "./occurrences.js";
 import { AggregateScope, type ScopedSelection, select } from "./scope.js";
@@ -120,7 +120,7 @@ export class ExtremeAggregate implements WorkingAggregate {
     if (from === null || index < this.candidates.before(from)) return;
     const start = customer.clock - this.selection.within;
     this.forgetOthers();
-    eachOfHistory(customer, { event: this.selection.event, after: justBefore(from), until: null }, (event) => {
+    scanHistory(customer, { event: this.selection.event, after: justBefore(from), until: null }, (event) => {
       const value = select(this.selection, event);
       if (value !== undefined && event.occurredAt > start) this.add(event, value);
       return true;

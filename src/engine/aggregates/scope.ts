@@ -3,7 +3,7 @@ import { memberReader } from "../json.js";
 import type { BoundaryOf, OpenCustomer } from "../open-customer.js";
 import { type Boundary, boundaryMemory, counts, EVERYTHING_COUNTS, isSameBoundary } from "../state/boundary.js";
 import { openBoundary } from "../state/boundary.js";
-import { eachOfHistory, isLater } from "../state/history.js";
+import { scanHistory, isLater } from "../state/history.js";
 import type { BoundaryMemory, HistoryEvent, Json, Order, ScopeMemory } from "../state/types.js";
 
 /** Which occurrences count. */
@@ -166,7 +166,7 @@ export class AggregateScope<T> {
   addSince(customer: OpenCustomer, boundary: Boundary, add: (order: Order, value: T) => void): void {
     if (this.latestBefore !== null && this.boundary.counts(this.latestBefore)) {
       const { event } = this.selection;
-      eachOfHistory(customer, { event, after: placeBefore(boundary), until: null }, (one) => {
+      scanHistory(customer, { event, after: placeBefore(boundary), until: null }, (one) => {
         const value = select(this.selection, one);
         if (value !== undefined && this.boundary.counts(one)) add(one, value);
         return true;

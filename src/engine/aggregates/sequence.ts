@@ -1,5 +1,5 @@
 import type { BoundaryOf, OpenCustomer, WorkingAggregate } from "../open-customer.js";
-import { eachOfHistory, isLater, justBefore } from "../state/history.js";
+import { scanHistory, isLater, justBefore } from "../state/history.js";
 import type { HistoryEvent, LogMemory, Order, SequenceMemory } from "../state/types.js";
 import { OccurrenceQueue } from "./occurrences.js";
 import { FollowedBoundary, type OccurrenceSelection, placeBefore, select } from "./scope.js";
@@ -155,7 +155,7 @@ export class SequenceAggregate implements WorkingAggregate {
 
   /** Whether history has an occurrence that counts, later than `after` and up to `until`. */
   #hasEvaluated(customer: OpenCustomer, of: OccurrenceSelection<true>, after: Order, until: Order): boolean {
-    return !eachOfHistory(
+    return !scanHistory(
       customer,
       { event: of.event, after, until },
       (event) => select(of, event) === undefined || !this.#boundary.counts(event),
@@ -181,7 +181,7 @@ export class SequenceAggregate implements WorkingAggregate {
     const { floor } = log;
     const since = log.all().filter((order) => this.#boundary.counts(order));
     if (floor === null || !this.#boundary.counts(floor)) return since;
-    eachOfHistory(customer, { event: of.event, after, until: floor }, (event) => {
+    scanHistory(customer, { event: of.event, after, until: floor }, (event) => {
       if (select(of, event) !== undefined) since.push({ occurredAt: event.occurredAt, seq: event.seq });
       return true;
     });

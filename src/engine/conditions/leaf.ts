@@ -68,7 +68,7 @@ export function compileLeaf(condition: Condition, leaf: Leaf): CompiledCondition
         ...(operands && { operands }),
         met,
         missing: met ? null : leaf.missing === undefined ? expected : leaf.missing(customer),
-        flipsAt: isoTime(customer.looksAhead ? nextChange(customer) : Infinity),
+        flipsAt: isoTime(customer.explainsFlips ? nextChange(customer) : Infinity),
       };
     },
   };
@@ -95,7 +95,9 @@ export function compileGroup(kind: "all" | "any", parts: readonly CompiledCondit
         actual: conditions.length - unmet.length,
         met,
         missing: met ? null : unmet.map(({ text }) => text),
-        flipsAt: isoTime(customer.looksAhead && nextChange !== NEVER ? findFlip(customer, test, nextChange) : Infinity),
+        flipsAt: isoTime(
+          customer.explainsFlips && nextChange !== NEVER ? findFlip(customer, test, nextChange) : Infinity,
+        ),
         conditions,
       };
     },

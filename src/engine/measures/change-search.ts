@@ -11,7 +11,7 @@ type Present = SearchMemory["present"];
 type Anchor = SearchMemory["anchors"][number];
 
 /** A number that changes when occurrences leave their windows. */
-export interface MovingNumber {
+export interface WindowedNumber {
   value: (customer: OpenCustomer) => number | undefined;
   /** The quotient that it equals, whose parts events change by adding to them. */
   quotient: Quotient;
@@ -51,7 +51,7 @@ interface Checkpoint {
 }
 
 /** How many of the oldest occurrences of a window are stored for a future instant. */
-export const REMEMBERED_AHEAD = 16;
+export const REMEMBERED_OCCURRENCES_AHEAD = 16;
 /**
  * For how many windows a model's searches are stored, to limit the growth of states: those of the first numbers of the model. Searches of
  * summed-up counts are always stored: they take a fraction of the space of the occurrences that would be stored otherwise.
@@ -74,14 +74,19 @@ class MarginSearch implements ChangeSearch {
   private margins: Margins | null | undefined;
 
   constructor(
-    private readonly number: MovingNumber,
+    private readonly number: WindowedNumber,
     private readonly reading: SearchedReading,
     private readonly present: Present,
     private readonly anchors: readonly Anchor[],
     private outlook: Outlook,
   ) {}
 
-  static begin(customer: OpenCustomer, number: MovingNumber, reading: SearchedReading, present: Present): MarginSearch {
+  static begin(
+    customer: OpenCustomer,
+    number: WindowedNumber,
+    reading: SearchedReading,
+    present: Present,
+  ): MarginSearch {
     const anchors = number.anchors.map((anchor) => anchor(customer));
     const copies = number.aggregates.map((aggregate) => {
       return { aggregate, copy: customer.aggregates[aggregate.index]!.clone!() };
@@ -89,7 +94,7 @@ class MarginSearch implements ChangeSearch {
     return new MarginSearch(number, reading, present, anchors, { instant: customer.clock, copies });
   }
 
-  static from(number: MovingNumber, reading: SearchedReading, memory: SearchMemory): MarginSearch {
+  static from(number: WindowedNumber, reading: SearchedReading, memory: SearchMemory): MarginSearch {
     const open = ({ instant, aggregates }: OutlookMemory): Outlook => ({
       instant,
       copies: aggregates.map((memoryOfOne, i) => {
@@ -136,7 +141,7 @@ class MarginSearch implements ChangeSearch {
       instant: one.instant,
       aggregates: lookAt(customer, one, () =>
         // An outlook at or before the clock is never continued from.
-        one.instant <= clock ? [] : one.copies.map(({ copy }) => copy.save(customer, REMEMBERED_AHEAD)),
+        one.instant <= clock ? [] : one.copies.map(({ copy }) => copy.save(customer, REMEMBERED_OCCURRENCES_AHEAD)),
       ),
     });
     const checkpoint = this.checkpoint && { ...save(this.checkpoint.outlook), isOut: this.checkpoint.isOut };
@@ -250,7 +255,7 @@ function lookAt<T>(customer: OpenCustomer, { instant, copies }: Outlook, look: (
  * @param isCount whether it is a summed-up count
  */
 export function nextChangeOf(
-  number: MovingNumber,
+  number: WindowedNumber,
   reading: SearchedReading,
   { registry, source }: ConditionContext,
   isCount: boolean,

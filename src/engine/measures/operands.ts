@@ -16,17 +16,17 @@ import { earliest, NEVER } from "../conditions/leaf.js";
 import { DecimalSum, POWERS, unitsOf } from "../decimal.js";
 import type { NextChange, OpenCustomer } from "../open-customer.js";
 import { counts } from "../state/boundary.js";
-import { boundaryAnchor, type MoveDirection, type MovingNumber } from "./change-search.js";
+import { boundaryAnchor, type MoveDirection, type WindowedNumber } from "./change-search.js";
 import { type Addend, isUnmoved, type Quotient, UNMOVED } from "./margins.js";
 import { addSum, compileSimpleMeasure, distinctText } from "./measures.js";
 
 type Of<K extends Measure["kind"]> = Extract<Measure, { kind: K }>;
 
 /** A number that others are computed from; exact if it is a sum or a difference. */
-export interface Operand extends Addend, Omit<MovingNumber, "value" | "aggregates" | "quotient" | "isGone"> {
+export interface Operand extends Addend, Omit<WindowedNumber, "value" | "aggregates" | "quotient" | "isGone"> {
   /** Set if events change it other than by adding to it. */
   quotient?: Quotient;
-  isGone?: MovingNumber["isGone"];
+  isGone?: WindowedNumber["isGone"];
   /** Whether it is at least zero, now and at every later instant if no event comes. */
   isNonNegative: (customer: OpenCustomer) => boolean;
   explain: (customer: OpenCustomer) => OperandValue;

@@ -5,7 +5,7 @@ import { REMEMBERED_OF_LOG } from "../aggregates/sequence.js";
 import { SHOWN_CHARACTERS } from "../conditions/phrases.js";
 import { PENDING_IDENTIFIES_MAX } from "../evaluate.js";
 import { UNIQUE_UNITS } from "../decimal.js";
-import { REMEMBERED_AHEAD } from "../measures/change-search.js";
+import { REMEMBERED_OCCURRENCES_AHEAD } from "../measures/change-search.js";
 import { REMEMBERED_LOWS } from "../measures/margins.js";
 import { DISTINCT_TEXT_MAX, distinctText } from "../measures/measures.js";
 import type { Aggregate, SearchedNumber } from "../open-customer.js";
@@ -70,7 +70,7 @@ const largestAggregates = (stored: number): LargestAggregates => ({
   sequence: { kind: "sequence", met: false, first: LOG, then: LOG, since: SINCE },
 });
 const LARGEST_AGGREGATES = largestAggregates(REMEMBERED_OF_WINDOW);
-const LARGEST_AHEAD = largestAggregates(REMEMBERED_AHEAD);
+const LARGEST_AHEAD = largestAggregates(REMEMBERED_OCCURRENCES_AHEAD);
 
 const UNITS = -UNIQUE_UNITS;
 const MARGIN: MarginMemory = {

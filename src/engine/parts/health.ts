@@ -176,8 +176,8 @@ function setHealth(customer: OpenCustomer, health: HealthScore | null): boolean 
   customer.push({ kind: "health", overall, components, band });
   const previous_band = before?.band ?? null;
   if (previous_band !== band) {
-    if (previous_band !== null) customer.happened("health.exited", previous_band);
-    if (band !== null) customer.happened("health.entered", band);
+    if (previous_band !== null) customer.noteOccasion("health.exited", previous_band);
+    if (band !== null) customer.noteOccasion("health.entered", band);
     const metadata = { previous_band, new_band: band, overall };
     customer.emit("health.changed", "health", metadata);
   }

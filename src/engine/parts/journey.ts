@@ -83,13 +83,13 @@ export class CompiledJourney implements DerivedPart {
   #maybeStart(customer: OpenCustomer): boolean {
     const before = customer.journeys[this.#index];
     if (!this.#mayStart(before) || !this.#start.test(customer)) return false;
-    if (customer.journeyStartedIn[this.#index] === customer.evaluation || customer.restsUntilOperation) {
+    if (customer.journeyStartedIn[this.#index] === customer.evaluation || customer.isAtMoveLimit) {
       // At most one start per evaluation, and not endlessly by time alone. The next evaluation tries again, whatever it concerns.
       customer.blockedItems.push(customer.model.journeyItems[this.#index]!);
       return false;
     }
     customer.journeyStartedIn[this.#index] = customer.evaluation;
-    customer.noteMove();
+    customer.countMoveByTime();
     this.#change(customer, {
       run: (before?.run ?? 0) + 1,
       status: "active",
@@ -156,7 +156,7 @@ export class CompiledJourney implements DerivedPart {
 
   #emit(customer: OpenCustomer, what: Extract<RuleOccasion, `journey.${string}`>, step?: string): void {
     const { id: journey } = this.#journey;
-    customer.happened(what, step === undefined ? journey : `${journey}.${step}`);
+    customer.noteOccasion(what, step === undefined ? journey : `${journey}.${step}`);
     customer.emit(what, "journey", step === undefined ? { journey } : { journey, step });
   }
 }

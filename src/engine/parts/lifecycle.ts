@@ -45,7 +45,7 @@ function runLifecycle(customer: OpenCustomer, initial: string, states: ReadonlyM
     const next = transitions?.find(({ when }) => when.test(customer));
     if (next === undefined) return changed;
     const from = customer.state!;
-    if (wasHeld(customer, next.to) || customer.restsUntilOperation) {
+    if (wasHeld(customer, next.to) || customer.isAtMoveLimit) {
       customer.blockedItems.push(customer.model.lifecycleItem);
       customer.push({ kind: "blocked", from, to: next.to });
       return changed;
@@ -67,10 +67,10 @@ function enter(customer: OpenCustomer, from: string | null, to: string): void {
   }
   if (from !== null) {
     customer.held.push(from);
-    customer.happened("lifecycle.exited", from);
+    customer.noteOccasion("lifecycle.exited", from);
   }
   customer.enterState(to);
-  customer.happened("lifecycle.entered", to);
+  customer.noteOccasion("lifecycle.entered", to);
   customer.push({ kind: "transition", from, to });
   customer.emit(lifecycleEmission(from, to), "lifecycle", {
     previous_lifecycle: from,

@@ -19,7 +19,7 @@ export function compileRuleItem(rule: Rule, index: number, compiler: ConditionCo
   const hasActed = compileRest(rule, index);
   // A signal that clears itself could otherwise be raised again by its own clearing, endlessly.
   const raises = rule.then.kind === "raiseSignal";
-  const rests: Test = (customer) => hasActed(customer) || (raises && customer.restsUntilOperation);
+  const rests: Test = (customer) => hasActed(customer) || (raises && customer.isAtMoveLimit);
   const { act, record: action } = compileAction(rule, compiler);
 
   return {
@@ -33,10 +33,10 @@ export function compileRuleItem(rule: Rule, index: number, compiler: ConditionCo
       if (result !== "pass") return false;
       // Recorded even without cooldown or `once`: another version may add one and needs to know.
       customer.setPassed(index);
-      if (raises) customer.noteMove();
-      customer.ruleActs = true;
+      if (raises) customer.countMoveByTime();
+      customer.isRuleActing = true;
       const changed = act(customer);
-      customer.ruleActs = false;
+      customer.isRuleActing = false;
       return changed;
     },
     // The condition is consulted only at the trigger, so its changes by time alone make nothing due.

@@ -32,7 +32,7 @@ export function changeMembership(customer: OpenCustomer, index: number, member: 
   if (enteredAt === undefined) customer.push({ kind: "segmentEntered", segment });
   else customer.push({ kind: "segmentExited", segment, enteredAt });
   const what = member ? "segment.entered" : "segment.exited";
-  customer.happened(what, segment);
+  customer.noteOccasion(what, segment);
   customer.emit(what, "segment", { segment });
   return true;
 }

@@ -38,7 +38,7 @@ export function raiseSignal(customer: OpenCustomer, index: number): boolean {
   }
   const { id: signal, severity, message = null } = customer.model.signals[index]!;
   customer.setSignal(index, { raisedAt: clock, renewedAt: clock, severity, message });
-  customer.happened("signal.raised", signal);
+  customer.noteOccasion("signal.raised", signal);
   customer.push({ kind: "signalRaised", signal, severity, message });
   customer.emit("signal.raised", "signal", { signal, severity, message });
   return true;
@@ -51,7 +51,7 @@ export function clearSignal(customer: OpenCustomer, index: number): boolean {
   const signal = customer.model.signals[index]!.id;
   const { severity, message, raisedAt } = raised;
   customer.setSignal(index, undefined);
-  customer.happened("signal.cleared", signal);
+  customer.noteOccasion("signal.cleared", signal);
   customer.push({ kind: "signalCleared", signal, severity, message, raisedAt });
   customer.emit("signal.cleared", "signal", { signal, severity, message });
   return true;

@@ -62,7 +62,7 @@ export interface JourneySpan {
  * @param spans all runs of the replay; those of one journey in order
  * @param emitted by journey: the instants of the expirations that were emitted before, ascending
  */
-export function untoldExpirations(
+export function unemittedExpirations(
   spans: readonly JourneySpan[],
   emitted: ReadonlyMap<string, readonly number[]>,
   jobId: string,

@@ -56,7 +56,7 @@ export function readHistory(customer: OpenCustomer, request: HistoryRequest): Hi
  * @returns whether everything requested was read
  * @throws {HistoryNeeded} if a page is not loaded
  */
-export function eachOfHistory(
+export function scanHistory(
   customer: OpenCustomer,
   request: HistoryRequest,
   take: (event: HistoryPage["events"][number]) => boolean,

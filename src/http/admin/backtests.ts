@@ -5,7 +5,7 @@ import type { Snapshot } from "../../model/snapshot/types.js";
 import { ApiError, invalidField } from "../errors.js";
 import { listQuery, MIB, shortListQuery } from "./parameters.js";
 import { customerId } from "./customers.js";
-import { placeOfJob, progress, requested, status } from "./recomputes.js";
+import { jobLocation, progress, requestInfo, status } from "./recomputes.js";
 import { adminRoute } from "./route.js";
 import { count, countOf, environment, exact, instant, listOf, mapOf, named, orNull, versionName } from "./schemas.js";
 import { hash, newBacktest, storable } from "./submitted-snapshot.js";
@@ -128,7 +128,7 @@ export const backtest = named("Backtest", {
   against: orNull(versionName, "The version that the model is compared with."),
   ...progress,
   report: orNull(backtestReport, "Null until the backtest is completed."),
-  ...requested,
+  ...requestInfo,
 });
 
 const said = exact({
@@ -186,7 +186,7 @@ export const backtestRoutes = [
         sample: body.customers,
         pinnedAt: new Date(pinnedAt),
       });
-      ctx.set("Location", placeOfJob(at, "backtests", document));
+      ctx.set("Location", jobLocation(at, "backtests", document));
       return document;
     },
   }),

@@ -26,7 +26,7 @@ import {
   customerId,
   customerState,
   emission,
-  endedScore,
+  scoreOrEnd,
   healthScore,
   journeyRun,
   raisedSignal,
@@ -57,7 +57,7 @@ const items = {
   blockedTransitions: exact({ from: Type.String(), to: Type.String(), at: instant }),
   memberships: exact({ segment: Type.String(), enteredAt: instant, exitedAt: orNull(instant) }),
   journeyRuns: exact({ ...journeyRun.properties, run: Type.Integer({ minimum: 1 }) }),
-  healthScores: exact({ ...endedScore, components: healthScore.properties.components, at: instant, ...logged }),
+  healthScores: exact({ ...scoreOrEnd, components: healthScore.properties.components, at: instant, ...logged }),
   ruleExecutions: exact({
     ruleId: Type.String(),
     result: Type.Enum(["pass", "fail", "skip", "error"]),

@@ -1,6 +1,14 @@
 import Type from "typebox";
 import { invalidField } from "../errors.js";
-import { emptyObject, environmentQuery, KIB, listQuery, nameFilter, secondsOf, supersededToo } from "./parameters.js";
+import {
+  emptyObject,
+  environmentQuery,
+  KIB,
+  listQuery,
+  nameFilter,
+  secondsOf,
+  includeSuperseded,
+} from "./parameters.js";
 import { adminRoute } from "./route.js";
 import {
   isTravel,
@@ -124,7 +132,7 @@ export const source = describedText("The part of the model that emitted it: life
 export const eventType = Type.String({ examples: ["customer.activated"] });
 
 /** The members of an emission in every list. */
-export const emitted = {
+export const emissionMembers = {
   eventType,
   source,
   metadata: jsonObject("Details, which depend on the type."),
@@ -135,12 +143,12 @@ export const emitted = {
 
 export const emission = named("Emission", {
   id: Type.String({ examples: ["emi_0000000000000400"] }),
-  ...emitted,
+  ...emissionMembers,
   at: formerly(instant, "timestamp"),
   type: formerly(eventType, "eventType"),
 });
 
-const recordQuery = exact({ ...listQuery.properties, superseded: supersededToo });
+const recordQuery = exact({ ...listQuery.properties, superseded: includeSuperseded });
 
 export const transition = named("LifecycleTransition", {
   from: orNull(Type.String(), "The state that was left; null for the first transition."),
@@ -152,14 +160,14 @@ export const transition = named("LifecycleTransition", {
 });
 
 /** A health score, or its end. */
-export const endedScore = {
+export const scoreOrEnd = {
   overall: orNull(points, "Null if no component is known any more, so that the score ended."),
   band: orNull(Type.String()),
 };
 
 export const scoreChange = named("HealthScoreChange", {
   ...healthScore.properties,
-  ...endedScore,
+  ...scoreOrEnd,
   at: instant,
   cause,
   configVersion: orNull(versionName),
@@ -167,11 +175,14 @@ export const scoreChange = named("HealthScoreChange", {
 });
 
 /** The timeline at an instant. A replay stores no emissions, so they have no ids. */
-const timelineAt = listOf(named("ReplayedEmission", "An emission that a replay under a version results in.", emitted), {
-  omitted: countOf("Number of earlier emissions that are left out."),
-  configVersion: orNull(versionName),
-  ...travelAnswer,
-});
+const timelineAt = listOf(
+  named("ReplayedEmission", "An emission that a replay under a version results in.", emissionMembers),
+  {
+    omitted: countOf("Number of earlier emissions that are left out."),
+    configVersion: orNull(versionName),
+    ...travelAnswer,
+  },
+);
 
 const noCursor = (cursor: string) =>
   invalidField(

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { invalidField } from "../errors.js";
-import { cause, customerId, emitted, eventType, source } from "./customers.js";
+import { cause, customerId, emissionMembers, eventType, source } from "./customers.js";
 import { instantOf } from "../request/instants.js";
 import { emptyObject, KIB, listQuery, nameFilter, nameText, sinceFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
@@ -207,7 +207,7 @@ function spanOf(since: string, until: string | undefined): { since: Date; until:
 export const listedEmission = named("ListedEmission", {
   id: describedText("The id of the emission, and of its deliveries.", "emi_0000000000000400"),
   customerId,
-  ...emitted,
+  ...emissionMembers,
   createdAt: instant,
 });
 

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { adminRoute } from "./route.js";
 import { count, countOf, exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
-import { listQuery, versionAsked } from "./parameters.js";
+import { listQuery, requestedVersion } from "./parameters.js";
 
 export const finding = named("Finding", "A common problem.", {
   code: Type.String({ description: "The kind of problem. Stable." }),
@@ -29,7 +29,7 @@ export const diagnosticsRoutes = [
   // By version (the newest first), event, code and path.
   adminRoute("list_schema_violations", "GET /projects/:project/schema-violations", {
     summary: "List how accepted operations violated a schema that was not strict",
-    query: exact({ ...listQuery.properties, version: Type.Optional(versionAsked) }),
+    query: exact({ ...listQuery.properties, version: Type.Optional(requestedVersion) }),
     answers: { 200: listOf(violation) },
     passes: ({ at, query }) => [at, query.version === undefined ? null : Number(query.version.slice(1)), query],
   }),

@@ -1,5 +1,5 @@
 import Type, { type TProperties } from "typebox";
-import { cause, endedScore, eventType, source } from "./customers.js";
+import { cause, scoreOrEnd, eventType, source } from "./customers.js";
 import { emissionDelivery, emissionId } from "./deliveries.js";
 import { listQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
@@ -31,7 +31,7 @@ export const historyEntry = Type.Union([
     from: orNull(Type.String(), "The state that was left; null for the first transition."),
     to: Type.String(),
   }),
-  entry("HistoryScore", "score", endedScore),
+  entry("HistoryScore", "score", scoreOrEnd),
   entry("HistoryRule", "rule", {
     ruleId: Type.String(),
     result: Type.Enum(["pass", "error"]),

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { newCredential } from "../request/credentials.js";
 import { adminRoute } from "./route.js";
 import { exact, instant, listOf, named, orNull, describedText } from "./schemas.js";
-import { displayName, emptyObject, graceOf, KIB, listQuery } from "./parameters.js";
+import { displayName, emptyObject, graceSeconds, KIB, listQuery } from "./parameters.js";
 
 const id = describedText("Id of the key.", "key_5d0c2b6e4f1a4c7f9b3e");
 
@@ -58,7 +58,7 @@ export const keyRoutes = [
     refusals: { 409: ["KEY_REVOKED"] },
     answer: async ({ call, at, params, query, body }) => {
       const secret = newCredential(query.env);
-      const grace = graceOf(body.grace ?? "24h", "30d", "0m ends the old key at once.");
+      const grace = graceSeconds(body.grace ?? "24h", "30d", "0m ends the old key at once.");
       const document = await call("rotate_key", at, params["keyId"]!, grace, secret);
       const { key, replaced } = JSON.parse(document) as { key: object; replaced: object };
       return { key, secret: secret.text, replaced };

@@ -21,7 +21,10 @@ const limit = Type.Integer({ minimum: 1, maximum: 200, default: 50 });
 export const emptyObject = exact({});
 
 /** The name of a version in a request. */
-export const versionAsked = Type.String({ pattern: "^v[1-9][0-9]{0,8}$", description: "must be a version such as v3" });
+export const requestedVersion = Type.String({
+  pattern: "^v[1-9][0-9]{0,8}$",
+  description: "must be a version such as v3",
+});
 
 /** `?env=`, test by default. */
 export const environmentQuery = exact({ env: environment });
@@ -36,7 +39,7 @@ export const listQuery = exact({ env: environment, limit, cursor });
 export const shortListQuery = exact({ ...listQuery.properties, limit: Type.Integer({ ...limit, default: 20 }) });
 
 /** `?superseded=true`, for records of customers that a recompute replaces. */
-export const supersededToo = Type.Enum(["true", "false"], {
+export const includeSuperseded = Type.Enum(["true", "false"], {
   default: "false",
   description: "Whether to include records that recomputes replaced, as long as they are kept.",
 });
@@ -85,7 +88,7 @@ export function secondsOf(duration: string, field: string): number {
 }
 
 /** How long a replaced secret or key stays valid, in seconds: 0 to `longest`; `at0` says what 0m does. Throws VALIDATION_ERROR. */
-export function graceOf(grace: string, longest: Duration, at0: string): number {
+export function graceSeconds(grace: string, longest: Duration, at0: string): number {
   const seconds = /^0[mhdw]$/.test(grace) ? 0 : secondsOf(grace, "grace");
   if (seconds <= parseDuration(longest) / 1000) return seconds;
   throw invalidField("grace", grace, "`grace` is too long.", `Write ${longest} or less; ${at0}`);

@@ -53,7 +53,7 @@ export const progress = {
 };
 
 /** Who requested a job, and when it was requested and run. */
-export const requested = {
+export const requestInfo = {
   requestedBy: Type.String({ description: "E-mail address of the user who requested it." }),
   requestedAt: instant,
   startedAt: orNull(instant),
@@ -71,7 +71,7 @@ const job = {
   }),
   ...progress,
   result,
-  ...requested,
+  ...requestInfo,
 };
 
 export const recompute = named("Recompute", {
@@ -183,7 +183,7 @@ export const recomputeRoutes = [
     answer: async ({ call, at, body, ctx }) => {
       const { customerId, from } = scopeOf(body);
       const document = await call("create_recompute", at, customerId, body.dryRun ?? false, from);
-      ctx.set("Location", placeOfJob(at, "recomputes", document));
+      ctx.set("Location", jobLocation(at, "recomputes", document));
       return document;
     },
   }),
@@ -222,7 +222,7 @@ export const recomputeRoutes = [
       const operation = { operation: "create_preview", environment: at.environment };
       const { snapshot, hash } = await storable(deps.sql, credentials, operation, body.snapshot);
       const document = await call("create_preview", at, snapshot, hash, body.sample);
-      ctx.set("Location", placeOfJob(at, "previews", document));
+      ctx.set("Location", jobLocation(at, "previews", document));
       return document;
     },
   }),
@@ -239,7 +239,7 @@ export const recomputeRoutes = [
 ];
 
 /** The path of a queued job. @param document the job. */
-export function placeOfJob(
+export function jobLocation(
   { project, environment }: EnvironmentRef,
   list: "recomputes" | "previews" | "backtests",
   document: string,

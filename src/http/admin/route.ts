@@ -14,7 +14,7 @@ import { bearerToken, hashCredential, isSessionText } from "../request/credentia
 import { countJson } from "../request/json-limits.js";
 import { largeBodies } from "../request/large-bodies.js";
 import { PARSER_LIMITS, parseJson } from "../request/parse-json.js";
-import { needsMembers, shape, type RequestShape } from "../request/shapes.js";
+import { hasRequiredMembers, shape, type RequestShape } from "../request/shapes.js";
 import type { Route } from "../route.js";
 import type { Semaphore } from "../semaphore.js";
 import type { AiQuestions, CustomerWork, WebhookTests } from "./work.js";
@@ -296,7 +296,7 @@ async function readBody<Body extends TSchema>(
   { organizationId }: AdminCredentials,
 ): Promise<Static<Body>> {
   // The body can be left out if no member is required.
-  if (!needsMembers(schema) && hasNoBody(ctx.req)) return body.check({});
+  if (!hasRequiredMembers(schema) && hasNoBody(ctx.req)) return body.check({});
   if (submission !== undefined) {
     const sent = await readJsonBody(ctx, bytesMax, SUBMISSION_AT_ONCE_BYTES_MAX);
     return readSubmitted(ctx, submission, sent, { organizationId });

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { adminRoute } from "./route.js";
 import { count, exact, instant, jsonObject, listOf, named, orNull, superseded, versionName } from "./schemas.js";
 import { instantOf } from "../request/instants.js";
-import { environmentQuery, listQuery, nameFilter, sinceFilter, supersededToo } from "./parameters.js";
+import { environmentQuery, listQuery, nameFilter, sinceFilter, includeSuperseded } from "./parameters.js";
 
 const RESULTS = ["pass", "fail", "skip", "error"] as const;
 
@@ -54,7 +54,7 @@ export const ruleExecutionRoutes = [
       result: Type.Optional(Type.Enum([...RESULTS])),
       since: nameFilter,
       detail: Type.Enum(["true", "false"], { default: "false" }),
-      superseded: supersededToo,
+      superseded: includeSuperseded,
     }),
     answers: { 200: listOf(ruleExecution) },
     passes: ({ at, query }) => {

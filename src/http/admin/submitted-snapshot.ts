@@ -9,9 +9,9 @@ import { bytesInWords, LIMITS } from "../../model/snapshot/limits.js";
 import { parseSnapshot, type Problem, TOO_LARGE } from "../../model/validate/validate.js";
 import { ApiError } from "../errors.js";
 import { countJson, type JsonLimits } from "../request/json-limits.js";
-import { decodeText, parseCounted, PARSER_LIMITS, limitRefusal } from "../request/parse-json.js";
+import { decodeText, parseChecked, PARSER_LIMITS, limitRefusal } from "../request/parse-json.js";
 import { shape } from "../request/shapes.js";
-import { versionAsked } from "./parameters.js";
+import { requestedVersion } from "./parameters.js";
 import { exact, named } from "./schemas.js";
 
 /** Throws VALIDATION_ERROR if a valid JSON text has a literal that the database cannot store. */
@@ -46,7 +46,7 @@ export const buildProvenance = named("Provenance", "Where a version was built, a
 /** Body members of requests that activate a version. */
 export const activationOptions = {
   expected: Type.Optional(
-    Type.Union([versionAsked, Type.Null()], {
+    Type.Union([requestedVersion, Type.Null()], {
       description: "must be the version that is expected to be active now, such as v3, or null for none",
     }),
   ),
@@ -77,8 +77,8 @@ const shortText = (description: string, ...examples: string[]) =>
 /** The parameters of `readQuestion`, and the model and customers to use. */
 export const newBacktest = exact({
   snapshot: Type.Optional(Type.Unknown()),
-  version: Type.Optional(versionAsked),
-  against: Type.Optional(versionAsked),
+  version: Type.Optional(requestedVersion),
+  against: Type.Optional(requestedVersion),
   outcome: shortText("must be state:<id>, event:<name> or segment:<id>", "state:churned"),
   within: shortText("must be a duration", "60d"),
   every: Type.Optional(shortText("must be a duration", "7d")),
@@ -114,7 +114,7 @@ export function readSubmission({ kind, pieces }: { kind: SubmissionKind; pieces:
   const { exceeded } = countJson(text, SUBMISSION_LIMITS);
   if (exceeded?.limit === "partValuesMax" && exceeded.path === "snapshot") throw invalidSnapshot([TOO_LARGE]);
   if (exceeded !== null) throw limitRefusal(exceeded, SUBMISSION_LIMITS);
-  const value = parseCounted(text);
+  const value = parseChecked(text);
   refuseBadLiterals(text);
   const submission = SHAPES[kind].check(value);
   return "snapshot" in submission ? { ...submission, snapshot: readSnapshot(submission.snapshot) } : submission;

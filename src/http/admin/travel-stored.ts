@@ -5,8 +5,8 @@ import { emissionDocument, explain, stateDocument } from "../../engine/index.js"
 import { withHistory } from "../../evaluation/history.js";
 import { Models } from "../../evaluation/models.js";
 import { PastEvents } from "../../evaluation/past-events.js";
-import { type ReplayedPage, inParts } from "../../evaluation/replayed-events.js";
-import { type Travelled, travelTo } from "../../evaluation/time-travel.js";
+import { type ReplayedPage, eventParts } from "../../evaluation/replayed-events.js";
+import { type PastState, travelTo } from "../../evaluation/time-travel.js";
 import { ApiError } from "../errors.js";
 import { type AskStored, type ExplainQuestions, historyFrom } from "./explain-stored.js";
 
@@ -38,7 +38,7 @@ export async function travelStored(job: TravelJob, ask: AskStored): Promise<stri
   const propertyEvents = [...model.propertyEvents];
   const history = historyFrom(ask);
   const past = new PastEvents(async (request, pageSize) => (await history(request, pageSize)).page);
-  const parts = inParts(async (after) => pageOf((await ask("events", { after, propertyEvents })) as Uint8Array));
+  const parts = eventParts(async (after) => pageOf((await ask("events", { after, propertyEvents })) as Uint8Array));
   const emissionsMax = job.part === "timeline" ? job.limit : 0;
   const travelled = await travelTo({ model, input: loadedState(stored), at, parts, past, emissionsMax });
   const instant = new Date(at).toISOString();
@@ -92,7 +92,7 @@ function withTraits(document: object, { traitsText }: StoredForTimeTravel): stri
   return `{${members.join()}}`;
 }
 
-function timelineOf({ emissions, omitted }: Travelled, { stored: { configVersion }, reverse }: TravelJob) {
+function timelineOf({ emissions, omitted }: PastState, { stored: { configVersion }, reverse }: TravelJob) {
   const data = emissions.map((emission) => ({ ...emissionDocument(emission), configVersion }));
   return { data: reverse ? data.reverse() : data, nextCursor: null, omitted };
 }

@@ -7,7 +7,7 @@ import { isAccepted } from "../../webhooks/send.js";
 import { checkUrl } from "../../webhooks/address.js";
 import { newSecret, sealSecret } from "../../webhooks/secret.js";
 import { ApiError, invalidField } from "../errors.js";
-import { graceOf, KIB, listQuery } from "./parameters.js";
+import { graceSeconds, KIB, listQuery } from "./parameters.js";
 import { adminRoute, type AdminDeps } from "./route.js";
 import { count, countOf, describedText, exact, instant, listOf, mapOf, named, orNull } from "./schemas.js";
 
@@ -196,7 +196,7 @@ export const webhookRoutes = [
     body: { schema: rotation, bytesMax: KIB },
     answers: { 201: rotatedWebhook },
     answer: async ({ deps, call, at, params, body }) => {
-      const grace = graceOf(body.grace ?? "24h", "24h", "with 0m the old secret stops signing at once.");
+      const grace = graceSeconds(body.grace ?? "24h", "24h", "with 0m the old secret stops signing at once.");
       const secret = newSecret();
       const sealed = sealSecret(secret, deps.sealingKey);
       const document = await call("rotate_webhook_secret", at, params["webhook"]!, grace, sealed);

@@ -41,7 +41,7 @@ export type JobReport = { id: number } & (
 );
 
 /** Runs a job and reports its result. */
-export async function doJob({ id, name, input }: ComputeJob, ask: AskStored): Promise<JobReport> {
+export async function runComputeJob({ id, name, input }: ComputeJob, ask: AskStored): Promise<JobReport> {
   try {
     const job = JOBS[name] as (input: unknown, ask: AskStored) => unknown;
     return { id, output: await job(input, ask) };
@@ -53,7 +53,7 @@ export async function doJob({ id, name, input }: ComputeJob, ask: AskStored): Pr
 }
 
 /** The buffers of a report that are transferred instead of copied, if its output consists of pieces of bytes. */
-export function handedOver(report: JobReport): ArrayBuffer[] {
+export function transferablesOf(report: JobReport): ArrayBuffer[] {
   if (!("output" in report) || !Array.isArray(report.output)) return [];
   return report.output.flatMap((piece) => (piece instanceof Uint8Array ? [piece.buffer as ArrayBuffer] : []));
 }

@@ -12,7 +12,7 @@ import { isBadValue } from "../../db/sqlstate.js";
 import type { Bytes, JsonBody } from "../request/body.js";
 import type { HeldBody } from "../request/body-budget.js";
 import { ComputeThread } from "../compute/compute-thread.js";
-import { within } from "../errors.js";
+import { withTimeout } from "../errors.js";
 import type { BatchDatabase } from "./send-batch.js";
 import { KeyedCallQueue, type CallQueueLoad, type KeyHolder, type QueuedRequest } from "./keyed-call-queue.js";
 
@@ -133,7 +133,7 @@ export class Ingestor {
   async trackingModel(keyHash: Buffer): Promise<TrackingModel> {
     const name = keyHash.toString("hex");
     const cached = this.#models.get(name);
-    const current = await within(MODEL_MS_MAX, getTrackingModel(this.sql, keyHash, cached?.version ?? null));
+    const current = await withTimeout(MODEL_MS_MAX, getTrackingModel(this.sql, keyHash, cached?.version ?? null));
     if (cached && current.customer === undefined) return cached;
     if (this.#models.size >= MODELS_MAX) this.#models.clear();
     const model = current as TrackingModel & { version: number | null };

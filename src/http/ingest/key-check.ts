@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
-import { authenticateKey, type GoodKey, withRetries } from "../../db/api/ingestion.js";
-import { QueueFullError, within } from "../errors.js";
+import { authenticateKey, type ValidKey, withRetries } from "../../db/api/ingestion.js";
+import { QueueFullError, withTimeout } from "../errors.js";
 
 const CACHED_MS = 5_000;
 const ENTRIES_MAX = 10_000;
@@ -12,9 +12,9 @@ const LOOKUPS_MAX = 1_000;
  * stops working at once all the same.
  */
 export class KeyCheck {
-  readonly #valid = new Map<string, { until: number; allowance: GoodKey }>();
+  readonly #valid = new Map<string, { until: number; allowance: ValidKey }>();
   /** Look-ups that the database has not answered yet, including overdue ones. */
-  readonly #lookups = new Map<string, Promise<GoodKey>>();
+  readonly #lookups = new Map<string, Promise<ValidKey>>();
 
   /** A request waits at most `answerMsMax` for the database. */
   constructor(
@@ -26,7 +26,7 @@ export class KeyCheck {
    * Returns the latest known allowance of a valid key, for requests that are refused without asking the database; callers that learn newer numbers
    * write them into this object. Throws the database's INVALID_API_KEY for any other key, and OverdueError if the database does not answer.
    */
-  async require(keyHash: Buffer): Promise<GoodKey> {
+  async require(keyHash: Buffer): Promise<ValidKey> {
     const name = keyHash.toString("hex");
     const cached = this.#valid.get(name);
     if (cached && cached.until > Date.now()) return cached.allowance;
@@ -38,7 +38,7 @@ export class KeyCheck {
     return lookup;
   }
 
-  #lookUp(name: string, keyHash: Buffer): Promise<GoodKey> {
+  #lookUp(name: string, keyHash: Buffer): Promise<ValidKey> {
     let isWanted = true;
     const answer = withRetries(
       () => authenticateKey(this.sql, keyHash),
@@ -51,6 +51,6 @@ export class KeyCheck {
         return allowance;
       })
       .finally(() => this.#lookups.delete(name));
-    return within(this.answerMsMax, cached).finally(() => (isWanted = false));
+    return withTimeout(this.answerMsMax, cached).finally(() => (isWanted = false));
   }
 }

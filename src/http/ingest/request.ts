@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import type { Logger } from "pino";
 import { isDiskFull } from "../../db/sqlstate.js";
-import type { Allowance, GoodKey, IngestFailure } from "../../db/api/ingestion.js";
+import type { Allowance, ValidKey, IngestFailure } from "../../db/api/ingestion.js";
 import type { ProcessMetrics } from "../../metrics/process-metrics.js";
 import { ApiError, refusal } from "../errors.js";
 import { bearerToken, hashCredential } from "../request/credentials.js";
@@ -14,7 +14,7 @@ export type IngestBackend = Pick<Ingestor, "batch" | "single" | "trackingModel">
 export interface IngestDeps {
   backend: IngestBackend;
   /** Refuses an invalid key before the body is read; in the service it is KeyCheck.require. */
-  requireKey: (keyHash: Buffer) => Promise<GoodKey>;
+  requireKey: (keyHash: Buffer) => Promise<ValidKey>;
   log: Logger;
   /** Counts accepted operations and refused requests. */
   outcomes?: Pick<ProcessMetrics, "accepted" | "refused">;

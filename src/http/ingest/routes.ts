@@ -1,5 +1,5 @@
 import type { Context } from "koa";
-import type { GoodKey } from "../../db/api/ingestion.js";
+import type { ValidKey } from "../../db/api/ingestion.js";
 import {
   BATCH_BYTES_MAX,
   SINGLE_BYTES_MAX,
@@ -9,11 +9,11 @@ import {
 import { heldBody } from "../request/body-budget.js";
 import { ClientGoneError, readJsonBody, readJsonText, type JsonBody } from "../request/body.js";
 import { toApiError } from "../errors.js";
-import { atOnce, largeBodies } from "../request/large-bodies.js";
-import { parseJson, READ_AT_ONCE } from "../request/parse-json.js";
-import { noteInLog } from "../middleware/request-log.js";
+import { parsedInline, largeBodies } from "../request/large-bodies.js";
+import { parseJson, EVENT_LOOP_LIMITS } from "../request/parse-json.js";
+import { addToLogLine } from "../middleware/request-log.js";
 import type { Route } from "../route.js";
-import { refuse } from "./send-batch.js";
+import { throwProblem } from "./send-batch.js";
 import { TRACKING_PATHS } from "../request/tracking-calls.js";
 import { acceptCalls } from "./tracking.js";
 import { explainRefusal, ingestError, type IngestDeps, logWarnings, requireApiKey, showAllowance } from "./request.js";
@@ -44,14 +44,14 @@ export function ingestRoutes(deps: IngestDeps): Route[] {
 async function acceptSingle(ctx: Context, { backend, requireKey, log, outcomes }: IngestDeps): Promise<void> {
   const { holder, allowance } = await requireApiKey(ctx, requireKey);
   const text = await readJsonText(ctx, SINGLE_BYTES_MAX);
-  refuse(singleRequestProblem(parseJson(text), text));
+  throwProblem(singleRequestProblem(parseJson(text), text));
   const answer = await backend.single(holder, text, heldBody(ctx)).catch(explainRefusal(ctx, allowance));
   showAllowance(ctx, allowance, answer);
   const { outcome, warning } = answer;
   if (!("eventId" in outcome)) throw ingestError(outcome);
   outcomes?.accepted(1, outcome.duplicate ? 1 : 0);
   if (warning) logWarnings(log, ctx, { 0: warning });
-  noteInLog(ctx, { operations: 1 });
+  addToLogLine(ctx, { operations: 1 });
   ctx.status = 202;
   const { eventId, duplicate, quarantined } = outcome;
   ctx.body = { eventId, accepted: true, queued: true, duplicate, quarantined };
@@ -64,7 +64,7 @@ async function acceptBatch(ctx: Context, { backend, requireKey, log, outcomes }:
   showAllowance(ctx, allowance, answer);
   outcomes?.accepted(answer.accepted, answer.repeated);
   logWarnings(log, ctx, answer.warnings);
-  noteInLog(ctx, { operations: answer.accepted });
+  addToLogLine(ctx, { operations: answer.accepted });
   ctx.status = 202;
   // JSON leaves out `quarantined` if it is undefined.
   const violations = Object.entries(answer.quarantined ?? {}).map(([index, violation]) => ({
@@ -76,8 +76,9 @@ async function acceptBatch(ctx: Context, { backend, requireKey, log, outcomes }:
 }
 
 /** Reads and validates a batch. */
-async function readBatch(ctx: Context, { organizationId }: GoodKey): Promise<JsonBody> {
-  const body = await readJsonBody(ctx, BATCH_BYTES_MAX, READ_AT_ONCE.bytesMax);
-  if (typeof body === "string" && atOnce(body, (value) => refuse(batchRequestProblem(value, body)))) return body;
+async function readBatch(ctx: Context, { organizationId }: ValidKey): Promise<JsonBody> {
+  const body = await readJsonBody(ctx, BATCH_BYTES_MAX, EVENT_LOOP_LIMITS.bytesMax);
+  if (typeof body === "string" && parsedInline(body, (value) => throwProblem(batchRequestProblem(value, body))))
+    return body;
   return largeBodies(ctx).run(organizationId, "checkBatch", body, (pieces) => pieces);
 }

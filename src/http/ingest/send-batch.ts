@@ -7,7 +7,7 @@ import { BATCH_MAX, DOCUMENT_BYTES_MAX } from "../../ingestion/shape.js";
 import { ApiError } from "../errors.js";
 import type { Bytes } from "../request/body.js";
 import { countJson, type JsonLimits } from "../request/json-limits.js";
-import { decodeText, PARSER_LIMITS, parseCounted, limitRefusal } from "../request/parse-json.js";
+import { decodeText, PARSER_LIMITS, parseChecked, limitRefusal } from "../request/parse-json.js";
 
 /** Limits that no acceptable batch exceeds. */
 const LIMITS: JsonLimits = {
@@ -26,14 +26,14 @@ export function checkBatch(pieces: Bytes): Bytes {
   const unparsable = countJson(text, PARSER_LIMITS).exceeded;
   if (unparsable !== null) throw limitRefusal(unparsable, PARSER_LIMITS);
   const { exceeded } = countJson(text, LIMITS);
-  if (exceeded?.limit === "itemsMax" && exceeded.path === "events") refuse(tooManyOperations());
+  if (exceeded?.limit === "itemsMax" && exceeded.path === "events") throwProblem(tooManyOperations());
   if (exceeded !== null) throw limitRefusal(exceeded, LIMITS);
-  refuse(batchRequestProblem(parseCounted(text), text));
+  throwProblem(batchRequestProblem(parseChecked(text), text));
   return pieces;
 }
 
 /** Throws the problem of a request, if it has one. */
-export function refuse(problem: RequestProblem | null): void {
+export function throwProblem(problem: RequestProblem | null): void {
   if (problem === null) return;
   const { code, ...detail } = problem;
   throw new ApiError(400, code, detail);

@@ -4,7 +4,7 @@ import { isBadValue } from "../../db/sqlstate.js";
 import { elementOf, elementText, mapCall, type TrackingProblem, UNSTORABLE } from "../../ingestion/tracking.js";
 import { BATCH_MAX } from "../../ingestion/shape.js";
 import { ApiError } from "../errors.js";
-import { noteInLog } from "../middleware/request-log.js";
+import { addToLogLine } from "../middleware/request-log.js";
 import { heldBody } from "../request/body-budget.js";
 import { basicUser } from "../request/credentials.js";
 import { answerCalls, type CallType, readCalls, type RefusedCall } from "../request/tracking-calls.js";
@@ -62,7 +62,7 @@ export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType
       if (code !== "IDEMPOTENCY_CONFLICT") refused.push({ index: part[Number(position)]!.index, code, message });
     }
   }
-  noteInLog(ctx, { operations: pending.length });
+  addToLogLine(ctx, { operations: pending.length });
   logRefused(ctx, deps, refused);
   answerCalls(ctx, type, quarantined, refused);
 }

@@ -2,7 +2,7 @@ import type Router from "@koa/router";
 import type { Context, Middleware, Next } from "koa";
 import { ApiError, type DocsUrl, type ErrorEnvelope, renderError, toApiError } from "../errors.js";
 import { ClientGoneError } from "../request/body.js";
-import { noteInLog } from "./request-log.js";
+import { addToLogLine } from "./request-log.js";
 
 /** Refuses requests that matched no route: 404 for an unknown path, 405 for a method that the path does not have. */
 export function refuseUnmatched(router: Router) {
@@ -26,7 +26,7 @@ export function handleErrors(docsUrl?: DocsUrl, renderPage?: RenderError): Middl
     const requestId = ctx.state["requestId"] as string;
     ctx.state["envelopeOf"] = (error: unknown) => {
       const answer = toApiError(error);
-      noteInLog(ctx, { failure: answer });
+      addToLogLine(ctx, { failure: answer });
       return renderError(answer, requestId, docsUrl);
     };
     try {
@@ -35,8 +35,8 @@ export function handleErrors(docsUrl?: DocsUrl, renderPage?: RenderError): Middl
       const answer = toApiError(error);
       const isClientGone = error instanceof ClientGoneError;
       // A failure of the service is logged even if the client has disconnected.
-      if (!isClientGone) noteInLog(ctx, { failure: answer });
-      if (isClientGone || ctx.req.socket.destroyed) noteInLog(ctx, { clientGone: true });
+      if (!isClientGone) addToLogLine(ctx, { failure: answer });
+      if (isClientGone || ctx.req.socket.destroyed) addToLogLine(ctx, { clientGone: true });
       else if (renderPage !== undefined && isVisit(ctx)) renderPage(ctx, answer);
       else {
         ctx.status = answer.status;

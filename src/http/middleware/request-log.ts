@@ -1,7 +1,7 @@
 import { Stream } from "node:stream";
 import type { Context, Middleware, Next } from "koa";
 import type { Logger } from "pino";
-import { refusedMidway } from "../client-error.js";
+import { earlyRefusal } from "../client-error.js";
 import { isRefusal } from "../../db/sqlstate.js";
 import type { ApiError } from "../errors.js";
 
@@ -47,7 +47,7 @@ export function logRequests(log: Logger): Middleware {
 }
 
 /** Records something for the request's log line. It does not influence the answer. */
-export function noteInLog(ctx: Context, noted: Logged): void {
+export function addToLogLine(ctx: Context, noted: Logged): void {
   Object.assign(loggedOf(ctx), noted);
 }
 
@@ -59,7 +59,7 @@ function loggedOf({ state }: Context): Logged {
 function writeLine(log: Logger, plain: Logger, ctx: Context, ms: number): void {
   const { operations, ...logged } = loggedOf(ctx);
   // `midway` is what the client received, whatever the application was about to answer; but a failure of the service takes precedence.
-  const midway = refusedMidway(ctx.req);
+  const midway = earlyRefusal(ctx.req);
   const failure = (logged.failure?.status ?? 0) >= 500 ? logged.failure : (midway ?? logged.failure);
   const clientGone = (midway === undefined && (logged.clientGone || ctx.req.socket.destroyed)) || undefined;
   const fields = {

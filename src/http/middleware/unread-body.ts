@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context, Next } from "koa";
-import { bodyIsHeldBack, isStopping } from "../server.js";
+import { awaitsContinue, isStopping } from "../server.js";
 
 const MIB = 1024 * 1024;
 const DISCARDED_BYTES_MAX = 128 * MIB;
@@ -20,7 +20,7 @@ export async function discardUnread(ctx: Context, next: Next): Promise<void> {
 
 /** Whether unread bytes must be discarded here. Node.js itself discards a body of which nothing was read, but only if the connection stays open. */
 function isInTheWay(request: IncomingMessage, { shouldKeepAlive }: ServerResponse): boolean {
-  if (request.destroyed || request.readableEnded || bodyIsHeldBack(request)) return false;
+  if (request.destroyed || request.readableEnded || awaitsContinue(request)) return false;
   return request.readableDidRead || (!request.complete && (!shouldKeepAlive || isStopping(request)));
 }
 

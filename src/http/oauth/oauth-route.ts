@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import type { Sql } from "postgres";
 import { ApiError, toApiError } from "../errors.js";
-import { noteInLog } from "../middleware/request-log.js";
+import { addToLogLine } from "../middleware/request-log.js";
 import { ClientGoneError } from "../request/body.js";
 import { readForm } from "../request/form.js";
 import type { Route } from "../route.js";
@@ -67,7 +67,7 @@ export function oauthRoute<const Parameter extends string = never>(
         if (error instanceof ClientGoneError) throw error;
         const failure =
           error instanceof OAuthError ? new ApiError(error.status, error.error, { cause: error }) : toApiError(error);
-        noteInLog(ctx, { failure });
+        addToLogLine(ctx, { failure });
         renderOAuthError(ctx, error);
       }
     },

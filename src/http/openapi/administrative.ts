@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { TObject, TSchema } from "typebox";
 import { PROJECT_ROOT } from "../../db/migrate/files.js";
 import { csvColumns } from "../csv.js";
-import { needsMembers } from "../request/shapes.js";
+import { hasRequiredMembers } from "../request/shapes.js";
 import { type Description, type Endpoint, type JsonSchema, REQUEST_ID, type RequestParameter } from "./endpoint.js";
 import { ANY_SERVED, ANY_WITH_BODY, mergeRefusals, type Refusals } from "./refusals.js";
 
@@ -136,7 +136,7 @@ export function administrativeEndpoint(to: Description, route: Declaration): End
     tag: tagOf(path),
     security: organization === false ? ["session"] : ["session", "organization"],
     parameters: [REQUEST_ID, ...parameters, ...fromQuery, ...fromHeaders],
-    body: body && { schema: body.schema, required: needsMembers(body.schema) },
+    body: body && { schema: body.schema, required: hasRequiredMembers(body.schema) },
     answers: Object.fromEntries(described),
     refusals: refusalsOf(route),
   });

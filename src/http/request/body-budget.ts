@@ -1,5 +1,5 @@
 import type { Context, Middleware, Next } from "koa";
-import { clientNetwork, clientOf } from "./client-address.js";
+import { clientNetwork, clientKey } from "./client-address.js";
 import { ApiError } from "../errors.js";
 
 /**
@@ -66,7 +66,7 @@ export class HeldBody {
   /** Determined when a body arrives, because most requests have none. */
   get #client(): Client {
     return (this.#cachedClient ??= {
-      credential: `by ${clientOf(this.ctx)}`,
+      credential: `by ${clientKey(this.ctx)}`,
       network: `from ${clientNetwork(this.ctx)}`,
     });
   }

@@ -5,7 +5,7 @@ import type { Context } from "koa";
 import { heldBody, type HeldBody } from "./body-budget.js";
 import { ApiError } from "../errors.js";
 import { decodeText, malformed } from "./parse-json.js";
-import { askForBody, watchRate } from "../server.js";
+import { sendContinue, watchBodyRate } from "../server.js";
 
 const UTF_8 = /^utf-?8$/i;
 
@@ -69,7 +69,7 @@ async function readPieces(ctx: Context, kind: TextKind, bytesMax: number): Promi
     const declared = Number(ctx.get("Content-Length") || 0);
     if (declared > bytesMax) throw tooLarge(limits);
     limits.held?.require(declared);
-    askForBody(ctx.req, ctx.res);
+    sendContinue(ctx.req, ctx.res);
     if (limits.gzip) return await gunzip(ctx.req, limits);
     return await collect(ctx.req, ctx.req, limits).catch((error: unknown) => {
       // A request's own errors are all due to its connection.
@@ -138,7 +138,7 @@ function collect(request: IncomingMessage, stream: Readable, limits: Limits): Pr
     const onEnd = (): void => finish(() => resolve(pieces.all()));
     const onError = (error: Error): void => finish(() => reject(error));
     const onClose = (): void => finish(() => reject(new ClientGoneError("the request ended before its body")));
-    const stopWatching = watchRate(request, onSlow);
+    const stopWatching = watchBodyRate(request, onSlow);
     stream.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
   });
 }

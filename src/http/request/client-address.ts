@@ -22,12 +22,12 @@ export function clientNetwork(ctx: Context): string {
 }
 
 /** The network of one subscriber: an IPv4 address itself, or the network of an IPv6 address. Any other text is returned unchanged. */
-export function networkOf(address: string): string {
+export function subscriberNetwork(address: string): string {
   return ipaddr.isValid(address) ? subscriberOf(parse(address)) : address;
 }
 
 /** The key under which a request is counted: its credential, or its network if it has none. */
-export function clientOf(ctx: Context): string {
+export function clientKey(ctx: Context): string {
   return bearerToken(ctx) ?? clientNetwork(ctx);
 }
 

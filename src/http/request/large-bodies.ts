@@ -5,23 +5,23 @@ import type { Bytes, JsonBody } from "./body.js";
 import { ComputeThread } from "../compute/compute-thread.js";
 import type { JobInput, JobName, JobOutput } from "../compute/jobs.js";
 import { countJson, type JsonLimits } from "./json-limits.js";
-import { PARSER_LIMITS, parseCounted, READ_AT_ONCE, limitRefusal } from "./parse-json.js";
+import { PARSER_LIMITS, parseChecked, EVENT_LOOP_LIMITS, limitRefusal } from "./parse-json.js";
 
-const AT_ONCE: JsonLimits = { ...PARSER_LIMITS, valuesMax: READ_AT_ONCE.valuesMax };
+const AT_ONCE: JsonLimits = { ...PARSER_LIMITS, valuesMax: EVENT_LOOP_LIMITS.valuesMax };
 
 /** Parses a text, passes its value to `read` and returns true; returns false if that would block the event loop for too long. */
-export function atOnce(text: string, read: (value: unknown) => void): boolean {
+export function parsedInline(text: string, read: (value: unknown) => void): boolean {
   const { values, exceeded } = countJson(text, AT_ONCE);
   if (exceeded?.limit === "valuesMax") return false;
   if (exceeded !== null) throw limitRefusal(exceeded, AT_ONCE);
-  if (values > READ_AT_ONCE.unusualNumbersMax && hasManyUnusualNumbers(text)) return false;
-  read(parseCounted(text));
+  if (values > EVENT_LOOP_LIMITS.unusualNumbersMax && hasManyUnusualNumbers(text)) return false;
+  read(parseChecked(text));
   return true;
 }
 
 function hasManyUnusualNumbers(text: string): boolean {
   const numbers = unusualNumbers(text);
-  for (let count = 0; count <= READ_AT_ONCE.unusualNumbersMax; count++) if (numbers.next().done) return false;
+  for (let count = 0; count <= EVENT_LOOP_LIMITS.unusualNumbersMax; count++) if (numbers.next().done) return false;
   return true;
 }
 

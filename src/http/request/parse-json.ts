@@ -118,20 +118,20 @@ export const PARSER_LIMITS: JsonLimits = {
  * Limits of what is parsed in the event loop: about ten milliseconds of work at most. Ordinary requests are far below; a batch of a thousand
  * events has about ten thousand values. A number whose length has to be determined takes ten times as long as another value.
  */
-export const READ_AT_ONCE = { bytesMax: 512 * 1024, valuesMax: 50_000, unusualNumbersMax: 5_000 };
+export const EVENT_LOOP_LIMITS = { bytesMax: 512 * 1024, valuesMax: 50_000, unusualNumbersMax: 5_000 };
 
 /** Parses a JSON text. Throws MALFORMED_JSON with the mistake and its place, or the `limitRefusal` of an exceeded limit. */
 export function parseJson(text: string, limits: JsonLimits = PARSER_LIMITS): unknown {
   const { exceeded } = countJson(text, limits);
   if (exceeded !== null) throw limitRefusal(exceeded, limits);
-  return parseCounted(text);
+  return parseChecked(text);
 }
 
 /** The longest text that is scanned for its mistake: that takes up to a tenth of a second per mebibyte and blocks the event loop. */
 const SCANNED_LENGTH_MAX = 4 * 1024 * 1024;
 
 /** As `parseJson`, for a text that was already counted. */
-export function parseCounted(text: string): unknown {
+export function parseChecked(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

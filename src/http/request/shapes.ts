@@ -106,7 +106,7 @@ function join(path: string, part: string): string {
 }
 
 /** Whether objects of this schema need members, so that `{}` is not one. */
-export function needsMembers(schema: TSchema): boolean {
+export function hasRequiredMembers(schema: TSchema): boolean {
   const { properties, required = [], minProperties = 0 } = schema as Partial<TObject & TObjectOptions>;
   return properties === undefined || required.length > 0 || minProperties > 0;
 }

@@ -3,7 +3,7 @@ import type { Context } from "koa";
 import { SINGLE_BYTES_MAX } from "../../ingestion/request.js";
 import { ApiError, invalidField } from "../errors.js";
 import { readText } from "./body.js";
-import { malformed, PARSER_LIMITS, parseJson, READ_AT_ONCE } from "./parse-json.js";
+import { malformed, PARSER_LIMITS, parseJson, EVENT_LOOP_LIMITS } from "./parse-json.js";
 
 /** The paths of Segment's tracking API, each with the type of its calls; calls of a batch have a type of their own. */
 export const TRACKING_PATHS = [
@@ -26,7 +26,7 @@ export interface RefusedCall {
 }
 
 /** Calls are mapped in the event loop, so a body may have only as many values as one that is parsed there. */
-const LIMITS = { ...PARSER_LIMITS, valuesMax: READ_AT_ONCE.valuesMax };
+const LIMITS = { ...PARSER_LIMITS, valuesMax: EVENT_LOOP_LIMITS.valuesMax };
 
 /** An SDK that compresses sends `application/x-www-form-urlencoded`. Accepting that is safe, because the key is in a header that no form sends. */
 const JSON_OF_ANY_TYPE = {

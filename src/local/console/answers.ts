@@ -1,4 +1,4 @@
-import type { Ask, Answers, Of, Question, ServiceQuestion } from "../../console/source.js";
+import type { ApiQuery, Answers, QuestionParams, Question, ServiceQuestion } from "../../console/source.js";
 import type { Effect, Operation, StateDocument } from "../../engine/index.js";
 import type { DueCustomer, HistoryEntry, ListedCustomer, ListedSignal, ListPage } from "../../http/admin/answers.js";
 import { ApiError, invalidField } from "../../http/errors.js";
@@ -20,7 +20,7 @@ import {
   pastInstant,
   requireKnown,
   statesOf,
-  type Stand,
+  type PopulationView,
 } from "./stand.js";
 import { localTrends } from "./trends.js";
 
@@ -28,27 +28,27 @@ const WEEK_MS = 7 * 86_400_000;
 /** A customer whose timer is overdue for longer than this is waiting for the settle rule; the same as in svc_api.list_due_customers. */
 const FIRING_MS = 10_000;
 
-interface Customer extends Stand {
+interface Customer extends PopulationView {
   customerId: string;
   state: StateDocument;
 }
 
 /** Answers the questions of console pages from the engine in memory. @param at the instant to show; null for the present */
-export function localAsk(engine: LocalEngine, at: number | null): Ask {
-  const standAt = (instant: number | null): Stand =>
+export function localAsk(engine: LocalEngine, at: number | null): ApiQuery {
+  const standAt = (instant: number | null): PopulationView =>
     instant === null
       ? { engine, population: engine.population, now: engine.clock.now() }
       : { engine, population: engine.populationAt(instant), now: instant };
   const stand = standAt(at);
   const { environment } = engine;
-  const ofCustomer = (of: Of): Customer => {
+  const ofCustomer = (of: QuestionParams): Customer => {
     const own = of["at"] === undefined ? stand : standAt(pastInstant(of["at"], "at", stand.now));
     const customerId = of["customerId"] ?? "";
     const state = engine.document(customerId, own.population);
     if (state === undefined) throw new ApiError(404, "CUSTOMER_NOT_FOUND");
     return { ...own, customerId, state };
   };
-  const answers: { [Name in Exclude<Question, ServiceQuestion>]: (of: Of) => Answers[Name] } = {
+  const answers: { [Name in Exclude<Question, ServiceQuestion>]: (of: QuestionParams) => Answers[Name] } = {
     customers: (of) => customers(stand, of),
     "customers/:customerId": (of) => {
       const { state, now } = ofCustomer(of);
@@ -112,7 +112,7 @@ function textsOf({ traits }: StateDocument, names: readonly string[]): Record<st
   );
 }
 
-function customers(stand: Stand, of: Of): ListPage<ListedCustomer> {
+function customers(stand: PopulationView, of: QuestionParams): ListPage<ListedCustomer> {
   const { engine, now } = stand;
   const { inactive } = of;
   if (inactive !== undefined && !isDuration(inactive)) {
@@ -134,7 +134,7 @@ function customers(stand: Stand, of: Of): ListPage<ListedCustomer> {
   return { ...page, data: page.data.map((state) => listed(stand, state)) };
 }
 
-function filterOf(of: Of): (state: StateDocument) => boolean {
+function filterOf(of: QuestionParams): (state: StateDocument) => boolean {
   const { lifecycle, segment, health, signal } = of;
   const search = of["search"]?.toLowerCase();
   const traits = [...memberTexts(of["traits"] ?? "{}")];
@@ -170,7 +170,7 @@ function contains(held: unknown, wanted: unknown): boolean {
   return Object.entries(wanted).every(([name, value]) => contains((held as Record<string, unknown>)[name], value));
 }
 
-function listed({ population, now }: Stand, state: StateDocument): ListedCustomer {
+function listed({ population, now }: PopulationView, state: StateDocument): ListedCustomer {
   const { customerId, createdAt, lastEventAt, lifecycle, lifecycleEnteredAt, segments, health, journeys, signals } =
     state;
   const weekAgo = scoresOf(population.effects(customerId)).findLast(({ at }) => at <= now - WEEK_MS);
@@ -188,7 +188,7 @@ function scores({ population, customerId }: Customer) {
 }
 
 /** Customers with timers, by when these may fire. While timers of held customers are overdue, they are shown at the end of the hold. */
-function dueCustomers(stand: Stand): DueCustomer[] {
+function dueCustomers(stand: PopulationView): DueCustomer[] {
   const due = statesOf(stand).flatMap(({ customerId, lifecycle, nextDueAt }) => {
     if (nextDueAt === null) return [];
     const heldUntil = stand.population.customer(customerId)!.heldUntil ?? -Infinity;
@@ -204,7 +204,7 @@ function dueCustomers(stand: Stand): DueCustomer[] {
 }
 
 /** The raised signals, the latest first; filtered by signal, severity and `since`. */
-function raisedSignals(stand: Stand, of: Of): ListPage<ListedSignal> {
+function raisedSignals(stand: PopulationView, of: QuestionParams): ListPage<ListedSignal> {
   const { signal, severity } = of;
   const since = earliestOf(stand, of);
   const raised = statesOf(stand).flatMap(({ customerId, signals }) => signals.map((each) => ({ customerId, ...each })));
@@ -227,7 +227,7 @@ function raisedSignals(stand: Stand, of: Of): ListPage<ListedSignal> {
 const KINDS: readonly HistoryEntry["kind"][] = ["event", "traits", "transition", "score", "rule", "emission"];
 
 /** The history of a customer, the newest entry first. */
-function history({ engine, population, customerId, now }: Customer, of: Of): HistoryEntry[] {
+function history({ engine, population, customerId, now }: Customer, of: QuestionParams): HistoryEntry[] {
   const kinds = of["kinds"]?.split(",") ?? KINDS;
   const entries = [
     ...engine.operationsOf(customerId, now).map(operationEntry),

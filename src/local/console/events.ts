@@ -1,13 +1,13 @@
-import type { Of, Violation } from "../../console/source.js";
+import type { QuestionParams, Violation } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
 import type { EmissionDetail, Event, ListedEmission, RuleExecution } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { eventDiagnostics, traitDiagnostics } from "../../model/payload.js";
 import { ruleRuns } from "./rule-executions.js";
-import { compareTexts, earliestOf, isoTime, type Stand } from "./stand.js";
+import { compareTexts, earliestOf, isoTime, type PopulationView } from "./stand.js";
 
 /** Events, the newest occurrence first. Accepted events are evaluated at once, except for those in the future, which are pending. */
-export function listedEvents(stand: Stand, of: Of): Event[] {
+export function listedEvents(stand: PopulationView, of: QuestionParams): Event[] {
   const { engine, population, now } = stand;
   const { customer, type, status } = of;
   const since = earliestOf(stand, of);
@@ -29,14 +29,14 @@ export function listedEvents(stand: Stand, of: Of): Event[] {
 }
 
 /** @throws {ApiError} 404 */
-export function eventOf(stand: Stand, eventId: string | undefined): Event {
+export function eventOf(stand: PopulationView, eventId: string | undefined): Event {
   const event = listedEvents(stand, {}).find((each) => each.eventId === eventId);
   if (event !== undefined) return event;
   throw new ApiError(404, "EVENT_NOT_FOUND", { message: `There is no event "${eventId ?? ""}".` });
 }
 
 /** Violations of the present model's schemas by the accepted operations, by event, code and path. */
-export function violationsOf({ engine, now }: Stand): Violation[] {
+export function violationsOf({ engine, now }: PopulationView): Violation[] {
   const violations = new Map<string, Violation>();
   for (const { customerId, operation } of engine.operations(now)) {
     const isEvent = operation.kind === "track";
@@ -56,7 +56,7 @@ export function violationsOf({ engine, now }: Stand): Violation[] {
 }
 
 /** The emissions of all customers, the latest first. */
-export function emissionsOf(stand: Stand, of: Of): ListedEmission[] {
+export function emissionsOf(stand: PopulationView, of: QuestionParams): ListedEmission[] {
   const { population } = stand;
   const { customer, eventType, source } = of;
   const since = earliestOf(stand, of);
@@ -74,7 +74,7 @@ export function emissionsOf(stand: Stand, of: Of): ListedEmission[] {
 }
 
 /** @throws {ApiError} 404 */
-export function emissionOf(stand: Stand, id: string | undefined): EmissionDetail {
+export function emissionOf(stand: PopulationView, id: string | undefined): EmissionDetail {
   const emission = emissionsOf(stand, {}).find((each) => each.id === id);
   if (emission === undefined) {
     throw new ApiError(404, "EMISSION_NOT_FOUND", { message: `There is no emission "${id ?? ""}".` });

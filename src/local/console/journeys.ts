@@ -1,14 +1,14 @@
-import type { Of } from "../../console/source.js";
+import type { QuestionParams } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
 import type { JourneyCounts, JourneyTimes, ListedRun } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import { earliestOf, isoTime, quartilesOf, type Stand } from "./stand.js";
+import { earliestOf, isoTime, quartilesOf, type PopulationView } from "./stand.js";
 
 type Run = Extract<Effect, { kind: "journey" }>["run"];
 type RunOf = Run & { customerId: string; journeyId: string };
 
 /** The present state of journeys' runs, by customer, without those that began before `since`. */
-function runsOf(stand: Stand, of: Of): RunOf[] {
+function runsOf(stand: PopulationView, of: QuestionParams): RunOf[] {
   const { population } = stand;
   const from = earliestOf(stand, of);
   const runs = new Map<string, RunOf>();
@@ -23,7 +23,7 @@ function runsOf(stand: Stand, of: Of): RunOf[] {
 }
 
 /** The counts of all journeys of the model. */
-export function localJourneys(stand: Stand, of: Of): { journeys: JourneyCounts[] } {
+export function localJourneys(stand: PopulationView, of: QuestionParams): { journeys: JourneyCounts[] } {
   const runs = runsOf(stand, of);
   const counts = stand.engine.snapshot.journeys.map(({ id, steps }) => {
     const own = runs.filter(({ journeyId }) => journeyId === id);
@@ -45,7 +45,7 @@ export function localJourneys(stand: Stand, of: Of): { journeys: JourneyCounts[]
 }
 
 /** How long the steps of a journey took, over all runs. */
-export function localJourneyTimes(stand: Stand, of: Of): JourneyTimes {
+export function localJourneyTimes(stand: PopulationView, of: QuestionParams): JourneyTimes {
   const steps = stepsOf(stand, of);
   const since = earliestOf(stand, of);
   const runs = runsOf(stand, of).filter(({ journeyId }) => journeyId === of["journeyId"]);
@@ -77,7 +77,7 @@ export function localJourneyTimes(stand: Stand, of: Of): JourneyTimes {
 }
 
 /** The runs of a journey, filtered as the service does. */
-export function localJourneyRuns(stand: Stand, of: Of): ListedRun[] {
+export function localJourneyRuns(stand: PopulationView, of: QuestionParams): ListedRun[] {
   const { journeyId, status, step, completed } = of;
   stepsOf(stand, of);
   return runsOf(stand, of)
@@ -93,7 +93,7 @@ export function localJourneyRuns(stand: Stand, of: Of): ListedRun[] {
 }
 
 /** The steps of a journey in the author's order. Throws JOURNEY_NOT_FOUND. */
-function stepsOf({ engine }: Stand, { journeyId = "" }: Of): string[] {
+function stepsOf({ engine }: PopulationView, { journeyId = "" }: QuestionParams): string[] {
   const journey = engine.snapshot.journeys.find(({ id }) => id === journeyId);
   if (journey !== undefined) return journey.steps.map(({ id }) => id);
   throw new ApiError(404, "JOURNEY_NOT_FOUND", { message: `There is no journey "${journeyId}" in the model.` });

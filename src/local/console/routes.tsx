@@ -9,7 +9,7 @@ import { invalidField } from "../../http/errors.js";
 import { readForm } from "../../http/request/form.js";
 import { moveClock } from "../clock.js";
 import type { LocalEngine } from "../engine.js";
-import { note } from "../report.js";
+import { addToReport } from "../report.js";
 import { localAsk } from "./answers.js";
 
 const PAGES = ALL_PAGES.filter(({ inService }) => inService !== true);
@@ -51,7 +51,7 @@ export function addConsole(router: Router, engine: LocalEngine): void {
     viewedAt = target < now ? target : null;
     if (target > now || (advance !== undefined && advance !== "0")) {
       moveClock(engine.clock, advance === undefined ? { to: new Date(target).toISOString() } : { advance });
-      note(ctx, { changes: engine.advance() });
+      addToReport(ctx, { changes: engine.advance() });
     }
     const isPage = PAGES.some(({ path }) => back === path || back.startsWith(`${path}?`));
     seeOther(ctx, isPage ? `/console/${back}` : "/console");

@@ -1,11 +1,11 @@
 import type { RuleResult } from "../../engine/state/types.js";
 import type { Effect } from "../../engine/index.js";
-import type { Of } from "../../console/source.js";
+import type { QuestionParams } from "../../console/source.js";
 import type { ListPage, RuleCounts, RuleExecution } from "../../http/admin/answers.js";
-import { aboutEffect, compareTexts, earliestOf, pageOf, requireKnown, type Stand } from "./stand.js";
+import { aboutEffect, compareTexts, earliestOf, pageOf, requireKnown, type PopulationView } from "./stand.js";
 
 /** The log of rules, newest first; filtered by rule, customer, result and `since`. */
-export function localRuleExecutions(stand: Stand, of: Of): ListPage<RuleExecution> {
+export function localRuleExecutions(stand: PopulationView, of: QuestionParams): ListPage<RuleExecution> {
   const found = runsOf(stand, of).filter(
     ({ ruleId, customerId }) => ruleId === (of["rule"] ?? ruleId) && customerId === (of["customer"] ?? customerId),
   );
@@ -17,7 +17,7 @@ export function localRuleExecutions(stand: Stand, of: Of): ListPage<RuleExecutio
 }
 
 /** How often each rule of the model ran, by result. */
-export function localRuleCounts(stand: Stand, of: Of): { rules: RuleCounts[] } {
+export function localRuleCounts(stand: PopulationView, of: QuestionParams): { rules: RuleCounts[] } {
   const runs = runsOf(stand, { since: "7d", ...of });
   const rules = stand.engine.snapshot.rules.map(({ id: ruleId }) => {
     const count = (wanted: RuleResult) => runs.filter((run) => run.ruleId === ruleId && run.result === wanted).length;
@@ -26,7 +26,7 @@ export function localRuleCounts(stand: Stand, of: Of): { rules: RuleCounts[] } {
   return { rules };
 }
 
-function runsOf(stand: Stand, of: Of): RuleExecution[] {
+function runsOf(stand: PopulationView, of: QuestionParams): RuleExecution[] {
   const { population } = stand;
   const since = earliestOf(stand, of);
   const runs = population.customerIds.flatMap((customerId) =>

@@ -1,13 +1,13 @@
-import type { Of } from "../../console/source.js";
+import type { QuestionParams } from "../../console/source.js";
 import type { StateDocument } from "../../engine/index.js";
 import type { SegmentMembers, SegmentStatistics } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import { isoTime, meanScore, pageOf, statesOf, type Stand } from "./stand.js";
+import { isoTime, meanScore, pageOf, statesOf, type PopulationView } from "./stand.js";
 
 const DAY_MS = 86_400_000;
 
 /** A segment and a page of its members. */
-export function localSegmentMembers(stand: Stand, of: Of): SegmentMembers {
+export function localSegmentMembers(stand: PopulationView, of: QuestionParams): SegmentMembers {
   const { engine, population } = stand;
   const segment = of["segment"] ?? "";
   const members = statesOf(stand).filter(({ segments }) => segments.includes(segment));

@@ -1,4 +1,4 @@
-import type { Of } from "../../console/source.js";
+import type { QuestionParams } from "../../console/source.js";
 import { causeId, type Effect, type StateDocument } from "../../engine/index.js";
 import type { ListPage } from "../../http/admin/answers.js";
 import { invalidField } from "../../http/errors.js";
@@ -9,7 +9,7 @@ import type { LocalEngine } from "../engine.js";
 import type { Population } from "../population.js";
 
 /** Customers at an instant, the present or a past one. */
-export interface Stand {
+export interface PopulationView {
   engine: LocalEngine;
   population: Population;
   now: number;
@@ -18,7 +18,7 @@ export interface Stand {
 export const isoTime = (instant: number) => new Date(instant).toISOString();
 
 /** The states of all customers, by id. */
-export const statesOf = ({ engine, population }: Stand): StateDocument[] =>
+export const statesOf = ({ engine, population }: PopulationView): StateDocument[] =>
   population.customerIds.map((id) => engine.document(id, population)!);
 
 /** The instant, cause and configuration version of an effect. */
@@ -29,7 +29,7 @@ export const aboutEffect = ({ at, cause }: Effect) => ({
 });
 
 /** The instant of `since` in milliseconds since the epoch; -Infinity without it. Throws VALIDATION_ERROR. */
-export function earliestOf({ now }: Stand, { since }: Of): number {
+export function earliestOf({ now }: PopulationView, { since }: QuestionParams): number {
   return since === undefined ? -Infinity : instantOf(since, "since", now).getTime();
 }
 
@@ -48,7 +48,11 @@ const NAMES = {
  * @param kinds the kind of name in each field of the query
  * @throws {ApiError} 400 VALIDATION_ERROR
  */
-export function requireKnown({ snapshot }: LocalEngine, of: Of, kinds: Record<string, keyof typeof NAMES>): void {
+export function requireKnown(
+  { snapshot }: LocalEngine,
+  of: QuestionParams,
+  kinds: Record<string, keyof typeof NAMES>,
+): void {
   for (const [field, kind] of Object.entries(kinds)) {
     const [value, names] = [of[field], NAMES[kind](snapshot)];
     if (value === undefined || names.includes(value)) continue;
@@ -67,7 +71,7 @@ export function compareKeys(a: readonly string[], b: readonly string[]): number 
 }
 
 /** A page of a list; the cursor is the number of items before it. */
-export function pageOf<Item>(items: readonly Item[], { limit = "50", cursor = "0" }: Of): ListPage<Item> {
+export function pageOf<Item>(items: readonly Item[], { limit = "50", cursor = "0" }: QuestionParams): ListPage<Item> {
   const [from, size] = [Number(cursor), Number(limit)];
   if (!/^\d{1,9}$/.test(cursor) || from > items.length) {
     throw invalidField("cursor", cursor, "The cursor is not one of this list.", "Begin with the first page.");

@@ -1,10 +1,10 @@
-import type { Of } from "../../console/source.js";
+import type { QuestionParams } from "../../console/source.js";
 import type { ListedTransition, TransitionTimes } from "../../http/admin/answers.js";
 import { calendarSpan } from "../../http/request/instants.js";
-import { aboutEffect, compareTexts, quartilesOf, requireKnown, type Stand } from "./stand.js";
+import { aboutEffect, compareTexts, quartilesOf, requireKnown, type PopulationView } from "./stand.js";
 
 /** All transitions, the latest first. */
-function transitionsOf({ population }: Stand): ListedTransition[] {
+function transitionsOf({ population }: PopulationView): ListedTransition[] {
   return population.customerIds
     .flatMap((customerId) =>
       population.effects(customerId).flatMap((effect) => {
@@ -17,7 +17,7 @@ function transitionsOf({ population }: Stand): ListedTransition[] {
 }
 
 /** Transitions, filtered by the state they left (empty for no state), the state they entered, and a span of days, if given. */
-export function localTransitions(stand: Stand, of: Of): ListedTransition[] {
+export function localTransitions(stand: PopulationView, of: QuestionParams): ListedTransition[] {
   const { left, entered } = of;
   const { from: first = "", to: last = "9999-12-31" } = calendarSpan(of["from"], of["to"]);
   const found = transitionsOf(stand).filter(
@@ -34,7 +34,7 @@ export function localTransitions(stand: Stand, of: Of): ListedTransition[] {
 }
 
 /** How long customers were in the states that they left. */
-export function localTransitionTimes(stand: Stand): TransitionTimes {
+export function localTransitionTimes(stand: PopulationView): TransitionTimes {
   const all = transitionsOf(stand).toReversed();
   const since = new Map<string, number>();
   const taken = new Map<string, number[]>();

@@ -1,10 +1,10 @@
 import { type Every, EVERY, firstDayOf, lastDayOf } from "../../console/span.js";
-import type { Of } from "../../console/source.js";
+import type { QuestionParams } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
 import type { Trends, TrendSeries } from "../../http/admin/answers.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { calendarDay } from "../../http/request/instants.js";
-import { isoTime, meanScore, type Stand } from "./stand.js";
+import { isoTime, meanScore, type PopulationView } from "./stand.js";
 
 const DAY_MS = 86_400_000;
 const PERIODS_MAX = 1100;
@@ -17,7 +17,7 @@ type What = (typeof WHAT)[number];
 type Named = Omit<TrendSeries, "values">;
 
 /** The development of customers by periods until now, from the effects of evaluation; days begin at 00:00 UTC. Throws VALIDATION_ERROR. */
-export function localTrends(stand: Stand, of: Of): Trends {
+export function localTrends(stand: PopulationView, of: QuestionParams): Trends {
   const what = oneOf(WHAT, of["what"] ?? "lifecycle", "what");
   const every = oneOf(EVERY, of["every"] ?? "day", "every");
   const periods = periodsOf(of, every, stand.now);
@@ -35,7 +35,7 @@ const dayOf = (instant: number) => isoTime(instant).slice(0, 10);
 const nextDay = (day: string) => dayOf(Date.parse(day) + DAY_MS);
 
 /** The first days of the periods, like those of the service. Throws VALIDATION_ERROR. */
-function periodsOf(of: Of, every: Every, now: number): string[] {
+function periodsOf(of: QuestionParams, every: Every, now: number): string[] {
   const today = dayOf(now);
   const [to, from] = [calendarDay(of["to"], "to") ?? today, calendarDay(of["from"], "from")];
   const last = to < today ? to : today;
@@ -64,7 +64,7 @@ function defaultFirst(last: string, every: Every): string {
 
 /** The changes in each period, and the totals at its end, without series that are always 0. */
 function countedSeries(
-  { population, now }: Stand,
+  { population, now }: PopulationView,
   what: What,
   periods: readonly string[],
   every: Every,
@@ -118,7 +118,7 @@ const moves = (of: Omit<Named, "metric">, total: string, amount: 1 | -1, move: s
 ];
 
 /** By the end of each period: the number of customers in each band, and the number, mean and quartiles of all scores. */
-function healthSeries({ population, now }: Stand, periods: readonly string[], every: Every): TrendSeries[] {
+function healthSeries({ population, now }: PopulationView, periods: readonly string[], every: Every): TrendSeries[] {
   const bands = new Map<string, TrendSeries>();
   const scores: number[][] = periods.map(() => []);
   const ends = periods.map((first) => Date.parse(nextDay(lastDayOf(first, every))));

@@ -60,7 +60,7 @@ export function change(
 }
 
 /** Compares a value as a whole: `expiresAfter: 30d → none`. */
-export function compareWhole<V>(label: string, text: (value: V) => string, absent = "none"): Compare<V> {
+export function compareAsText<V>(label: string, text: (value: V) => string, absent = "none"): Compare<V> {
   const shown = (side: Side<V>): string => (side === undefined ? absent : text(side.item));
   return (part, before, after) => [
     change("changed", part, before, after, `${label}: ${shown(before)} → ${shown(after)}`),
@@ -68,7 +68,7 @@ export function compareWhole<V>(label: string, text: (value: V) => string, absen
 }
 
 /** Compares an option that is either true or absent: `repeat: false → true`. */
-export const compareFlag = (label: string): Compare<true> => compareWhole(label, String, "false");
+export const compareFlag = (label: string): Compare<true> => compareAsText(label, String, "false");
 
 /** How each member of an object is compared; null for the member that identifies the object. */
 export type MemberComparers<T> = { readonly [K in keyof T]-?: Compare<NonNullable<T[K]>> | null };

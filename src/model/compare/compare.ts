@@ -11,7 +11,7 @@ import {
   triggerText,
 } from "../snapshot/words.js";
 import type { Change, ChangeSubject, Compare, ComparedPart, MemberComparers, Side } from "./change.js";
-import { change, compareFlag, lists, memberSide, members, records, same, compareWhole } from "./change.js";
+import { change, compareFlag, lists, memberSide, members, records, same, compareAsText } from "./change.js";
 import { compareConditions, filters, measures } from "./conditions.js";
 
 export type { Change } from "./change.js";
@@ -45,7 +45,7 @@ const field: Compare<Node.Field> = (part, before, after) => {
   return [
     ...(typeOf(before!.item) === typeOf(after!.item)
       ? choices(part, choicesOf(before), choicesOf(after))
-      : compareWhole("type", fieldText)(part, before, after)),
+      : compareAsText("type", fieldText)(part, before, after)),
     ...(same(was?.item, is?.item) ? [] : compareFlag("optional")(part, was, is)),
   ];
 };
@@ -97,7 +97,7 @@ const initial: Compare<string> = (_, before, after) => {
   const part = setting("initial");
   if (before === undefined) return [change("added", part, before, after, `initial state: ${after!.item}`)];
   if (after === undefined) return [change("removed", part, before, after, `initial state: ${before.item}`)];
-  return compareWhole("initial state", String)(part, before, after);
+  return compareAsText("initial state", String)(part, before, after);
 };
 
 const lifecycle = members<Node.Lifecycle>({
@@ -121,7 +121,7 @@ const steps = lists<Node.JourneyStep>({
   compare: members<Node.JourneyStep>({
     id: null,
     when: compareConditions("when"),
-    since: compareWhole("since", String),
+    since: compareAsText("since", String),
   }),
   order: { what: "steps" },
 });
@@ -130,7 +130,7 @@ const journeys = parts<Node.Journey>("journey", (journey) => `steps ${journey.st
   start: compareConditions("start"),
   steps,
   anyOrder: compareFlag("anyOrder"),
-  expiresAfter: compareWhole("expiresAfter", String),
+  expiresAfter: compareAsText("expiresAfter", String),
   repeat: compareFlag("repeat"),
 });
 
@@ -146,7 +146,7 @@ const values: Compare<Record<string, number>> = (part, before, after) => {
   return [...names].flatMap((name) => {
     const [older, newer] = [memberSide(before, name), memberSide(after, name)];
     const label = `score of ${JSON.stringify(name)}`;
-    return older?.item === newer?.item ? [] : compareWhole(label, String)(part, older, newer);
+    return older?.item === newer?.item ? [] : compareAsText(label, String)(part, older, newer);
   });
 };
 
@@ -154,21 +154,22 @@ const SCORES: { [K in Node.Score["kind"]]: Compare<Extract<Node.Score, { kind: K
   scale: members({
     kind: null,
     of: measures,
-    from: compareWhole("scale from", String),
-    to: compareWhole("scale to", String),
+    from: compareAsText("scale from", String),
+    to: compareAsText("scale to", String),
   }),
   steps: members({
     kind: null,
     of: measures,
-    steps: compareWhole("steps", stepsText),
-    otherwise: compareWhole("otherwise", String),
+    steps: compareAsText("steps", stepsText),
+    otherwise: compareAsText("otherwise", String),
   }),
-  map: members({ kind: null, trait: compareWhole("trait", String), values }),
+  map: members({ kind: null, trait: compareAsText("trait", String), values }),
 };
 
 const score: Compare<Node.Score> = (part, before, after) => {
   const { kind } = after!.item;
-  const compare = before!.item.kind === kind ? (SCORES[kind] as Compare<Node.Score>) : compareWhole("score", scoreText);
+  const compare =
+    before!.item.kind === kind ? (SCORES[kind] as Compare<Node.Score>) : compareAsText("score", scoreText);
   return compare(part, before, after);
 };
 
@@ -177,16 +178,16 @@ const health = members<Node.Health>({
     "health component",
     (component) => `weight ${component.weight}, ${componentText(component)}`,
     {
-      weight: compareWhole("weight", String),
+      weight: compareAsText("weight", String),
       score,
-      absent: compareWhole("where it is absent", absentText, "0"),
+      absent: compareAsText("where it is absent", absentText, "0"),
     },
   ),
   bands: lists<Node.HealthBand>({
     key: ({ id }) => id,
     part: (id) => setting(`bands.${id}`),
     text: ({ from }) => `from ${from}`,
-    compare: members({ id: null, from: compareWhole("from", String) }),
+    compare: members({ id: null, from: compareAsText("from", String) }),
     order: { what: "bands", part: setting("bands") },
   }),
 });
@@ -194,7 +195,7 @@ const health = members<Node.Health>({
 const triggers: Compare<Node.Trigger> = (part, before, after) => {
   const [was, is] = [before!.item, after!.item];
   if (was.kind !== "event" || is.kind !== "event" || was.of.event !== is.of.event)
-    return compareWhole("on", triggerText)(part, before, after);
+    return compareAsText("on", triggerText)(part, before, after);
   const [older, newer] = [before, after] as Side<typeof was>[];
   return filters(part, memberSide(older, "of"), memberSide(newer, "of"));
 };
@@ -202,33 +203,33 @@ const triggers: Compare<Node.Trigger> = (part, before, after) => {
 const rules = parts<Node.Rule>("rule", ({ on, then }) => `on ${triggerText(on)}: ${actionText(then)}`, {
   on: triggers,
   when: compareConditions("when"),
-  cooldown: compareWhole("cooldown", String),
+  cooldown: compareAsText("cooldown", String),
   once: compareFlag("once"),
-  then: compareWhole("then", actionText),
+  then: compareAsText("then", actionText),
 });
 
 const signalText = ({ severity, when }: Node.Signal): string =>
   `${severity}, ${when === undefined ? "raised by rules" : conditionText(when)}`;
 
 const signals = parts<Node.Signal>("signal", signalText, {
-  severity: compareWhole("severity", String),
-  message: compareWhole("message", quote),
+  severity: compareAsText("severity", String),
+  message: compareAsText("message", quote),
   when: compareConditions("when"),
-  for: compareWhole("for", String),
+  for: compareAsText("for", String),
 });
 
 const shown = members<Node.Display>({
-  name: compareWhole("name", String),
-  owner: compareWhole("owner", String),
-  renewal: compareWhole("renewal", String),
-  show: compareWhole("show", (traits) => traits.join(", ")),
+  name: compareAsText("name", String),
+  owner: compareAsText("owner", String),
+  renewal: compareAsText("renewal", String),
+  show: compareAsText("show", (traits) => traits.join(", ")),
 });
 
 const display: Compare<Node.Display> = (_, before, after) => shown(setting("display"), before, after);
 
 const mapped = members<Node.Tracking>({
-  customer: compareWhole("customer", (ids) => ids.join(", else ")),
-  events: compareWhole("events", (events) => list(Object.entries(events).map(([name, event]) => `${name}: ${event}`))),
+  customer: compareAsText("customer", (ids) => ids.join(", else ")),
+  events: compareAsText("events", (events) => list(Object.entries(events).map(([name, event]) => `${name}: ${event}`))),
 });
 
 const tracking: Compare<Node.Tracking> = (_, before, after) => mapped(setting("tracking"), before, after);
@@ -236,9 +237,9 @@ const tracking: Compare<Node.Tracking> = (_, before, after) => mapped(setting("t
 const snapshots = members<Node.Snapshot>({
   // There is only one format; any other is refused earlier.
   formatVersion: null,
-  strictSchema: compareWhole("strictSchema", String),
+  strictSchema: compareAsText("strictSchema", String),
   onViolation: (_, before, after) =>
-    compareWhole("onViolation", String, "refuse")(setting("onViolation"), before, after),
+    compareAsText("onViolation", String, "refuse")(setting("onViolation"), before, after),
   events,
   traits,
   lifecycle,

@@ -1,6 +1,6 @@
 import { canonicalJson } from "../snapshot/canonical.js";
 import type { Change, Compare, ComparedPart, Side } from "./change.js";
-import { change, memberSide, same, compareWhole } from "./change.js";
+import { change, memberSide, same, compareAsText } from "./change.js";
 import { at, type Placed } from "../snapshot/problem.js";
 import type { Condition, EventSelector, Measure, OccurrenceScope, PropertyCondition } from "../snapshot/types.js";
 import type { Comparison } from "../snapshot/words.js";
@@ -22,7 +22,7 @@ export function compareConditions(label: string): Compare<AnyCondition> {
   return (part, before, after) => {
     if (same(before?.item, after?.item)) return [];
     if (before === undefined || after === undefined || identity(before.item) !== identity(after.item))
-      return compareWhole(label, conditionText)(part, before, after);
+      return compareAsText(label, conditionText)(part, before, after);
     switch (after.item.kind) {
       case "all":
       case "any":
@@ -41,7 +41,7 @@ export function compareConditions(label: string): Compare<AnyCondition> {
 export const measures: Compare<Measure> = (part, before, after) =>
   identity(before!.item) === identity(after!.item)
     ? compareLeaves(part, before!, after!)
-    : compareWhole("measure", measureText)(part, before, after);
+    : compareAsText("measure", measureText)(part, before, after);
 
 /** Compares the filters of two selectors of the same event. */
 export const filters: Compare<EventSelector> = (part, before, after) =>
@@ -66,7 +66,7 @@ function compareGroups(part: ComparedPart, label: string, before: Placed<Group>,
     return match === undefined ? [] : compareConditions("condition")(part, older[match], one);
   });
   if (removed.length === 1 && added.length === 1) {
-    changes.push(...compareWhole("condition", conditionText)(part, removed[0], added[0]));
+    changes.push(...compareAsText("condition", conditionText)(part, removed[0], added[0]));
   } else {
     const message = (one: Placed<AnyCondition>, what: string) => `condition ${what}: ${conditionText(one.item)}`;
     for (const one of added) changes.push(change("changed", part, undefined, one, message(one, "added")));

@@ -3,13 +3,13 @@ import { LIMITS } from "../snapshot/limits.js";
 import { at, list, type Problems, quote } from "../snapshot/problem.js";
 import type * as Node from "../snapshot/types.js";
 import { isCalculated } from "../snapshot/words.js";
-import { checkDuration, refer, requireHealth, requireLifecycle, type Scope } from "./scope.js";
+import { checkDuration, checkReference, requireHealth, requireLifecycle, type Scope } from "./scope.js";
 import {
   choose,
   CONDITIONS,
   fits,
   MEASURES,
-  noneBefore,
+  noPreviousWindow,
   PROPERTY_CONDITIONS,
   SELECTOR,
   SINCE_JOURNEY,
@@ -85,21 +85,21 @@ const CHECKS: { readonly [Kind in Node.Condition["kind"]]: Check<Of<Kind>> } = {
   },
   lifecycle: ({ states }, path, scope) => {
     if (!requireLifecycle(path, scope)) return;
-    states.forEach((state, index) => refer("state", state, at(path, "states", index), scope));
+    states.forEach((state, index) => checkReference("state", state, at(path, "states", index), scope));
   },
-  segment: ({ segment }, path, scope) => refer("segment", segment, at(path, "segment"), scope),
-  journey: ({ journey }, path, scope) => refer("journey", journey, at(path, "journey"), scope),
+  segment: ({ segment }, path, scope) => checkReference("segment", segment, at(path, "segment"), scope),
+  journey: ({ journey }, path, scope) => checkReference("journey", journey, at(path, "journey"), scope),
   journeyStep: ({ journey, step }, path, scope) => {
-    refer("journey", journey, at(path, "journey"), scope);
-    refer("step", step, at(path, "step"), scope, journey);
+    checkReference("journey", journey, at(path, "journey"), scope);
+    checkReference("step", step, at(path, "step"), scope, journey);
   },
   health: ({ component }, path, scope) => {
     if (requireHealth(path, scope) && component !== undefined)
-      refer("component", component, at(path, "component"), scope);
+      checkReference("component", component, at(path, "component"), scope);
   },
   healthBand: ({ bands }, path, scope) => {
     if (requireHealth(path, scope))
-      bands.forEach((band, index) => refer("band", band, at(path, "bands", index), scope));
+      bands.forEach((band, index) => checkReference("band", band, at(path, "bands", index), scope));
   },
 };
 
@@ -143,7 +143,7 @@ function checkOperand(value: unknown, path: string, scope: Scope, depth: number)
 
 /** The declared type of a trait, if known. Reports a trait that does not exist. */
 function traitOf(trait: string, path: string, scope: Scope): Node.Field | undefined {
-  refer("trait", trait, path, scope);
+  checkReference("trait", trait, path, scope);
   return scope.traits?.get(trait);
 }
 
@@ -207,7 +207,7 @@ function checkPrevious(node: Reading & { previous?: true }, path: string, { prob
   if (!node.previous) return;
   const memberPath = at(path, "previous");
   if (node.kind === "aggregate" && (node.function === "min" || node.function === "max"))
-    problems.add(memberPath, "INVALID_SHAPE", noneBefore(`the ${node.function}`));
+    problems.add(memberPath, "INVALID_SHAPE", noPreviousWindow(`the ${node.function}`));
   else if (!("within" in node))
     problems.add(memberPath, "INVALID_SHAPE", `the previous window needs the length of a window ("within")`);
 }
@@ -218,7 +218,7 @@ function checkSince(since: unknown, path: string, scope: Scope): void {
   else if (typeof since !== "object")
     scope.problems.add(path, "INVALID_SHAPE", `must be "state", or an object that names a journey`);
   else if (fits(SINCE_JOURNEY, since, path, scope.problems))
-    refer("journey", (since as { journey: string }).journey, at(path, "journey"), scope);
+    checkReference("journey", (since as { journey: string }).journey, at(path, "journey"), scope);
 }
 
 /** Limits the number with which a distinct count is compared, since a state stores that many values. */
@@ -232,7 +232,7 @@ function checkDistinctCount(value: number, path: string, { problems }: Scope): v
 export function checkSelector(value: unknown, path: string, scope: Scope, depth: number): void {
   if (!fits(SELECTOR, value, path, scope.problems)) return;
   const { event, where } = value as Node.EventSelector;
-  refer("event", event, at(path, "event"), scope);
+  checkReference("event", event, at(path, "event"), scope);
   if (where !== undefined) checkFilter(where, event, at(path, "where"), scope, depth + 1);
 }
 
@@ -252,7 +252,7 @@ function checkFilter(value: unknown, event: string, path: string, scope: Scope, 
 
 /** The declared type of a property, if known. Reports a property that the event does not have. */
 function propertyOf(event: string, property: string, path: string, scope: Scope): Node.Field | undefined {
-  refer("property", property, path, scope, event);
+  checkReference("property", property, path, scope, event);
   return scope.events.get(event)?.get(property);
 }
 

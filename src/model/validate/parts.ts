@@ -22,7 +22,7 @@ import {
   checkName,
   limit,
   readParts,
-  refer,
+  checkReference,
   requireHealth,
   requireLifecycle,
 } from "./scope.js";
@@ -94,7 +94,7 @@ export function readLifecycle(value: unknown, problems: Problems) {
 export function checkLifecycle({ initial, states }: NonNullable<ReturnType<typeof readLifecycle>>, scope: Scope): void {
   const { problems } = scope;
   const seen = new Set<string>();
-  refer("state", initial, "lifecycle.initial", scope);
+  checkReference("state", initial, "lifecycle.initial", scope);
   for (const { item: state, path } of states) {
     const memberPath = at(path, "name");
     checkIdentifier(state.name, memberPath, problems);
@@ -112,7 +112,7 @@ export function checkLifecycle({ initial, states }: NonNullable<ReturnType<typeo
     state.transitions.forEach((transition, index) => {
       const transitionPath = at(path, "transitions", index);
       if (!fits(TRANSITION, transition, transitionPath, problems)) return;
-      refer("state", transition.to, at(transitionPath, "to"), scope);
+      checkReference("state", transition.to, at(transitionPath, "to"), scope);
       checkCondition(transition.when, at(transitionPath, "when"), scope);
     });
   }
@@ -171,14 +171,14 @@ function checkTrigger(value: unknown, path: string, scope: Scope): void {
   const trigger = value as Node.Trigger;
   if ("of" in trigger) checkSelector(trigger.of, at(path, "of"), scope, 0);
   else if ("state" in trigger) {
-    if (requireLifecycle(path, scope)) refer("state", trigger.state, at(path, "state"), scope);
+    if (requireLifecycle(path, scope)) checkReference("state", trigger.state, at(path, "state"), scope);
   } else if ("journey" in trigger) {
-    refer("journey", trigger.journey, at(path, "journey"), scope);
-    if ("step" in trigger) refer("step", trigger.step, at(path, "step"), scope, trigger.journey);
-  } else if ("segment" in trigger) refer("segment", trigger.segment, at(path, "segment"), scope);
+    checkReference("journey", trigger.journey, at(path, "journey"), scope);
+    if ("step" in trigger) checkReference("step", trigger.step, at(path, "step"), scope, trigger.journey);
+  } else if ("segment" in trigger) checkReference("segment", trigger.segment, at(path, "segment"), scope);
   else if ("band" in trigger) {
-    if (requireHealth(path, scope)) refer("band", trigger.band, at(path, "band"), scope);
-  } else if ("signal" in trigger) refer("signal", trigger.signal, at(path, "signal"), scope);
+    if (requireHealth(path, scope)) checkReference("band", trigger.band, at(path, "band"), scope);
+  } else if ("signal" in trigger) checkReference("signal", trigger.signal, at(path, "signal"), scope);
 }
 
 function checkAction(value: unknown, path: string, scope: Scope): void {
@@ -190,13 +190,13 @@ function checkAction(value: unknown, path: string, scope: Scope): void {
     if (action.message !== undefined) checkMessage(action.message, at(path, "message"), scope);
   } else if ("segment" in action) {
     const memberPath = at(path, "segment");
-    refer("segment", action.segment, memberPath, scope);
+    checkReference("segment", action.segment, memberPath, scope);
     if (!scope.segments?.get(action.segment)) return;
     const message = `the segment ${quote(action.segment)} has a condition, which decides who is in it; rules can change only segments without one`;
     problems.add(memberPath, "SEGMENT_HAS_CONDITION", message);
   } else {
     const memberPath = at(path, "signal");
-    refer("signal", action.signal, memberPath, scope);
+    checkReference("signal", action.signal, memberPath, scope);
     if (!scope.signals?.get(action.signal)) return;
     const message = `the signal ${quote(action.signal)} has a condition, which raises and clears it; rules can change only signals without one`;
     problems.add(memberPath, "SIGNAL_HAS_CONDITION", message);
@@ -348,7 +348,7 @@ export function checkDisplay(value: unknown, scope: Scope): void {
   const seen = new Set<string>();
   show.forEach((trait, index) => {
     const memberPath = at("display.show", index);
-    refer("trait", trait, memberPath, scope);
+    checkReference("trait", trait, memberPath, scope);
     if (seen.has(trait)) problems.add(memberPath, "DUPLICATE_TRAIT", `the trait ${quote(trait)} is shown twice`);
     seen.add(trait);
   });
@@ -359,5 +359,6 @@ export function checkTracking(value: unknown, scope: Scope): void {
   if (value === undefined || !fits(TRACKING, value, "tracking", problems)) return;
   const { events } = value as Node.Tracking;
   limit(Object.keys(events).length, LIMITS.events, "tracking.events", problems);
-  for (const [name, event] of Object.entries(events)) refer("event", event, at("tracking.events", name), scope);
+  for (const [name, event] of Object.entries(events))
+    checkReference("event", event, at("tracking.events", name), scope);
 }

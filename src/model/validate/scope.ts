@@ -13,7 +13,7 @@ const STORABLE = "must hold neither the character U+0000 nor half of a surrogate
 
 /** Reports what no part of a snapshot may contain, anywhere: too deep nesting, texts that cannot be stored, and (for callers in the same
  * process) values that JSON cannot represent. After this check, recursion over the value is safe. */
-export function screen(value: unknown, path: string, problems: Problems, depth = 0): void {
+export function checkStorable(value: unknown, path: string, problems: Problems, depth = 0): void {
   if (typeof value === "string") {
     if (NOT_STORABLE.test(value)) problems.add(path, "INVALID_VALUE", `a text ${STORABLE}`);
   } else if (value === null || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) {
@@ -23,12 +23,12 @@ export function screen(value: unknown, path: string, problems: Problems, depth =
   } else if (depth >= LIMITS.nesting) {
     problems.add(path, "TOO_DEEP", `objects and arrays are nested more than ${LIMITS.nesting} deep`);
   } else if (Array.isArray(value)) {
-    value.forEach((item, index) => screen(item, at(path, index), problems, depth + 1));
+    value.forEach((item, index) => checkStorable(item, at(path, index), problems, depth + 1));
   } else {
     for (const [key, member] of Object.entries(value)) {
       const place = at(path, key);
       if (NOT_STORABLE.test(key)) problems.add(place, "INVALID_NAME", `a name ${STORABLE}`);
-      else screen(member, place, problems, depth + 1);
+      else checkStorable(member, place, problems, depth + 1);
     }
   }
 }
@@ -115,7 +115,7 @@ const DECLARED: Readonly<Record<ReferenceKind, Declared>> = {
 };
 
 /** Reports a reference to a name that is not declared, with a suggestion if a declared name is near. */
-export function refer(kind: ReferenceKind, name: string, path: string, scope: Scope, owner = ""): void {
+export function checkReference(kind: ReferenceKind, name: string, path: string, scope: Scope, owner = ""): void {
   const { known, holder } = DECLARED[kind];
   const names = known(scope, owner);
   if (!names || names.has(name)) return;

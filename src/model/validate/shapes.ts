@@ -11,7 +11,7 @@ import { at, list, type Problems } from "../snapshot/problem.js";
 export type Shape = ReturnType<typeof Compile>;
 
 /** The message that a number cannot be read in the previous window. */
-export function noneBefore(what: string): string {
+export function noPreviousWindow(what: string): string {
   return `${what} of the previous window cannot be computed from a customer's state; only counts, sums and averages can`;
 }
 
@@ -130,7 +130,7 @@ const aggregate = Type.Enum(["sum", "avg", "min", "max"]);
 const firstOrLast = Type.Enum(["first", "last"]);
 const previous = yes;
 /** For numbers that cannot be subtracted, and therefore not be read in the previous window. */
-const notPrevious = Type.Optional(Type.Never({ description: noneBefore("the number of different values") }));
+const notPrevious = Type.Optional(Type.Never({ description: noPreviousWindow("the number of different values") }));
 const items = closed({ type: Type.Enum(["string", "number", "boolean", "date"]), enum: choices });
 const names = (maxItems: number) => Type.Array(text, { minItems: 1, maxItems, uniqueItems: true });
 

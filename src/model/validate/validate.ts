@@ -6,7 +6,7 @@ import { SNAPSHOT_FORMAT_VERSION } from "../snapshot/types.js";
 import { checkCondition } from "./conditions.js";
 import { checkDisplay, checkTracking, checkHealth, checkJourneys, checkLifecycle, checkRules } from "./parts.js";
 import { readEvents, readFields, readHealth, readJourneys, readLifecycle } from "./parts.js";
-import { checkDuration, type ReadList, readParts, type Scope, screen } from "./scope.js";
+import { checkDuration, type ReadList, readParts, type Scope, checkStorable } from "./scope.js";
 import { fits, SNAPSHOT } from "./shapes.js";
 
 /**
@@ -74,7 +74,7 @@ export function parseSnapshot(json: unknown): ParseResult {
     return { ok: false, problems: problems.found };
   }
   const version = Object.hasOwn(json, "formatVersion") ? (json as Record<string, unknown>)["formatVersion"] : undefined;
-  if (version === SNAPSHOT_FORMAT_VERSION) screen(json, "", problems);
+  if (version === SNAPSHOT_FORMAT_VERSION) checkStorable(json, "", problems);
   // In another format nothing else can be checked.
   else
     problems.add(

@@ -9,7 +9,7 @@ import { call, callOn } from "../../db/api/call.js";
 import type { Frozen } from "../../db/api/moving.js";
 import { codeOf } from "../../db/sqlstate.js";
 import { version } from "../../http/version.js";
-import { operate } from "../operator.js";
+import { runAsOperator } from "../operator.js";
 import { OperatorError } from "../start-failure.js";
 import { countLines, END_OF_ROWS, FORMAT, FORMAT_VERSION, type FileHeader, type FileTrailer } from "./file.js";
 import { inClientTransaction } from "./transaction.js";
@@ -46,9 +46,9 @@ export async function exportEnvironment(
   await refuseExisting(target, output);
   const file = await openNew(partial, output);
   try {
-    const frozen = await operate(url, (sql) => call(sql, "operator_freeze_environment", organization, ref));
+    const frozen = await runAsOperator(url, (sql) => call(sql, "operator_freeze_environment", organization, ref));
     onNote("the environment is frozen from now on; if this fails, export again, or unfreeze it");
-    await operate(url, (sql) => awaitChanges(sql, frozen, onNote));
+    await runAsOperator(url, (sql) => awaitChanges(sql, frozen, onNote));
     const exported = await writeAll(url, frozen.environmentId, file, output);
     await file.sync();
     await file.close();

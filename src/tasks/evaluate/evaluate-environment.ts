@@ -1,6 +1,6 @@
 import { call } from "../../db/api/call.js";
 import type { ChunkLimits } from "../../db/api/evaluation.js";
-import { isAway, isDataFault, isOfCircumstances } from "../../db/sqlstate.js";
+import { isUnreachable, isDataFault, isEnvironmental } from "../../db/sqlstate.js";
 import { Chunk, CHUNK_LIMITS, setAsideCustomer, type ChunkDependencies } from "./chunk.js";
 
 /**
@@ -41,7 +41,7 @@ export async function evaluateEnvironment(
       limits = { customers: Math.min(full.customers, customers), operations };
     } catch (error) {
       // No customer was begun, so none can be at fault.
-      if (!chunk.isBegun && isAway(error)) {
+      if (!chunk.isBegun && isUnreachable(error)) {
         logger.warn(
           { err: error, environmentId },
           "an environment cannot be reached; the tick will request its evaluation",
@@ -72,7 +72,7 @@ function half(limit: number): number {
  *
  * @returns whether a trial was made: another worker may be at one
  */
-export async function tryEvaluation(dependencies: ChunkDependencies, environmentId: number, workerId: string) {
+export async function runTrial(dependencies: ChunkDependencies, environmentId: number, workerId: string) {
   const { sql, logger } = dependencies;
   const trial = { environmentId, workerId };
   const begun = await call(sql, "begin_trial", trial, CHUNK_LIMITS);
@@ -93,7 +93,7 @@ export async function tryEvaluation(dependencies: ChunkDependencies, environment
   } catch (error) {
     // The tried customers may be the cause, unless it is the state of the database or a model that cannot be read. They may cause even a lost
     // connection: a server restarts when one of its processes crashes.
-    if (chunk.isBegun && !isOfCircumstances(error)) await call(sql, "name_trial", trial, null, String(error));
+    if (chunk.isBegun && !isEnvironmental(error)) await call(sql, "name_trial", trial, null, String(error));
     else await call(sql, "leave_trial", trial);
     throw error;
   }

@@ -1,7 +1,7 @@
 import type { AddJobFunction } from "graphile-worker";
 import { call } from "../../db/api/call.js";
 import { CHUNK_LIMITS, type ChunkDependencies } from "./chunk.js";
-import { evaluateEnvironment, tryEvaluation, type EnvironmentOutcome } from "./evaluate-environment.js";
+import { evaluateEnvironment, runTrial, type EnvironmentOutcome } from "./evaluate-environment.js";
 
 interface Job {
   environmentId: number;
@@ -115,7 +115,7 @@ export class EvaluationTurns {
   /** One trial at a time: a parallel one could cause the other's failure. */
   async #try(environmentId: number): Promise<EnvironmentOutcome> {
     if (this.#underWay.get(environmentId)?.length !== 1) return "idle";
-    const isTried = await tryEvaluation(this.dependencies, environmentId, this.options.workerId);
+    const isTried = await runTrial(this.dependencies, environmentId, this.options.workerId);
     return isTried ? "stopped" : "busy";
   }
 }

@@ -1,7 +1,7 @@
 import type { Sql, TransactionSql } from "postgres";
 import { readQuestion } from "../../backtest/question.js";
 import type { BacktestReport } from "../../backtest/report-types.js";
-import { modelReport, makeReport } from "../../backtest/report.js";
+import { factsOfModel, makeReport } from "../../backtest/report.js";
 import { CustomerSampler, operationsInOrder } from "../../backtest/sampler.js";
 import type { CustomerSamples, BacktestQuestion } from "../../backtest/samples.js";
 import { call } from "../../db/api/call.js";
@@ -9,14 +9,14 @@ import { type BacktestCustomer, noCounts, readBacktestChunk, type RecomputeJob }
 import { onSnapshot } from "../../db/transaction.js";
 import type { IdentifyOperation, Model } from "../../engine/index.js";
 import type { Models } from "../../evaluation/models.js";
-import { eventsOf, inParts } from "../../evaluation/replayed-events.js";
+import { eventsOf, eventParts } from "../../evaluation/replayed-events.js";
 import { hashSnapshot } from "../../model/snapshot/canonical.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import { parseSnapshot } from "../../model/validate/validate.js";
 import { inChunks, limitsFor } from "./chunks.js";
 import { customerFailure } from "./job-customers.js";
-import { pastEventsOf } from "./long-customer.js";
-import { type Found, record, type ResultSink } from "./sinks.js";
+import { openPastEvents } from "./long-customer.js";
+import { type RecordedCustomer, recordCustomers, type ResultSink } from "./sinks.js";
 
 /** How many customers' samples are read at once for the report. */
 const PAGE_CUSTOMERS = 25;
@@ -30,7 +30,7 @@ interface JudgedModel {
 }
 
 /** Runs a backtest: first each customer's samples are recorded, then the report is made from the records. */
-export class Backtest implements ResultSink<BacktestCustomer, Found> {
+export class Backtest implements ResultSink<BacktestCustomer, RecordedCustomer> {
   readonly #models: readonly Model[];
   readonly #limits: ReturnType<typeof limitsFor>;
 
@@ -53,7 +53,7 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
     );
   }
 
-  async prepare(customer: BacktestCustomer): Promise<Found> {
+  async prepare(customer: BacktestCustomer): Promise<RecordedCustomer> {
     const { customerId } = customer;
     const samples = customer.isEvaluated ? await this.#samplesOf(customer) : null;
     // A customer that was not known at any of the instants has no samples.
@@ -63,8 +63,8 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
     return { customerId, bytes: json.length, counts: { ...noCounts(), customersChanged: 1 }, json };
   }
 
-  write(customers: readonly Found[]): Promise<void> {
-    return record(this.connections.session, this.job, customers);
+  write(customers: readonly RecordedCustomer[]): Promise<void> {
+    return recordCustomers(this.connections.session, this.job, customers);
   }
 
   /**
@@ -73,7 +73,7 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
    * @param shouldContinue called before each page; false ends the report
    */
   async report(shouldContinue: () => boolean): Promise<BacktestReport | null> {
-    const facts = this.judged.map(({ name, snapshot }) => modelReport(name, snapshot));
+    const facts = this.judged.map(({ name, snapshot }) => factsOfModel(name, snapshot));
     try {
       const made = await onSnapshot(this.connections.sql, (tx) =>
         makeReport(this.question, facts, () => this.#recorded(tx, shouldContinue)),
@@ -96,7 +96,8 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
     try {
       if (!customer.moreEvents) {
         const sampler = new CustomerSampler(this.question, this.#models, customer);
-        if (sampler.whole(operationsInOrder(eventsOf(customer.events), identifiesOf(customer)))) return sampler.samples;
+        if (sampler.sampleAll(operationsInOrder(eventsOf(customer.events), identifiesOf(customer))))
+          return sampler.samples;
       }
       return await onSnapshot(this.connections.sql, (tx) => this.#inParts(tx, customer));
     } catch (error) {
@@ -109,16 +110,16 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
     const { environmentId } = this.job;
     const { propertyEvents, each, bytesEach } = this.#limits;
     const sampler = new CustomerSampler(this.question, this.#models, customer);
-    const past = this.#models.map(() => pastEventsOf(tx, environmentId, customer.customerId));
+    const past = this.#models.map(() => openPastEvents(tx, environmentId, customer.customerId));
     let identifies = identifiesOf(customer);
-    const pages = inParts((after) =>
+    const pages = eventParts((after) =>
       call(tx, "read_recompute_events", environmentId, customer.customerId, after, propertyEvents, each, bytesEach),
     );
     for await (const { events, isLast } of pages) {
       const until = isLast ? Infinity : events.at(-1)!.occurredAt;
       const due = identifies.filter(({ acceptedAt }) => acceptedAt <= until);
       identifies = identifies.filter(({ acceptedAt }) => acceptedAt > until);
-      await sampler.part(operationsInOrder(events, due), isLast, past);
+      await sampler.samplePart(operationsInOrder(events, due), isLast, past);
       await this.touch();
     }
     return sampler.samples;

@@ -9,7 +9,7 @@ import {
   replayPart,
   type TrackedEvent,
 } from "../../engine/index.js";
-import { LatestRows, sortEffects } from "../rows.js";
+import { LatestRows, addEffectRows } from "../rows.js";
 import { WorkBudget } from "../../evaluation/work-budget.js";
 
 type Row<Table extends keyof EffectRows> = EffectRows[Table][number];
@@ -33,7 +33,7 @@ class RebuiltRows {
     const { customerId, generation } = this;
     // A replay's emissions are in the past, so they are not written; see `corrections`.
     const rows = { ...this.#logs, healthScores: [] as Row<"healthScores">[], emissions: null };
-    sortEffects(rows, this.#latest, { customerId, generation }, effects);
+    addEffectRows(rows, this.#latest, { customerId, generation }, effects);
     this.#health = rows.healthScores.at(-1) ?? this.#health;
   }
 

@@ -1,7 +1,7 @@
 import { type EffectRows, loadedState } from "../../db/api/evaluation.js";
 import type { AppliedCustomer, ExecutionKey, RecomputeCustomer, RecomputeJob } from "../../db/api/recompute.js";
 import type { CustomerState, Effect, Model, ReplayInput, TrackedEvent } from "../../engine/index.js";
-import { corrections, storedState, untoldExpirations } from "../../engine/index.js";
+import { corrections, storedState, unemittedExpirations } from "../../engine/index.js";
 import { customerColumns } from "../rows.js";
 import { CustomerReplay, nullIfEmpty } from "./customer-replay.js";
 import type { PastEvents } from "../../evaluation/past-events.js";
@@ -67,8 +67,8 @@ export class CustomerRun {
     const through = isLast ? this.#through : null;
     const advance = async (replay: CustomerReplay, seen: PastEvents, onSlice: () => Promise<void>): Promise<void> => {
       for (let left = events; ;) {
-        const { taken, isDone } = await seen.during((source) => replay.part(left, through, source));
-        seen.passed(left.slice(0, taken));
+        const { taken, isDone } = await seen.runWith((source) => replay.part(left, through, source));
+        seen.advance(left.slice(0, taken));
         if (isDone) return;
         left = left.slice(taken);
         await onSlice();
@@ -141,7 +141,7 @@ export class CustomerRun {
     }
     for (const instants of emitted.values()) instants.sort((a, b) => a - b);
     return [
-      ...untoldExpirations(this.#replay.rows.journeySpans(), emitted, jobId),
+      ...unemittedExpirations(this.#replay.rows.journeySpans(), emitted, jobId),
       ...corrections(before, this.#replay.state, { at, jobId }),
     ].filter((effect): effect is Emission => effect.kind === "emission");
   }

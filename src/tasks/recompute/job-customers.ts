@@ -1,6 +1,6 @@
 import type { Sql, TransactionSql } from "postgres";
 import { readRecomputeChunk, type RecomputeCustomer, type RecomputeJob } from "../../db/api/recompute.js";
-import { isAway, isOfServer, isShutdown, isTakenOver } from "../../db/sqlstate.js";
+import { isUnreachable, isServerError, isShutdown, isJobTakenOver } from "../../db/sqlstate.js";
 import { onSnapshot } from "../../db/transaction.js";
 import { eventsOf } from "../../evaluation/replayed-events.js";
 import { inChunks, limitsFor } from "./chunks.js";
@@ -24,7 +24,7 @@ export class CustomerFailed extends Error {
 /** An error during work on a customer as `CustomerFailed`, unless the customer is not the cause. */
 export function customerFailure(customerId: string, error: unknown): Error {
   if (error instanceof CustomerFailed || error instanceof TakenOver) return error;
-  return error instanceof Error && isAway(error) ? error : new CustomerFailed(customerId, error);
+  return error instanceof Error && isUnreachable(error) ? error : new CustomerFailed(customerId, error);
 }
 
 export function errorText(error: unknown): string {
@@ -32,8 +32,8 @@ export function errorText(error: unknown): string {
 }
 
 /** Whether the server rejected the data of a customer; false if it or a node is gone, or another worker has the job. */
-export function isOfCustomer(error: unknown): boolean {
-  return isOfServer(error) && !isTakenOver(error) && !isShutdown(error) && !isAway(error);
+export function isCustomerError(error: unknown): boolean {
+  return isServerError(error) && !isJobTakenOver(error) && !isShutdown(error) && !isUnreachable(error);
 }
 
 type OnLogs = Parameters<typeof replayLong>[4];

@@ -4,7 +4,7 @@ import { type EffectRows, loadHistoryPages } from "../../db/api/evaluation.js";
 import { call } from "../../db/api/call.js";
 import type { ChunkRequest, PageEnd, RecomputeJob } from "../../db/api/recompute.js";
 import { PastEvents } from "../../evaluation/past-events.js";
-import { BEGINNING, inParts } from "../../evaluation/replayed-events.js";
+import { BEGINNING, eventParts } from "../../evaluation/replayed-events.js";
 import type { CustomerRun } from "./customer-run.js";
 
 /** Runs of rules that are read from the log at once. */
@@ -22,11 +22,11 @@ export async function replayLong(
   onLogs: (logs: Pick<EffectRows, "transitions" | "ruleExecutions">) => Promise<unknown>,
 ): Promise<void> {
   const customer = [job.environmentId, run.customer.customerId] as const;
-  const past = { replayed: pastEventsOf(tx, ...customer), active: pastEventsOf(tx, ...customer) };
+  const past = { replayed: openPastEvents(tx, ...customer), active: openPastEvents(tx, ...customer) };
   const log = new RuleLog(tx, job, run);
   const readPage = (after: PageEnd) =>
     call(tx, "read_recompute_events", ...customer, after, propertyEvents, each, bytesEach);
-  for await (const { events, isLast } of inParts(readPage)) {
+  for await (const { events, isLast } of eventParts(readPage)) {
     await run.part(events, isLast, past, async (logs, knownBefore) => {
       await log.settle(knownBefore);
       await onLogs(logs);
@@ -36,7 +36,7 @@ export async function replayLong(
 }
 
 /** A customer's events that were already replayed, read when the engine asks for them. */
-export function pastEventsOf(tx: TransactionSql, environmentId: number, customerId: string): PastEvents {
+export function openPastEvents(tx: TransactionSql, environmentId: number, customerId: string): PastEvents {
   return new PastEvents(async (request, pageSize) => {
     const [page] = await loadHistoryPages(tx, environmentId, [{ customerId, request }], pageSize);
     return page!;

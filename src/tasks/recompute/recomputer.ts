@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Sql } from "postgres";
 import { call } from "../../db/api/call.js";
 import type { RecomputeJob } from "../../db/api/recompute.js";
-import { isReadOnly, isTakenOver } from "../../db/sqlstate.js";
+import { isReadOnly, isJobTakenOver } from "../../db/sqlstate.js";
 import { Models } from "../../evaluation/models.js";
 import { Wakeup } from "../wakeup.js";
 import { CustomerFailed, TakenOver, errorText } from "./job-customers.js";
@@ -88,7 +88,7 @@ class Slot {
       const isDone = await runJob({ session: this.#session, sql, models: this.models }, job, this.shouldContinue);
       logger.info(fields, isDone ? "a recompute was completed" : "a recompute waits for another worker");
     } catch (error) {
-      if (error instanceof TakenOver || isTakenOver(error)) {
+      if (error instanceof TakenOver || isJobTakenOver(error)) {
         logger.warn(fields, "a recompute was taken over by another worker");
       } else await this.#fail(job, fields, error);
     }

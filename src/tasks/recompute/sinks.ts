@@ -4,7 +4,7 @@ import type { RecomputeCustomer, RecomputeJob, ResultCounts } from "../../db/api
 import { applyRecomputes, noCounts } from "../../db/api/recompute.js";
 import { inTransaction } from "../../db/transaction.js";
 import { addCounts } from "./difference.js";
-import { CustomerFailed, isOfCustomer, type JobCustomers } from "./job-customers.js";
+import { CustomerFailed, isCustomerError, type JobCustomers } from "./job-customers.js";
 
 /** A customer's results, ready to be written. */
 export interface Prepared {
@@ -22,14 +22,18 @@ export interface ResultSink<Customer = RecomputeCustomer, P extends Prepared = P
 }
 
 /** A customer's results to be recorded. */
-export interface Found extends Prepared {
+export interface RecordedCustomer extends Prepared {
   counts: ResultCounts;
   /** `{customerId, weight, difference}`; null if there is no difference. */
   json: string | null;
 }
 
 /** Records customers, in order, with the job's progress. */
-export async function record(session: Sql, job: RecomputeJob, customers: readonly Found[]): Promise<void> {
+export async function recordCustomers(
+  session: Sql,
+  job: RecomputeJob,
+  customers: readonly RecordedCustomer[],
+): Promise<void> {
   const counts = noCounts();
   for (const found of customers) addCounts(counts, found.counts);
   const last = customers.at(-1)!.customerId;
@@ -38,7 +42,7 @@ export async function record(session: Sql, job: RecomputeJob, customers: readonl
 }
 
 /** Records the results of a dry run or a preview, and writes nothing else. */
-export class RecordSink implements ResultSink<RecomputeCustomer, Found> {
+export class RecordSink implements ResultSink<RecomputeCustomer, RecordedCustomer> {
   /** @param onPart called after each part of a long history */
   constructor(
     private readonly session: Sql,
@@ -47,7 +51,7 @@ export class RecordSink implements ResultSink<RecomputeCustomer, Found> {
     private readonly onPart: () => Promise<void>,
   ) {}
 
-  async prepare(customer: RecomputeCustomer): Promise<Found> {
+  async prepare(customer: RecomputeCustomer): Promise<RecordedCustomer> {
     const { customerId } = customer;
     const result = this.customers.replayAtOnce(customer);
     const run = result === "long" ? await this.customers.onSnapshot(customerId, this.onPart) : result;
@@ -57,8 +61,8 @@ export class RecordSink implements ResultSink<RecomputeCustomer, Found> {
     return { customerId, bytes: json?.length ?? 0, counts, json };
   }
 
-  write(customers: readonly Found[]): Promise<void> {
-    return record(this.session, this.job, customers);
+  write(customers: readonly RecordedCustomer[]): Promise<void> {
+    return recordCustomers(this.session, this.job, customers);
   }
 }
 
@@ -123,7 +127,7 @@ export class WriteSink implements ResultSink<RecomputeCustomer, Writable> {
       this.#done += done;
       return done;
     } catch (error) {
-      if (!isOfCustomer(error)) throw error;
+      if (!isCustomerError(error)) throw error;
       const done = await call(session, "touch_recompute", job);
       const failed = done === null ? undefined : batch[done - this.#done];
       throw failed === undefined ? error : new CustomerFailed(failed.customerId, error);
@@ -149,7 +153,7 @@ export class WriteSink implements ResultSink<RecomputeCustomer, Writable> {
       });
     } catch (error) {
       if (error instanceof Changed) return false;
-      throw isOfCustomer(error) ? new CustomerFailed(customerId, error) : error;
+      throw isCustomerError(error) ? new CustomerFailed(customerId, error) : error;
     }
     this.#done++;
     return true;

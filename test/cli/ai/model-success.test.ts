@@ -132,7 +132,7 @@ test("a draft that is no model after three tries is refused, and the model made 
   );
   expect(existsSync(marker)).toBe(false);
   expect(await readFile(output, "utf8")).toContain('event("project_created")');
-  expect(stdout).toContain("The model that your answers make");
+  expect(stdout).toContain("The model made from your answers");
 });
 
 test("invalid answers are refused before anything is asked", async () => {

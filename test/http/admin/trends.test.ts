@@ -7,6 +7,7 @@ import { countTrends } from "../../../src/tasks/trends.js";
 import type { Score } from "../../../src/model/snapshot/types.js";
 import { useSpec } from "../../spec/support/fixture.js";
 import { violations } from "../../support/invariants.js";
+import { isCluster } from "../../support/is-cluster.js";
 import { lockWaiter } from "../../support/locks.js";
 import { snapshot } from "../../support/service.js";
 import { changeTriggers } from "../../support/triggers.js";
@@ -240,7 +241,8 @@ it("are recounted without a statement timeout", async () => {
   expect((await trends("lifecycle")).complete).toBe(true);
 });
 
-it("a change of the time zone does not wait for a count, which then counts again", async () => {
+// The lock of a cluster's coordinator is another one than that of a node, where the trigger runs.
+it.skipIf(isCluster)("a change of the time zone does not wait for a count, which then counts again", async () => {
   const { sql } = fixture.service.db;
   await sql`update svc.trend_progress set outdated_since = '0'`;
   await changeTriggers(

@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { authenticateKey } from "../../../src/db/api/ingestion.js";
 import { LARGE_CALLS_OF_ORGANIZATION } from "../../../src/http/ingest/ingestor.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
-import { atOnce, LargeBodies } from "../../../src/http/request/large-bodies.js";
-import { READ_AT_ONCE } from "../../../src/http/request/parse-json.js";
+import { parsedInline, LargeBodies } from "../../../src/http/request/large-bodies.js";
+import { EVENT_LOOP_LIMITS } from "../../../src/http/request/parse-json.js";
 import { QueueFullError } from "../../../src/http/errors.js";
 import { waitingForLock } from "../../support/locks.js";
 import { LARGE_APPLICATION, type Reply } from "../../support/service.js";
@@ -15,7 +15,7 @@ const { sql } = fixture.service.db;
 
 const event = (name: string, more: object = {}) => ({ customerId: "c", event: name, ...more });
 /** Makes a batch so large that it is sent by a thread. */
-const large = (...events: object[]) => JSON.stringify({ events }).padEnd(READ_AT_ONCE.bytesMax + 1);
+const large = (...events: object[]) => JSON.stringify({ events }).padEnd(EVENT_LOOP_LIMITS.bytesMax + 1);
 const send = (body: string) => fixture.post("/v1/events/batch", body);
 const exact = ({ status, body }: Reply) => ({ status, body });
 
@@ -101,5 +101,5 @@ it.each([
   ["more that are longer than a double shows", `0.${"1".repeat(30)}`, 5_001, false],
   ["more values of any kind than an ordinary batch", "1", 50_001, false],
 ])("whether a body is cheap enough to be read at once: %s", (_, item, count, read) => {
-  expect(atOnce(`[${Array(count).fill(item).join(",")}]`, () => undefined)).toBe(read);
+  expect(parsedInline(`[${Array(count).fill(item).join(",")}]`, () => undefined)).toBe(read);
 });

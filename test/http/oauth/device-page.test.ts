@@ -74,7 +74,7 @@ describe("POST /device with a code", () => {
     expect(page.text).toMatch(
       new RegExp(
         `Code ${userCode} Program svc, the command line of this service Address 127\\.0\\.0\\.1 ` +
-          "Asked Less than a minute ago \\(\\d{1,2} [A-Z][a-z]+ \\d{4} at \\d\\d:\\d\\d:\\d\\d UTC\\)",
+          "Requested Less than a minute ago \\(\\d{1,2} [A-Z][a-z]+ \\d{4} at \\d\\d:\\d\\d:\\d\\d UTC\\)",
       ),
     );
     expect(page.text).toContain("it can do everything that you can do, in all of your organizations, for 90 days");

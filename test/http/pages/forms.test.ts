@@ -167,7 +167,7 @@ describe("the origin check of a form decides", () => {
       headers: { "Content-Type": "application/x-www-form-urlencoded", ...headers },
       body: { ...RIGHT, form_token: token },
     });
-    return answer.status === 403 ? answer.text.slice(0, 28) : answer.status;
+    return answer.status === 403 ? answer.text.slice(0, REFUSED.length) : answer.status;
   }
   const REFUSED = "The form came from another site";
   const EVIL = "https://evil.example";

@@ -5,7 +5,7 @@ import type { Context } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
 import type { Out } from "../../output/out.js";
 import { printable } from "../../../words/text.js";
-import { explanationInWords, remarks } from "../customers/explanation.js";
+import { explanationInWords, caveats } from "../customers/explanation.js";
 import { type CustomerRecord, findingsOf, sentState } from "./customer.js";
 import type { Facts } from "./tell.js";
 import { type Sanitizer, sentExplanation } from "./sanitizer.js";
@@ -136,7 +136,7 @@ function inWords(out: Out, { state, explanation }: CustomerRecord, about: Return
   const head = `${who} is in ${now}${since === null ? "" : ` since ${out.at(since)}`}`;
   const lines = [isThere ? `${head}: it is already there.` : `${head}, not in ${cyan(printable(target))}.`];
   if (wasThereAt !== null) lines.push(`It was there before: it entered ${printable(target)} at ${out.at(wasThereAt)}.`);
-  lines.push(...remarks(explanation), ...findings.map((one) => out.atIn(printable(one))));
+  lines.push(...caveats(explanation), ...findings.map((one) => out.atIn(printable(one))));
   if (!isThere && ways.length === 0 && state.lifecycle !== null) {
     lines.push(`No path leads from ${printable(state.lifecycle)} to ${printable(target)}.`);
   }

@@ -10,8 +10,8 @@ export default defineCommand({
   ],
   async handler(context, { customerId, allow, ...values }) {
     const { customerFacts, readCustomer, sanitizerFor } = await import("./customer.js");
-    const { tell } = await import("./tell.js");
-    await tell(context, values, async () => {
+    const { printFacts } = await import("./tell.js");
+    await printFacts(context, values, async () => {
       const record = await readCustomer(context, customerId);
       return customerFacts(record, sanitizerFor(context, record.snapshot, allow));
     });

@@ -10,8 +10,8 @@ export default defineCommand({
     // Imported here: help texts must not wait for these modules.
     const { compile } = await import("../../core/compile.js");
     const { modelFacts, modelInWords } = await import("./model-facts.js");
-    const { tell } = await import("./tell.js");
-    await tell(context, values, async () => {
+    const { printFacts } = await import("./tell.js");
+    await printFacts(context, values, async () => {
       const { snapshot, warnings } = await compile(context);
       const document = { ...modelFacts(snapshot, warnings) };
       // A model contains no customer data: what its author wrote may be sent.

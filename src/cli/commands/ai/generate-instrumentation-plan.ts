@@ -22,8 +22,8 @@ export default defineCommand({
     const { compile } = await import("../../core/compile.js");
     const { detectFramework, instrumentationPlan } = await import("./instrumentation.js");
     const { modelFacts } = await import("./model-facts.js");
-    const { printableLines, tell } = await import("./tell.js");
-    await tell(context, values, async () => {
+    const { printableLines, printFacts } = await import("./tell.js");
+    await printFacts(context, values, async () => {
       const { snapshot, warnings } = await compile(context);
       const framework = named ?? (await detectFramework(context.settings.directory));
       const plan = instrumentationPlan(snapshot, framework);

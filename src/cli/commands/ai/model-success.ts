@@ -29,8 +29,8 @@ export default defineCommand({
   async handler(context, { yes, ...values }) {
     const { settleAnswers, successModel } = await import("./success-model.js");
     const { draftFacts } = await import("./draft.js");
-    const { tell } = await import("./tell.js");
-    await tell(context, values, async () => {
+    const { printFacts } = await import("./tell.js");
+    await printFacts(context, values, async () => {
       const answers = await settleAnswers(context, values, { yes });
       return draftFacts(context, { answers: { ...answers }, baseline: successModel(answers) }, values.model);
     });

@@ -3,7 +3,7 @@ import type { Context } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import { fromTemplate } from "../../core/package.js";
 import { optionName } from "../../core/values.js";
-import { asks, askUntil } from "../../output/change.js";
+import { shouldAsk, askUntil } from "../../output/change.js";
 import { UNPRINTABLE } from "../../../words/text.js";
 
 /** The answers that a success model is made from; the questions below say what each is. */
@@ -58,7 +58,7 @@ export async function settleAnswers(
     const mistake = given === undefined ? undefined : check(String(given).trim());
     if (mistake !== undefined) throw new UsageError(`--${optionName(option)} is ${JSON.stringify(given)}`, mistake);
   }
-  const isAsked = asks(context, yes);
+  const isAsked = shouldAsk(context, yes);
   const answers: Partial<Record<SuccessOption, string | number>> = {};
   for (const question of QUESTIONS) {
     const { label, default: otherwise, check: mistakeIn } = question;

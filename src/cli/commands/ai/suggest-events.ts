@@ -10,8 +10,8 @@ export default defineCommand({
     const { compile } = await import("../../core/compile.js");
     const { coverageFacts, readArrivals } = await import("./coverage.js");
     const { Sanitizer, textsIn } = await import("./sanitizer.js");
-    const { tell } = await import("./tell.js");
-    await tell(context, values, async () => {
+    const { printFacts } = await import("./tell.js");
+    await printFacts(context, values, async () => {
       const { snapshot, recordOnly } = await compile(context);
       const arrivals = await readArrivals(context, snapshot);
       // The facts contain no customer values, only names; text that does not look like a name is withheld.

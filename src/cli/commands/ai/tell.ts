@@ -1,6 +1,6 @@
 import path from "node:path";
 
-import { envelopeError, unexpected, unreachable } from "../../client/failures.js";
+import { envelopeError, unexpectedAnswer, unreachable } from "../../client/failures.js";
 import type { Context } from "../../core/command.js";
 import { failure, type LocalCode, UserError } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
@@ -84,7 +84,7 @@ export async function ask(
       if (event === "error") throw envelopeError(apiUrl, 200, document, () => settings.credentials());
     }
   } catch (error) {
-    if (error instanceof SyntaxError) throw unexpected(apiUrl, 200, "no JSON");
+    if (error instanceof SyntaxError) throw unexpectedAnswer(apiUrl, 200, "no JSON");
     throw error instanceof UserError ? error : unreachable(apiUrl, error);
   }
   throw unreachable(apiUrl, new Error("the answer broke off"));
@@ -131,7 +131,7 @@ type Answer = Ending & { text?: string };
  * cannot be written, fails the command, but only after the facts are printed. @param find called once it is known that the file does not exist
  * @throws {UserError} if there is no answer, or no file
  */
-export async function tell(context: Context, values: AiValues, find: () => Promise<Facts>): Promise<void> {
+export async function printFacts(context: Context, values: AiValues, find: () => Promise<Facts>): Promise<void> {
   const { io, out } = context;
   const { model, output, showContext } = values;
   const file = output === undefined ? null : path.resolve(io.cwd, output);

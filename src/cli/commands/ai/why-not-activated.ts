@@ -13,8 +13,8 @@ export default defineCommand({
   async handler(context, { customerId, allow, state, ...values }) {
     const { readCustomer, sanitizerFor } = await import("./customer.js");
     const { activationFacts, targetState } = await import("./activation.js");
-    const { tell } = await import("./tell.js");
-    await tell(context, values, async () => {
+    const { printFacts } = await import("./tell.js");
+    await printFacts(context, values, async () => {
       const record = await readCustomer(context, customerId);
       const target = targetState(context, record.snapshot, state);
       return activationFacts(record, target, sanitizerFor(context, record.snapshot, allow));

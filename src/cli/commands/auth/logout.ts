@@ -15,7 +15,7 @@ export default defineCommand({
       out.result({ document }, () => `There is no session at ${base}.`);
       return;
     }
-    const [{ OAuthClient }, { mayWorkLater, oauthFailure }] = await Promise.all([
+    const [{ OAuthClient }, { isTemporaryFailure, oauthFailure }] = await Promise.all([
       import("../../client/oauth.js"),
       import("../../client/sign-in.js"),
     ]);
@@ -26,7 +26,7 @@ export default defineCommand({
       () => undefined,
       (error: unknown) => {
         // Once the token is removed here, it can no longer be revoked from here.
-        if (!mayWorkLater(error) || force || hasEnded) return oauthFailure(error);
+        if (!isTemporaryFailure(error) || force || hasEnded) return oauthFailure(error);
         const message = `the session could not be ended at ${base} (${oauthFailure(error)}), and is kept: its token stays valid until ${until}`;
         const fix = "try again in a moment, or remove it here anyway: `svc auth logout --force`";
         throw failure("SIGN_OUT_FAILED", message, fix, error);

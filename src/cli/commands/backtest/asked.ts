@@ -1,4 +1,4 @@
-import type { QuestionWords } from "../../../backtest/question.js";
+import type { QuestionInput } from "../../../backtest/question.js";
 import { isDuration, parseDuration } from "../../../model/snapshot/duration.js";
 import { UsageError } from "../../core/errors.js";
 import { optionName } from "../../core/values.js";
@@ -10,7 +10,7 @@ export interface Forms {
 }
 
 /** The options of `svc backtest` that ask a question. */
-export interface Asked extends Forms {
+export interface BacktestOptions extends Forms {
   outcome: string;
   within: string;
   every: string | undefined;
@@ -57,7 +57,7 @@ export function refuseCombinations(options: Readonly<Record<string, unknown>>): 
 }
 
 /** The backtest's question. @param end the instant that durations count back from, in milliseconds */
-export function wordsOf({ outcome, within, every, from, to }: Asked, end: number): QuestionWords {
+export function questionOf({ outcome, within, every, from, to }: BacktestOptions, end: number): QuestionInput {
   const instant = (text: string) => (isDuration(text) ? new Date(end - parseDuration(text)).toISOString() : text);
   return {
     outcome,

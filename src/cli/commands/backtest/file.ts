@@ -3,19 +3,19 @@ import path from "node:path";
 
 import { QuestionProblem } from "../../../backtest/question.js";
 import { backtestOfFile } from "../../../local/backtest.js";
-import { FileRefused, readOperations } from "../../../local/operations-file.js";
+import { FileRefusedError, readOperations } from "../../../local/operations-file.js";
 import { optionName } from "../../core/values.js";
 import type { Context } from "../../core/command.js";
-import { compileNoted } from "../../core/compile.js";
+import { compileWithNotes } from "../../core/compile.js";
 import { failure, UsageError } from "../../core/errors.js";
 import { codeSpan } from "../../output/markdown.js";
 import { plural, printable } from "../../../words/text.js";
 import { VERSION_NAME } from "../config/stored-versions.js";
-import { type Asked, wordsOf } from "./asked.js";
+import { type BacktestOptions, questionOf } from "./asked.js";
 import { printBacktest } from "./report.js";
 
 /** Judges the local model over a file of operations, without a service. */
-export async function backtestFile(context: Context, file: string, asked: Asked): Promise<void> {
+export async function backtestFile(context: Context, file: string, asked: BacktestOptions): Promise<void> {
   const { out, settings, io } = context;
   const { against } = asked;
   const resolved = (folder: string) => path.resolve(io.cwd, folder);
@@ -23,9 +23,14 @@ export async function backtestFile(context: Context, file: string, asked: Asked)
     const message = `--against is ${JSON.stringify(against)}: versions are on a service, but --events uses none`;
     throw new UsageError(message, "give the directory of the other model");
   }
-  const judged = await compileNoted(context, asked.model === undefined ? settings.directory : resolved(asked.model));
+  const judged = await compileWithNotes(
+    context,
+    asked.model === undefined ? settings.directory : resolved(asked.model),
+  );
   const other =
-    against === undefined ? [] : [{ name: printable(against), ...(await compileNoted(context, resolved(against))) }];
+    against === undefined
+      ? []
+      : [{ name: printable(against), ...(await compileWithNotes(context, resolved(against))) }];
   const past = await read(resolved(file), judged.snapshot);
   if (past.repeated > 0) {
     out.note(`${plural(past.repeated, "line")} repeated an idempotency key with the same payload, and counted once.`);
@@ -38,7 +43,7 @@ export async function backtestFile(context: Context, file: string, asked: Asked)
     );
   }
   const { question, samples, customersTotal, report } = await backtestOfFile(
-    wordsOf(asked, past.end),
+    questionOf(asked, past.end),
     [{ name: "local", ...judged }, ...other],
     past,
     { traits: asked.presentTraits ? "now" : "then", customers: asked.sample },
@@ -62,7 +67,7 @@ async function read(file: string, snapshot: Parameters<typeof readOperations>[1]
   try {
     return await readOperations(file, snapshot);
   } catch (error) {
-    if (error instanceof FileRefused) {
+    if (error instanceof FileRefusedError) {
       const problems = error.problems.map((problem) => ({ severity: "error", file: path.basename(file), ...problem }));
       const details = problems.length === 0 ? {} : { problems };
       throw failure("EVENTS_FILE_INVALID", error.message, error.fix, error, details);

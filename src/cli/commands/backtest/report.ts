@@ -1,6 +1,6 @@
 import type { BacktestReport, ModelReport } from "../../../backtest/report-types.js";
 import { type CustomerSamples, type BacktestQuestion, samplesOf } from "../../../backtest/samples.js";
-import type { Said } from "../../../engine/index.js";
+import type { ModelOutput } from "../../../engine/index.js";
 import {
   type BacktestResult,
   backtestFields,
@@ -124,7 +124,7 @@ function headsOf({ health }: ModelReport, prefix: string): string[] {
   return ["state", "band", "overall", ...components, "segments", "signals"].map((name) => prefix + name);
 }
 
-function cellsOf({ health }: ModelReport, { state, health: score, segments, signals }: Said): Cell[] {
+function cellsOf({ health }: ModelReport, { state, health: score, segments, signals }: ModelOutput): Cell[] {
   const components = health?.components.map(({ id }) => score?.components[id] ?? null) ?? [];
   return [state, score?.band ?? null, score?.overall ?? null, ...components, segments.join(" "), signals.join(" ")];
 }

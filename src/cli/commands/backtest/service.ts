@@ -1,23 +1,23 @@
 import path from "node:path";
 
 import { readAll } from "../../client/pages.js";
-import { askedQuestion } from "../../../backtest/question.js";
+import { questionOfAnswer } from "../../../backtest/question.js";
 import type { CustomerSamples } from "../../../backtest/samples.js";
 import type { BacktestJob } from "../../../http/admin/answers.js";
 import type { Context } from "../../core/command.js";
-import { compileNoted } from "../../core/compile.js";
+import { compileWithNotes } from "../../core/compile.js";
 import { failure, UsageError, UserError } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
 import { shellWord } from "../../../words/text.js";
 import { activeVersion, VERSION_NAME } from "../config/stored-versions.js";
-import { untilCompleted } from "../recompute/result.js";
-import { type Asked, type Forms, wordsOf } from "./asked.js";
+import { waitForJob } from "../recompute/result.js";
+import { type BacktestOptions, type Forms, questionOf } from "./asked.js";
 import { printBacktest } from "./report.js";
 
 const MEMBERS = ["id", "status", "progress", "report", "model"] as const;
 
 /** Has the service judge a model on its stored data, as a job, and waits for it. */
-export async function backtestService(context: Context, asked: Asked): Promise<void> {
+export async function backtestService(context: Context, asked: BacktestOptions): Promise<void> {
   const { api, out, settings } = context;
   const { against } = asked;
   if (against !== undefined && !VERSION_NAME.test(against)) {
@@ -26,7 +26,7 @@ export async function backtestService(context: Context, asked: Asked): Promise<v
   }
   settings.credentials();
   const body = {
-    ...wordsOf(asked, out.now),
+    ...questionOf(asked, out.now),
     customers: asked.sample,
     traits: asked.presentTraits ? "now" : undefined,
     ...(await judged(context, asked)),
@@ -42,7 +42,7 @@ export async function backtestService(context: Context, asked: Asked): Promise<v
 }
 
 /** Whether a backtest of the active version was refused because there is none. */
-async function lacksModel(context: Context, { version, model }: Asked, error: unknown): Promise<boolean> {
+async function lacksModel(context: Context, { version, model }: BacktestOptions, error: unknown): Promise<boolean> {
   if (version !== undefined || model !== undefined) return false;
   if (!(error instanceof UserError && error.code === "VERSION_NOT_FOUND")) return false;
   return (await activeVersion(context)) === null;
@@ -65,7 +65,7 @@ async function printResult(context: Context, first: BacktestJob, forms: Forms): 
   const { out, settings } = context;
   const place = ["backtests", first.id];
   const command = out.typed(`svc backtest --job ${shellWord(first.id)} --env ${first.environment}`);
-  const job = await untilCompleted(context, first, {
+  const job = await waitForJob(context, first, {
     path: place,
     members: MEMBERS,
     untouched: "; it changes nothing",
@@ -77,7 +77,7 @@ async function printResult(context: Context, first: BacktestJob, forms: Forms): 
   const { configVersion, hash } = job.model;
   await printBacktest(out, forms, {
     backtest: { ...job, report },
-    question: askedQuestion(report),
+    question: questionOfAnswer(report),
     pages: samplesOf(context, place),
     title: `Backtest ${job.id} in ${job.environment} of ${settings.project}`,
     source: `${job.id}, ${configVersion ?? `model ${hash.slice(0, 12)}`}`,
@@ -85,9 +85,9 @@ async function printResult(context: Context, first: BacktestJob, forms: Forms): 
 }
 
 /** The request's members that select the model to judge; none for the active version. */
-async function judged(context: Context, { version, model }: Asked): Promise<object> {
+async function judged(context: Context, { version, model }: BacktestOptions): Promise<object> {
   if (model === undefined) return { version };
-  const { snapshot } = await compileNoted(context, path.resolve(context.io.cwd, model));
+  const { snapshot } = await compileWithNotes(context, path.resolve(context.io.cwd, model));
   return { snapshot };
 }
 

@@ -2,7 +2,7 @@ import type { ActivatedVersion } from "../../../http/admin/answers.js";
 import type { Context } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";
 import type { Environment } from "../../core/settings.js";
-import { confirmation, outcomeOf, customersKeepTheirState } from "../../output/change.js";
+import { confirmation, sendChange, recomputeHint } from "../../output/change.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { asWarnings } from "../../client/failures.js";
 import { summary } from "../../../words/text.js";
@@ -42,7 +42,7 @@ export async function activate(context: Context, activation: Activation): Promis
         : `Roll ${where} back to ${version}${instead}? This recomputes nothing.`,
     );
   }
-  const answer = await outcomeOf(`\`svc config activations --env ${environment}\``, (signal) =>
+  const answer = await sendChange(`\`svc config activations --env ${environment}\``, (signal) =>
     api.post<ActivatedVersion>(
       ["config-versions", version, verb],
       // The request fails if another version than the one shown is active by now.
@@ -59,7 +59,7 @@ export async function activate(context: Context, activation: Activation): Promis
   out.result(answer, () => {
     if (!data.activated) return `${version} is active in ${environment} of ${project} already; nothing was changed.`;
     const done = `${version} is active in ${environment} of ${project} now${instead} (${data.hash.slice(0, 12)}).`;
-    return data.hasCustomers ? `${done}\n${customersKeepTheirState(out, environment)}` : done;
+    return data.hasCustomers ? `${done}\n${recomputeHint(out, environment)}` : done;
   });
 }
 

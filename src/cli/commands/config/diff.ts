@@ -3,7 +3,7 @@ import { EMPTY_SNAPSHOT } from "../../../model/snapshot/types.js";
 import { type Context, defineCommand, projectOptions } from "../../core/command.js";
 import { type LocalCode, UserError } from "../../core/errors.js";
 import type { Out, OutputStyle } from "../../output/out.js";
-import { byPart, countChanges, type ChangeLine } from "../../../words/changes.js";
+import { groupByPart, countChanges, type ChangeLine } from "../../../words/changes.js";
 import { printable } from "../../../words/text.js";
 import { checkVersion, getDiff, getVersion, type Version } from "./stored-versions.js";
 
@@ -65,7 +65,7 @@ function inWords({ style, columns }: Out, from: string, to: string, changes: rea
 
 /** Differences between two models for people, part by part. @param columns the width of the output */
 export function changesInWords(changes: readonly Change[], style: OutputStyle, columns: number): string {
-  return [...byPart(changes)]
+  return [...groupByPart(changes)]
     .map(([part, lines]) => [style.bold(part), ...lines.map((line) => lineInWords(line, style, columns))].join("\n"))
     .join("\n\n");
 }

@@ -137,11 +137,11 @@ export function whyInWords(out: Out, explanation: ExplainedCustomer): string {
     ]),
   ];
   if (unavailable === null && parts.length === 0) return "";
-  return [bold("Why"), ...[...remarks(explanation), ...parts].map((text) => text.replace(/^/gm, INDENT))].join("\n");
+  return [bold("Why"), ...[...caveats(explanation), ...parts].map((text) => text.replace(/^/gm, INDENT))].join("\n");
 }
 
 /** Reasons why an explanation is incomplete or outdated. */
-export function remarks({ unavailable, configVersion, activeVersion, flipsKnown }: ExplainedState): string[] {
+export function caveats({ unavailable, configVersion, activeVersion, flipsKnown }: ExplainedState): string[] {
   if (unavailable !== null) return [printable(unavailable.message)];
   const computed = `As of ${configVersion ?? "a time without a model"}, under which the state was computed`;
   return [

@@ -1,7 +1,7 @@
 import path from "node:path";
 
 import { type Context, defineCommand, projectOptions } from "../../core/command.js";
-import { unexpected } from "../../client/failures.js";
+import { unexpectedAnswer } from "../../client/failures.js";
 import { failure } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
 import { jsonOf, formatNumber, printable } from "../../../words/text.js";
@@ -84,5 +84,5 @@ async function* checked(
   } catch (error) {
     throw failure("SERVICE_UNREACHABLE", `the export from ${base} broke off before its end`, "try again", error);
   }
-  if (buffered !== undefined) throw unexpected(base, 200, "something other than an export of that customer");
+  if (buffered !== undefined) throw unexpectedAnswer(base, 200, "something other than an export of that customer");
 }

@@ -1,9 +1,9 @@
 import type { Diagnostic } from "../../../dsl-compiler/index.js";
 import type { ConfigCheck, DeployedVersion } from "../../../http/admin/answers.js";
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { compile, warningsBlock } from "../../core/compile.js";
+import { compile, warningsFailure } from "../../core/compile.js";
 import { UsageError } from "../../core/errors.js";
-import { confirmation, outcomeOf, customersKeepTheirState } from "../../output/change.js";
+import { confirmation, sendChange, recomputeHint } from "../../output/change.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { asWarnings } from "../../client/failures.js";
 import { cancellable } from "../../output/interruption.js";
@@ -77,7 +77,7 @@ export default defineCommand({
 
     await confirm(`Deploy ${summary(snapshot)} to ${settings.place}?`);
     const body = { snapshot, provenance: provenance(context.io.env), force: force || undefined };
-    const answer = await outcomeOf("`svc config versions`", (signal) =>
+    const answer = await sendChange("`svc config versions`", (signal) =>
       withSpinner(
         context,
         "Deploying",
@@ -90,7 +90,7 @@ export default defineCommand({
       if (!created)
         return `${version}, which is already active in ${environment} of ${project}, is the same model; nothing was deployed.`;
       const done = `Deployed ${version} to ${environment} of ${project}: ${summary(snapshot)} (${hash.slice(0, 12)}).`;
-      return hasCustomers ? `${done}\n${customersKeepTheirState(out, environment)}` : done;
+      return hasCustomers ? `${done}\n${recomputeHint(out, environment)}` : done;
     });
   },
 });
@@ -107,7 +107,7 @@ async function blocked(context: Context, snapshot: object, warnings: readonly Di
       ),
     );
     const fix = "correct them, or deploy despite them with --force";
-    return warningsBlock(warnings, fix, asWarnings(data.warnings));
+    return warningsFailure(warnings, fix, asWarnings(data.warnings));
   } catch (error) {
     out.note(showDiagnostics(warnings, out.errorStyle));
     throw error;

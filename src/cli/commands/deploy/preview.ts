@@ -1,17 +1,17 @@
 import type { ConfigCheck, RecomputeOrPreview } from "../../../http/admin/answers.js";
 import { asWarnings } from "../../client/failures.js";
 import type { Context } from "../../core/command.js";
-import { compileNoted } from "../../core/compile.js";
+import { compileWithNotes } from "../../core/compile.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { fields, type Column, table } from "../../output/table.js";
 import { cancellable } from "../../output/interruption.js";
 import { codeSpan, sectionOf, tableOf } from "../../output/markdown.js";
 import type { Out } from "../../output/out.js";
 import { formatNumber, paragraphs, plural, printable } from "../../../words/text.js";
-import { totalsOf } from "../../../words/recompute.js";
+import { totalFields } from "../../../words/recompute.js";
 import { statusOf } from "../recompute/job-report.js";
 import { type DifferencePage, differencesOf, documentOf, JOB_MEMBERS } from "../recompute/jobs.js";
-import { untilCompleted } from "../recompute/result.js";
+import { waitForJob } from "../recompute/result.js";
 import { type HealthExample, type HealthImpact, Impact, type ImpactDocument, type ImpactGroup } from "./impact.js";
 
 /** Compiles the local model and prints what it would change, without deploying it; for about `sample` customers if given. */
@@ -22,7 +22,7 @@ export async function previewDeploy(
   const { api, out, settings } = context;
   const { project } = settings;
   settings.credentials();
-  const { snapshot } = await compileNoted(context);
+  const { snapshot } = await compileWithNotes(context);
 
   // These would make a deploy of the model fail, which the figures below do not show.
   const { warnings } = (
@@ -33,7 +33,7 @@ export async function previewDeploy(
   // A preview changes nothing, so an unknown outcome does not matter.
   const { data } = await cancellable((stop) => api.post<RecomputeOrPreview>(["previews"], body, JOB_MEMBERS, stop));
   const path = ["previews", data.id];
-  const completed = await untilCompleted(context, data, {
+  const completed = await waitForJob(context, data, {
     path,
     members: JOB_MEMBERS,
     untouched: "; it changes nothing",
@@ -80,7 +80,7 @@ function impactInWords(out: Out, project: string, job: Preview, impact: ImpactDo
       "Compared with": job.pins.configVersion ?? "no model: none is deployed",
       "As of": out.at(job.pins.evaluatedAt),
       "Looked at": lookedAt(job),
-      ...totalsOf(job),
+      ...totalFields(job),
     }),
   ];
   if (job.result.customersChanged === 0) return [...parts, "No customer would change."].join("\n\n");
@@ -141,7 +141,7 @@ function impactMarkdown(project: string, job: Preview, impact: ImpactDocument): 
     ),
   ];
   if (job.result.customersChanged === 0) return [...blocks, "**No customer would change.**", footer(job)].join("\n\n");
-  blocks.push(tableOf(["", ""], Object.entries(totalsOf(job))));
+  blocks.push(tableOf(["", ""], Object.entries(totalFields(job))));
   const { emissions, health, journeys, lifecycle, rules, segments } = impact;
   const section = (...of: Parameters<typeof sectionOf>): void => void blocks.push(...sectionOf(...of));
   section(

@@ -85,7 +85,7 @@ export class DevReport implements SessionObserver {
     ]);
   }
 
-  broken(problems: readonly Diagnostic[], serving: boolean): void {
+  compileFailed(problems: readonly Diagnostic[], serving: boolean): void {
     const then = serving ? "the last good one stays in use" : "waiting for its sources to change";
     this.#say({ type: "broken", serving, problems }, (style) => [
       ...this.#diagnostics(problems),

@@ -4,7 +4,7 @@ import type { Out } from "../../output/out.js";
 import { type Column, fields, table } from "../../output/table.js";
 import { causeInWords, formatNumber, paragraphs, printable } from "../../../words/text.js";
 import { measuredInWords } from "../../../words/explanation.js";
-import { remarks } from "../customers/explanation.js";
+import { caveats } from "../customers/explanation.js";
 
 type Component = NonNullable<ExplainedHealth["factors"]>["components"][number];
 
@@ -20,7 +20,7 @@ export default defineCommand({
     out.result(answer, () =>
       paragraphs([
         `${out.style.bold(printable(customerId))} in ${settings.environment}: ${is}`,
-        remarks(answer.data).join("\n"),
+        caveats(answer.data).join("\n"),
         score === null ? "" : about(out, answer.data),
         factors === null ? "" : components(factors.components),
       ]),

@@ -3,12 +3,12 @@ import path from "node:path";
 
 import type { Whoami } from "../../../http/admin/answers.js";
 import { type Context, defineCommand } from "../../core/command.js";
-import { asks, askUntil, confirmation, inOrganization } from "../../output/change.js";
-import { beforeEnd, noEnd } from "../../output/interruption.js";
-import { createdInWords, createProject, keysLost } from "../projects/create.js";
+import { shouldAsk, askUntil, confirmation, inOrganization } from "../../output/change.js";
+import { onTermination, ignoreSignals } from "../../output/interruption.js";
+import { createdInWords, createProject, lostKeysAdvice } from "../projects/create.js";
 import { UsageError } from "../../core/errors.js";
 import { type Environment, ENVIRONMENTS, type Settings, SLUG_LENGTH_MAX, slugMistake } from "../../core/settings.js";
-import { filled, PACKAGE, version } from "../../core/package.js";
+import { fillTemplate, PACKAGE, version } from "../../core/package.js";
 import { printable, shellWord } from "../../../words/text.js";
 
 /** The platforms of the example that sends events. */
@@ -64,7 +64,7 @@ export default defineCommand({
     const confirm = await confirmation(context, { action, yes });
     const directory = settings.location;
     const folder = new StarterFolder(directory);
-    let release = beforeEnd(() => folder.abandon());
+    let release = onTermination(() => folder.abandon());
     let isCreated = false;
     try {
       // Checks the sign-in and the service before any question is asked.
@@ -86,7 +86,7 @@ export default defineCommand({
       folder.refuseOccupied();
       // From here to the last file, signals are ignored, and everything after the answer is synchronous.
       release();
-      release = noEnd();
+      release = ignoreSignals();
       const next = (): string => nextInWords(context, directory, files.size, EXAMPLES[stack]);
       if (existing) {
         isCreated = true;
@@ -100,7 +100,7 @@ export default defineCommand({
       out.secret(
         { document: { ...created, directory, files: [...files.keys()] } },
         () => createdInWords(out, created),
-        keysLost(created.project.slug),
+        lostKeysAdvice(created.project.slug),
       );
       folder.finish();
       if (!out.json) out.print(`\n${next()}`);
@@ -185,7 +185,7 @@ async function settle(
   wanted: Wanted,
   { directory, yes }: { directory: string; yes: boolean },
 ): Promise<{ name: string; slug: string; stack: Stack }> {
-  const isAsked = asks(context, yes);
+  const isAsked = shouldAsk(context, yes);
   const settled = async (
     label: string,
     given: string | undefined,
@@ -235,7 +235,7 @@ async function starterFiles(
     for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile()) continue;
       const template = path.join(entry.parentPath, entry.name);
-      files.push([written(path.relative(root, template)), filled(await readFile(template, "utf8"), words)]);
+      files.push([written(path.relative(root, template)), fillTemplate(await readFile(template, "utf8"), words)]);
     }
   }
   return new Map(files.sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -2,7 +2,7 @@ import type { JourneyFunnel } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";
 import { type Column, fields, table } from "../../output/table.js";
-import { formatNumber, lasted, paragraphs, plural, printable } from "../../../words/text.js";
+import { formatNumber, secondsInWords, paragraphs, plural, printable } from "../../../words/text.js";
 
 type Step = JourneyFunnel["steps"][number];
 
@@ -26,7 +26,7 @@ export default defineCommand({
       { title: "Completed", value: ({ completed }) => `${formatNumber(completed)}${share(completed)}`, align: "right" },
       { title: "Now here", value: (step) => formatNumber(step.active), align: "right" },
       { title: "Expired here", value: (step) => formatNumber(step.expired), align: "right" },
-      { title: "Median", value: (step) => lasted(step.secondsFromPrevious?.median ?? null), align: "right" },
+      { title: "Median", value: (step) => secondsInWords(step.secondsFromPrevious?.median ?? null), align: "right" },
       { title: "Middle half", value: ({ secondsFromPrevious }) => range(secondsFromPrevious), optional: true },
     ] satisfies Column<Step>[];
     out.result(answer, () =>
@@ -36,7 +36,7 @@ export default defineCommand({
           Active: `${formatNumber(active)}${share(active)}`,
           Complete: `${formatNumber(complete)}${share(complete)}`,
           Expired: `${formatNumber(expired)}${share(expired)}`,
-          "Median duration": secondsToComplete === null ? undefined : lasted(secondsToComplete.median),
+          "Median duration": secondsToComplete === null ? undefined : secondsInWords(secondsToComplete.median),
         }),
         steps.length === 0 ? "" : table(out, columns, steps),
       ]),
@@ -46,5 +46,5 @@ export default defineCommand({
 
 /** Between the quartiles. */
 function range(quartiles: Step["secondsFromPrevious"]): string {
-  return quartiles === null ? "" : `${lasted(quartiles.lower)} to ${lasted(quartiles.upper)}`;
+  return quartiles === null ? "" : `${secondsInWords(quartiles.lower)} to ${secondsInWords(quartiles.upper)}`;
 }

@@ -2,8 +2,8 @@ import type { JourneyDetail } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import type { Out } from "../../output/out.js";
 import { type Column, fields, table } from "../../output/table.js";
-import { lasted, paragraphs, printable } from "../../../words/text.js";
-import { explanationIfAny, journeyInWords, remarks } from "../customers/explanation.js";
+import { secondsInWords, paragraphs, printable } from "../../../words/text.js";
+import { explanationIfAny, journeyInWords, caveats } from "../customers/explanation.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id", journeyId: "The journey's id" },
@@ -39,15 +39,19 @@ export default defineCommand({
       if (!explanation || !explained) return "";
       const open = explained.steps.filter(({ condition }) => condition !== null);
       const [, ...lines] = journeyInWords(out, { ...explained, steps: open });
-      return [bold("What it waits for"), ...remarks(explanation).map((line) => `  ${line}`), ...lines].join("\n");
+      return [bold("What it waits for"), ...caveats(explanation).map((line) => `  ${line}`), ...lines].join("\n");
     }
 
     function steps(rows: JourneyDetail["steps"]): string {
       const columns = [
         { title: "Step", value: ({ stepId }) => stepId, kept: true },
         { title: "Completed", value: ({ completedAt }) => at(completedAt), fixed: true },
-        { title: "From start", value: ({ secondsFromStart }) => lasted(secondsFromStart), align: "right" },
-        { title: "From previous", value: ({ secondsFromPrevious }) => lasted(secondsFromPrevious), align: "right" },
+        { title: "From start", value: ({ secondsFromStart }) => secondsInWords(secondsFromStart), align: "right" },
+        {
+          title: "From previous",
+          value: ({ secondsFromPrevious }) => secondsInWords(secondsFromPrevious),
+          align: "right",
+        },
         { title: "Triggered by", value: ({ triggeredBy }) => triggeredBy ?? "", fixed: true, optional: true },
       ] satisfies Column<JourneyDetail["steps"][number]>[];
       return table(out, columns, rows);
@@ -58,7 +62,7 @@ export default defineCommand({
         { title: "Run", value: ({ run }) => String(run), align: "right", fixed: true },
         { title: "Status", value: ({ status }) => status, fixed: true },
         { title: "Started", value: ({ startedAt }) => out.at(startedAt) },
-        { title: "Lasted", value: (run) => lasted(secondsOf(run)), align: "right" },
+        { title: "Lasted", value: (run) => secondsInWords(secondsOf(run)), align: "right" },
         { title: "Last step", value: ({ currentStep }) => currentStep },
       ] satisfies Column<JourneyDetail["earlierRuns"][number]>[];
       return table(out, columns, rows);
@@ -70,7 +74,8 @@ function progress(out: Out, journey: JourneyDetail): string {
   const { startedAt, completedAt, expiredAt, status, currentStep, currentStepSince, secondsOnCurrentStep } = journey;
   const at = (iso: string | null) => (iso === null ? undefined : out.atAndAgo(iso));
   const since = currentStepSince === null ? "" : ` since ${out.at(currentStepSince)}`;
-  const long = secondsOnCurrentStep === null ? "" : ` ${out.style.dim(`(for ${lasted(secondsOnCurrentStep)})`)}`;
+  const long =
+    secondsOnCurrentStep === null ? "" : ` ${out.style.dim(`(for ${secondsInWords(secondsOnCurrentStep)})`)}`;
   const step = status === "active" ? currentStep : null;
   const took = secondsOf(journey);
   return fields(out, {
@@ -78,7 +83,7 @@ function progress(out: Out, journey: JourneyDetail): string {
     Completed: at(completedAt),
     Expired: at(expiredAt),
     "Current step": step === null ? undefined : `${out.style.cyan(printable(step))}${since}${long}`,
-    Lasted: took === null ? undefined : lasted(took),
+    Lasted: took === null ? undefined : secondsInWords(took),
   });
 }
 

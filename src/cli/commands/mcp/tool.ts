@@ -2,7 +2,7 @@ import Type, { type Static, type TObject, type TProperties, type TSchema } from 
 
 import type { ListPage } from "../../../http/admin/answers.js";
 import type { Query } from "../../client/api.js";
-import { mayBeDone } from "../../client/failures.js";
+import { mayHaveSucceeded } from "../../client/failures.js";
 import { UserError } from "../../core/errors.js";
 import { outcomeUnknown } from "../../output/change.js";
 import type { Call } from "./session.js";
@@ -87,10 +87,10 @@ export async function readPage<Item>(
 }
 
 /** Sends a change. @param seen the tool that shows whether it was made @throws {UserError} OUTCOME_UNKNOWN if that is unknown */
-export async function changed<T>(seen: string, request: () => Promise<T>): Promise<T> {
+export async function sendToolChange<T>(seen: string, request: () => Promise<T>): Promise<T> {
   try {
     return await request();
   } catch (error) {
-    throw error instanceof UserError && mayBeDone(error) ? outcomeUnknown(error.message, seen, error) : error;
+    throw error instanceof UserError && mayHaveSucceeded(error) ? outcomeUnknown(error.message, seen, error) : error;
   }
 }

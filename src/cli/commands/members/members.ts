@@ -13,7 +13,7 @@ export const MEMBER_ROLES = [
 ] as const satisfies readonly Member["role"][];
 
 /** A warning for the confirmation question, if the member to change is the user; empty otherwise. */
-export async function noteToYou({ api }: Context, { email }: Member): Promise<string> {
+export async function selfChangeWarning({ api }: Context, { email }: Member): Promise<string> {
   const { data } = await api.get<Whoami>("/whoami", ["user"]);
   if (data.user.email !== email) return "";
   return " This is you: only another owner can give you back what you take from yourself.";

@@ -2,7 +2,7 @@ import type { Member } from "../../../http/admin/answers.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { printable } from "../../../words/text.js";
-import { memberOf, noteToYou } from "./members.js";
+import { memberOf, selfChangeWarning } from "./members.js";
 
 export default defineCommand({
   args: { member: "The member's address or id" },
@@ -18,7 +18,7 @@ export default defineCommand({
       before: () => memberOf(context, addressOrId),
       question: async (place, member) =>
         `Remove ${printable(member.email)}, ${member.role}, from ${place}? The member's tokens for it stop working at once.` +
-        (await noteToYou(context, member)),
+        (await selfChangeWarning(context, member)),
       request: (signal, { userId }) => api.delete<Member>(`/organization/members/${userId}`, ["email"], signal),
     });
     out.result(answer, () => `Removed ${printable(answer.data.email)}. Its tokens for the organization are revoked.`);

@@ -2,7 +2,7 @@ import type { Member } from "../../../http/admin/answers.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { printable } from "../../../words/text.js";
-import { memberOf, MEMBER_ROLES, noteToYou } from "./members.js";
+import { memberOf, MEMBER_ROLES, selfChangeWarning } from "./members.js";
 
 export default defineCommand({
   args: { member: "The member's address or id" },
@@ -20,7 +20,7 @@ export default defineCommand({
       seen: "`svc members list`",
       before: () => memberOf(context, addressOrId),
       question: async (place, member) =>
-        `Make ${printable(member.email)}, ${member.role} of ${place}, ${role}?${await noteToYou(context, member)}`,
+        `Make ${printable(member.email)}, ${member.role} of ${place}, ${role}?${await selfChangeWarning(context, member)}`,
       request: (signal, { userId }) =>
         api.patch<Member>(`/organization/members/${userId}`, { role }, ["email", "role"], signal),
     });

@@ -1,7 +1,7 @@
 import type { CreatedProject } from "../../../http/admin/answers.js";
 import type { Api, ApiAnswer } from "../../client/api.js";
 import { defineCommand, yesOption } from "../../core/command.js";
-import { confirmation, organizationPlace, outcomeOf } from "../../output/change.js";
+import { confirmation, organizationPlace, sendChange } from "../../output/change.js";
 import { fields } from "../../output/table.js";
 import type { Out, ShownOnce } from "../../output/out.js";
 import { printable, shellWord } from "../../../words/text.js";
@@ -20,7 +20,7 @@ export default defineCommand({
     if (!yes) await confirm(`Create the project ${printable(slug)} in ${await organizationPlace(context)}?`);
 
     const answer = await createProject(api, { name, slug }, "`svc projects list`");
-    out.secret(answer, () => createdInWords(out, answer.data), keysLost(answer.data.project.slug));
+    out.secret(answer, () => createdInWords(out, answer.data), lostKeysAdvice(answer.data.project.slug));
   },
 });
 
@@ -30,7 +30,7 @@ export function createProject(
   project: { name: string; slug: string },
   seen: string,
 ): Promise<ApiAnswer<CreatedProject>> {
-  return outcomeOf(seen, (signal) => api.post<CreatedProject>("/projects", project, ["project", "keys"], signal));
+  return sendChange(seen, (signal) => api.post<CreatedProject>("/projects", project, ["project", "keys"], signal));
 }
 
 /** The project and its keys, for people. */
@@ -40,7 +40,7 @@ export function createdInWords(out: Out, { project, keys }: CreatedProject): str
 }
 
 /** What to do if the keys of a new project could not be shown. */
-export function keysLost(slug: string): ShownOnce {
+export function lostKeysAdvice(slug: string): ShownOnce {
   const options = `--env test --project ${shellWord(slug)}`;
   return {
     what: `the project ${printable(slug)} was created with a key for test and one for live`,

@@ -1,5 +1,5 @@
 import type { RecomputeOrPreview } from "../../../http/admin/answers.js";
-import { asks, confirmation } from "../../output/change.js";
+import { shouldAsk, confirmation } from "../../output/change.js";
 import type { Context } from "../../core/command.js";
 import { activeVersion } from "../config/stored-versions.js";
 import { kindOf, scopeOf } from "./jobs.js";
@@ -19,7 +19,7 @@ export async function confirmFrom(
   if (!dryRun.dry_run) return;
   const pinned = `${pinsOf(context, dryRun)}, as in the dry run ${dryRun.id}`;
   const kind = again ? "Dry run" : "Recompute";
-  if (again || !asks(context, yes)) context.out.note(`${kind} of ${scopeOf(dryRun)} ${pinned}.`);
+  if (again || !shouldAsk(context, yes)) context.out.note(`${kind} of ${scopeOf(dryRun)} ${pinned}.`);
   await warnOfOtherVersion(context, dryRun, again);
   if (!again) await confirm(context, dryRun.customerId ?? null, { yes, pinned: ` ${pinned}` });
 }
@@ -33,7 +33,7 @@ export async function confirmRetry(context: Context, job: RecomputeOrPreview, ye
   const { customersDone: done, customersTotal: total } = job.progress;
   const reached = total === null ? "" : `; ${formatNumber(done)} of ${formatNumber(total)} customers are done`;
   const pinned = pinsOf(context, job);
-  if (job.dry_run || !asks(context, yes)) {
+  if (job.dry_run || !shouldAsk(context, yes)) {
     context.out.note(`${kindOf(job)} ${job.id} of ${scopeOf(job)} ${pinned}${reached}.`);
   }
   await warnOfOtherVersion(context, job, job.dry_run);

@@ -1,7 +1,7 @@
 import type { RecomputeOrPreview } from "../../../http/admin/answers.js";
 import { defineCommand, noWaitOption, projectOptions, yesOption } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
-import { outcomeOf } from "../../output/change.js";
+import { sendChange } from "../../output/change.js";
 
 export default defineCommand({
   options: {
@@ -38,7 +38,7 @@ export default defineCommand({
     } else if (!dryRun) await confirm(context, customer ?? null, { yes });
 
     const body = { from, customerId: customer, all: all || undefined, dryRun: dryRun || undefined };
-    const answer = await outcomeOf(`\`svc recompute list --env ${environment}\``, (signal) =>
+    const answer = await sendChange(`\`svc recompute list --env ${environment}\``, (signal) =>
       api.post<RecomputeOrPreview>(["recomputes"], body, JOB_MEMBERS, signal),
     );
     // Imported here: help texts must not wait for the modules that draw bars and tables.

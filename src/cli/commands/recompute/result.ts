@@ -19,7 +19,7 @@ const SHOWN = 10;
 
 /** Waits for the end of a queued recompute, and prints its result. */
 export async function printResult(context: Context, job: RecomputeOrPreview): Promise<void> {
-  const completed = await untilCompleted(context, job, {
+  const completed = await waitForJob(context, job, {
     path: ["recomputes", job.id],
     members: JOB_MEMBERS,
     untouched: ", and nothing else",
@@ -82,7 +82,7 @@ interface JobWait<Job> {
 }
 
 /** Waits until a job has ended, and shows its progress. Ctrl+C ends the waiting, not the job. @throws {UserError} DEAD_LETTER, STOPPED_WAITING */
-export async function untilCompleted<Job extends WaitedJob>(
+export async function waitForJob<Job extends WaitedJob>(
   context: Context,
   first: Job,
   waiting: JobWait<Job>,

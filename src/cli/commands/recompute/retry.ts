@@ -1,7 +1,7 @@
 import type { RecomputeOrPreview } from "../../../http/admin/answers.js";
 import { defineCommand, noWaitOption, projectOptions, yesOption } from "../../core/command.js";
 import { JOB_MEMBERS } from "./jobs.js";
-import { outcomeOf } from "../../output/change.js";
+import { sendChange } from "../../output/change.js";
 import { confirmRetry } from "./question.js";
 import { printQueued, printResult } from "./result.js";
 import { shellWord } from "../../../words/text.js";
@@ -15,7 +15,7 @@ export default defineCommand({
     const env = settings.environment;
     const { data } = await api.get<RecomputeOrPreview>(["recomputes", recomputeId], JOB_MEMBERS);
     await confirmRetry(context, data, yes);
-    const answer = await outcomeOf(`\`svc recompute status ${shellWord(recomputeId)} --env ${env}\``, (signal) =>
+    const answer = await sendChange(`\`svc recompute status ${shellWord(recomputeId)} --env ${env}\``, (signal) =>
       api.post<RecomputeOrPreview>(["recomputes", recomputeId, "retry"], {}, JOB_MEMBERS, signal),
     );
     if (noWait) printQueued(context, answer);

@@ -12,7 +12,7 @@ import { type Column, fields, page, printCsv, printList } from "../../output/tab
 import { elementTexts, memberTexts, objectFromTexts } from "../../../words/json-text.js";
 import type { Out } from "../../output/out.js";
 import { formatNumber, plural, printable, shellWord } from "../../../words/text.js";
-import { explanationOf, remarks, segmentInWords } from "../customers/explanation.js";
+import { explanationOf, caveats, segmentInWords } from "../customers/explanation.js";
 
 /** A segment and a page of its members, with the condition typed as in models. */
 export type InspectedSegment = Omit<SegmentMembers, "definition"> & { definition?: { when?: Condition } | null };
@@ -130,7 +130,7 @@ async function explainMembership(
   out.result({ text: objectFromTexts([...about, ...memberTexts(text)]) }, () =>
     [
       `${out.style.bold(printable(customerId))} in ${settings.environment}`,
-      ...remarks(answer.data),
+      ...caveats(answer.data),
       ...segmentInWords(out, explained),
       ...(explained.condition === null && answer.data.unavailable === null ? [`  ${unconditioned()}`] : []),
     ].join("\n"),

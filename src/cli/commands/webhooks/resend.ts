@@ -2,7 +2,7 @@ import type { ResentDeliveries } from "../../../http/admin/answers.js";
 import { isDuration } from "../../../model/snapshot/duration.js";
 import { checkWords, sinceOption } from "../../core/values.js";
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { confirmation, outcomeOf } from "../../output/change.js";
+import { confirmation, sendChange } from "../../output/change.js";
 import { UsageError } from "../../core/errors.js";
 import { plural, printable, shellWord } from "../../../words/text.js";
 import type { Out } from "../../output/out.js";
@@ -66,7 +66,7 @@ function inWords(since: string, until: string | undefined, status: readonly stri
 async function resendOne({ api, out, settings }: Context, webhookId: string, deliveryId: string): Promise<void> {
   const { environment } = settings;
   const path = ["webhooks", webhookId, "deliveries", deliveryId, "resend"];
-  const answer = await outcomeOf(`\`${deliveriesOf(webhookId, environment)}\``, (signal) =>
+  const answer = await sendChange(`\`${deliveriesOf(webhookId, environment)}\``, (signal) =>
     api.post<{ id: string; type: string }>(path, {}, ["id", "type"], signal),
   );
   const { id, type } = answer.data;
@@ -86,7 +86,7 @@ async function resendSpan(
   try {
     do {
       const body = { ...span, cursor };
-      const { data } = await outcomeOf(`\`${deliveriesOf(webhookId, environment)}\``, (signal) =>
+      const { data } = await sendChange(`\`${deliveriesOf(webhookId, environment)}\``, (signal) =>
         api.post<ResentDeliveries>(["webhooks", webhookId, "resend"], body, ["queued", "nextCursor"], signal),
       );
       queued += data.queued;

@@ -44,7 +44,7 @@ export function readContent(given: {
 }
 
 /** Warns if a webhook includes members that its format cannot show. */
-export function noteUseless(out: Out, { include = [], format = "json" }: Readonly<WebhookSettings>): void {
+export function warnOfUnusedInclude(out: Out, { include = [], format = "json" }: Readonly<WebhookSettings>): void {
   if (include.length === 0 || format === "json") return;
   const names = printable(include.join(", "));
   out.note(`warning: messages in the format ${format} do not contain ${names}: include has no effect on them`);

@@ -1,6 +1,6 @@
 import type { Snapshot } from "../../../model/snapshot/types.js";
 import { printable } from "../../../words/text.js";
-import type { Filled, Visit } from "../../console-page.js";
+import type { FormValues, Visit } from "../../console-page.js";
 import { partNames } from "../../model.js";
 import { OneOf } from "../../forms.js";
 import { ChangeForm } from "../../changes.js";
@@ -17,7 +17,7 @@ const CUSTOMERS = [{ value: "2000", text: "about 2,000" }, { value: "20000", tex
 export const FORM_FIELDS = ["version", "against", "outcome", "within", "every", "customers"];
 
 /** The body of the API request for a filled form. */
-export function askedBy({ version, against, outcome, within, every, customers }: Filled): object {
+export function askedBy({ version, against, outcome, within, every, customers }: FormValues): object {
   return {
     version,
     outcome,

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import type { BacktestJob, JobDifference, ListPage, Preview, Recompute } from "../../../http/admin/answers.js";
-import { movesText, totalsOf } from "../../../words/recompute.js";
+import { movesText, totalFields } from "../../../words/recompute.js";
 import { formatNumber, span } from "../../../words/text.js";
-import { given, type View, type Visit } from "../../console-page.js";
+import { queryParam, type View, type Visit } from "../../console-page.js";
 import { Ago, At, Customer, FoundList, PageLinks, Section, Text, versionHref } from "../../parts.js";
 import { FactList, Table, type TableColumn } from "../../tables.js";
 
@@ -14,7 +14,7 @@ const REFRESH_SECONDS = 5;
 
 /** The parameters for the part of a job's list of customers that the page's query asks for. */
 export function partQuery(query: URLSearchParams): { limit: string; cursor: string | undefined } {
-  return { limit: String(LIMIT), cursor: given(query, "cursor") };
+  return { limit: String(LIMIT), cursor: queryParam(query, "cursor") };
 }
 
 type About = Readonly<Record<string, ComponentChildren>>;
@@ -38,7 +38,7 @@ export function jobView(path: string, { query }: Pick<Visit, "query">, parts: Jo
     ...(!query.has("cursor") && refreshOf(job)),
     body: (
       <>
-        <Course job={job} about={{ ...about, "As of": <At iso={job.pins.evaluatedAt} /> }} />
+        <JobFacts job={job} about={{ ...about, "As of": <At iso={job.pins.evaluatedAt} /> }} />
         {actions}
         {job.startedAt === null ? null : <Totals job={job} />}
         <Section id="customers" title="Customers, the greatest changes first">
@@ -57,7 +57,7 @@ export function jobView(path: string, { query }: Pick<Visit, "query">, parts: Jo
 }
 
 /** Facts about a job, its status and progress, and its error. */
-export function Course({ job, about }: { job: Job; about: About }) {
+export function JobFacts({ job, about }: { job: Job; about: About }) {
   return (
     <>
       <FactList
@@ -85,7 +85,7 @@ export function refreshOf(job: Job): Pick<View, "refreshSeconds"> {
 function Totals({ job }: { job: Recompute | Preview }) {
   return (
     <Section id="totals" title={`What ${job.dry_run ? "would change" : "changed"}${isUnderWay(job) ? " so far" : ""}`}>
-      <FactList of={totalsOf(job)} />
+      <FactList of={totalFields(job)} />
     </Section>
   );
 }

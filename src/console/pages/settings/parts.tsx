@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Member } from "../../../http/admin/answers.js";
-import { given, type View, type Visit } from "../../console-page.js";
+import { queryParam, type View, type Visit } from "../../console-page.js";
 import type { Answers } from "../../source.js";
 import { missing } from "../../list-page.js";
 import { address, LinkLine, Empty, type Link } from "../../parts.js";
@@ -49,7 +49,7 @@ type Entry<List extends Entries> = Answers[List]["data"][number];
 /** Finds the entry with the query's id in the list, from the query's cursor on; null if it is not in the next PARTS_MAX pages. */
 export async function entryOf<List extends Entries>({ ask, query }: Visit, list: List): Promise<Entry<List> | null> {
   const id = query.get("id");
-  let cursor = given(query, "cursor");
+  let cursor = queryParam(query, "cursor");
   for (let part = 0; part < PARTS_MAX; part++) {
     const { data, nextCursor } = await ask(list, { limit: "200", cursor });
     const entries: readonly Entry<List>[] = data;

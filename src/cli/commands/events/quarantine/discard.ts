@@ -1,7 +1,7 @@
 import { defineCommand, projectOptions, yesOption } from "../../../core/command.js";
 import { confirmation } from "../../../output/change.js";
 import { plural } from "../../../../words/text.js";
-import { allOption, chosenOf, filterOptions, stepByStep } from "./step.js";
+import { allOption, quarantineSelection, filterOptions, stepByStep } from "./step.js";
 
 export default defineCommand({
   args: { quarantineId: { describe: "The operation to discard", optional: true } },
@@ -12,7 +12,7 @@ export default defineCommand({
   ],
   async handler(context, { quarantineId, all, event, code, yes }) {
     const { out, settings } = context;
-    const { body, words } = chosenOf("discard", { quarantineId, all, event, code });
+    const { body, words } = quarantineSelection("discard", { quarantineId, all, event, code });
     settings.credentials();
     const confirm = await confirmation(context, { action: "discarding operations", yes });
     await confirm(`Discard ${words} in ${settings.place}, for good? Their idempotency keys may be used again.`);

@@ -1,7 +1,7 @@
 import { defineCommand, projectOptions, yesOption } from "../../../core/command.js";
 import { confirmation } from "../../../output/change.js";
 import { plural } from "../../../../words/text.js";
-import { allOption, chosenOf, filterOptions, stepByStep } from "./step.js";
+import { allOption, quarantineSelection, filterOptions, stepByStep } from "./step.js";
 
 export default defineCommand({
   args: { quarantineId: { describe: "The operation to release", optional: true } },
@@ -12,7 +12,7 @@ export default defineCommand({
   ],
   async handler(context, { quarantineId, all, event, code, yes }) {
     const { out, settings } = context;
-    const { body, words } = chosenOf("release", { quarantineId, all, event, code });
+    const { body, words } = quarantineSelection("release", { quarantineId, all, event, code });
     settings.credentials();
     const confirm = await confirmation(context, { action: "releasing operations", yes });
     await confirm(`Release ${words} in ${settings.place}, if the active version accepts it?`);

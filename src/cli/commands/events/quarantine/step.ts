@@ -1,6 +1,6 @@
 import type { Context } from "../../../core/command.js";
 import { failure, UsageError, type UserError } from "../../../core/errors.js";
-import { outcomeOf } from "../../../output/change.js";
+import { sendChange } from "../../../output/change.js";
 import { printable, shellWord } from "../../../../words/text.js";
 
 /** Options that filter the operations in quarantine. */
@@ -23,7 +23,7 @@ interface Chosen {
 }
 
 /** A request's selection, and the same in words. @throws {UsageError} unless it is either one operation or all */
-export function chosenOf(verb: Verb, { quarantineId, event, code, all }: Chosen) {
+export function quarantineSelection(verb: Verb, { quarantineId, event, code, all }: Chosen) {
   if ((quarantineId !== undefined) === all || (!all && (event !== undefined || code !== undefined))) {
     const fix = `see \`svc events quarantine ${verb} --help\``;
     throw new UsageError("give either an operation's id, or --all, optionally with --event and --code", fix);
@@ -58,7 +58,7 @@ export async function stepByStep<Key extends string>(
   let cursor: string | null = null;
   do {
     const given: object = { ...body, cursor: cursor ?? undefined };
-    const { data } = await outcomeOf(seen, (signal) =>
+    const { data } = await sendChange(seen, (signal) =>
       api.post<{ nextCursor: string | null } & Record<Key, number>>(
         ["quarantine", verb],
         given,

@@ -6,7 +6,7 @@ import { readCustomer, sentCustomer, sentEmission, sentSetAside } from "../../ai
 import { pick } from "../../ai/sanitizer.js";
 import { ANSWER_BYTES_MAX } from "../answer.js";
 import {
-  changed,
+  sendToolChange,
   customerInput,
   defineTool,
   document,
@@ -139,7 +139,7 @@ export const releaseCustomer = defineTool({
   output: { released: Type.Integer({ description: "1, or 0 if it was not set aside." }) },
   async run(call, { customer }) {
     const path = ["customers", call.customerId(customer), "release"];
-    const { data } = await changed("explain_customer", () =>
+    const { data } = await sendToolChange("explain_customer", () =>
       call.context.api.post<{ released: number }>(path, {}, ["released"]),
     );
     return { released: data.released };

@@ -11,7 +11,7 @@ import type {
 } from "../../../../http/admin/answers.js";
 import { asWarnings } from "../../../client/failures.js";
 import { pauseAfter, readAll } from "../../../client/pages.js";
-import { compile, warningsBlock } from "../../../core/compile.js";
+import { compile, warningsFailure } from "../../../core/compile.js";
 import { failure, UserError } from "../../../core/errors.js";
 import type { AnyDiagnostic } from "../../../output/diagnostics.js";
 import type { Sanitizer } from "../../ai/sanitizer.js";
@@ -19,7 +19,7 @@ import { Impact, type ImpactDocument, type ImpactGroup } from "../../deploy/impa
 import { JOB_MEMBERS } from "../../recompute/jobs.js";
 import { problemOf } from "../answer.js";
 import type { Call } from "../session.js";
-import { changed, defineTool, document, optionalText, nullable } from "../tool.js";
+import { sendToolChange, defineTool, document, optionalText, nullable } from "../tool.js";
 
 /** Part of the description of each tool that runs the model. */
 const RUNS = "It runs the TypeScript of the model on this machine, as svc validate does.";
@@ -170,8 +170,8 @@ export const deployModel = defineTool({
   async run({ context, signal }) {
     const { snapshot, warnings } = await compile(context, signal);
     if (warnings.length > 0)
-      throw warningsBlock(warnings, "correct them, or have a person deploy despite them: `svc deploy --force`");
-    const { data } = await changed("list_versions", () =>
+      throw warningsFailure(warnings, "correct them, or have a person deploy despite them: `svc deploy --force`");
+    const { data } = await sendToolChange("list_versions", () =>
       context.api.post<DeployedVersion>(["config-versions"], { snapshot }, ["version", "created", "hasCustomers"]),
     );
     return { version: data.version, created: data.created, hasCustomers: data.hasCustomers };
