@@ -290,6 +290,12 @@ describe("the statements of the service's functions", () => {
       "unrestricted",
       ["svc.inbox"],
     ],
+    [
+      "update svc.inbox as i set seq = case when svc.g(_id) then svc.h(1) end where i.environment_id = _id",
+      "conditionalCalls",
+      ["svc.g", "svc.h"],
+    ],
+    ["update svc.inbox as i set seq = svc.g(_id) where i.environment_id = _id", "conditionalCalls", []],
   ] as const)("are analyzed correctly: %s", (statement, of, expected) => {
     const file = `create or replace function svc.f()\nreturns void\nlanguage plpgsql\nas $$\ndeclare\n  _n integer;\n  _id integer;\nbegin\n  ${statement};\nend;\n$$;\n`;
     expect(statementsOf(file).flatMap((found) => found[of])).toEqual(expected);
@@ -306,6 +312,18 @@ describe("the statements of the service's functions", () => {
 
   it("read from each table the rows of a given environment only, except those over all environments", () => {
     expect(namesOf(spread.filter(({ of, unrestricted }) => !OVER_ALL.test(of) && touches(unrestricted)))).toEqual([]);
+  });
+
+  it("call only immutable functions within case and coalesce of updates and deletes", async () => {
+    const immutable = await db.sql<{ name: string }[]>`
+      select case n.nspname when 'pg_catalog' then '' else n.nspname || '.' end || p.proname as name
+      from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
+      group by n.nspname, p.proname
+      having bool_and(p.provolatile = 'i')`;
+    const known = new Set(immutable.map(({ name }) => name));
+    expect(
+      namesOf(spread.filter(({ conditionalCalls }) => !conditionalCalls.every((name) => known.has(name)))),
+    ).toEqual([]);
   });
 
   it("read tables of the coordinator separately, except the views and the invariants", () => {

@@ -19,6 +19,8 @@ export interface Statement {
   unanchored: string[];
   /** Whether queries precede an insert, `with … insert`, instead of being inside it. */
   withBeforeInsert: boolean;
+  /** Functions that it calls within `case` or `coalesce` of an update or delete, where a cluster takes only immutable ones. */
+  conditionalCalls: string[];
   /** Whether it is parsed at the function's creation, `begin atomic` or `return …`, and so depends on the tables. */
   atomic: boolean;
 }
@@ -81,6 +83,10 @@ function describe(of: string, tree: unknown, atomic: boolean): Statement {
     ({ whereClause }) => !conditionsOf(whereClause).some(isOfAnEnvironment),
   );
   const inserts = [...nodes(tree, "InsertStmt")];
+  const choices = [...nodes(tree, "DeleteStmt"), ...nodes(tree, "UpdateStmt")].flatMap((change) => [
+    ...nodes(change, "CaseExpr"),
+    ...nodes(change, "CoalesceExpr"),
+  ]);
   const restricted = new Set(
     [...nodes(tree, "A_Expr")].flatMap((comparison) => restrictedBy(comparison, of.slice(of.indexOf(".") + 1))),
   );
@@ -93,6 +99,7 @@ function describe(of: string, tree: unknown, atomic: boolean): Statement {
       .filter(({ selectStmt }) => isQuery(selectStmt) && ![...nodes(selectStmt, "RangeVar")].some(isTable))
       .map(({ relation }) => nameOf(relation as Tree)),
     withBeforeInsert: inserts.some(({ withClause }) => withClause !== undefined),
+    conditionalCalls: choices.flatMap((choice) => [...nodes(choice, "FuncCall")].map(calledBy)),
     atomic,
   };
 }
@@ -116,6 +123,10 @@ function restrictedBy({ name, lexpr, rexpr }: Tree, routine: string): string[] {
   const [given = ""] = fieldsOf(rexpr);
   return column === "environment_id" && (given === routine || given.startsWith("_")) ? [alias!] : [];
 }
+
+/** Without a schema for PostgreSQL's own functions. */
+const calledBy = ({ funcname }: Tree) =>
+  (funcname as { String: { sval: string } }[]).map(({ String: part }) => part.sval).join(".");
 
 const nameOf = ({ schemaname, relname }: Tree) => `${schemaname as string}.${relname as string}`;
 
