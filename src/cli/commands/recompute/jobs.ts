@@ -4,7 +4,10 @@ import type { JobDifference, RecomputeOrPreview } from "../../../http/admin/answ
 import { readAll } from "../../client/pages.js";
 import { printable } from "../../../words/text.js";
 
-/** Why a job was given up or failed, without the service's advice to retry it: the CLI gives that advice itself, with `--env`. */
+/**
+ * Why a job was given up or failed, without the service's advice to retry it: the CLI gives that advice itself, with `--env`. A stored error
+ * of a former release says `mended`.
+ */
 export function jobFailure({ error }: Pick<RecomputeOrPreview, "error">): string | null {
   return error?.replace(/ When the cause is (?:fixed|mended): svc recompute retry \S+$/, "") ?? null;
 }
