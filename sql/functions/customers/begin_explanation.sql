@@ -44,7 +44,7 @@ begin
 
   return json_build_object(
     'customerId', _customer.customer_id,
-    'createdAt', floor(extract(epoch from _customer.created_at) * 1000)::bigint,
+    'createdAt', svc.epoch_ms(_customer.created_at),
     'traits', _customer.traits,
     'state', _customer.state,
     'version', _customer.config_version,

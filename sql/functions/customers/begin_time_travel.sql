@@ -31,7 +31,7 @@ begin
   end if;
   return json_build_object(
     'customerId', _customer.customer_id,
-    'createdAt', floor(extract(epoch from _customer.created_at) * 1000)::bigint,
+    'createdAt', svc.epoch_ms(_customer.created_at),
     'traits', _customer.traits,
     'traitsText', _customer.traits::text,
     'state', _customer.state,

@@ -53,7 +53,7 @@ begin
       c.customer_id,
       json_build_object(
         'customerId', c.customer_id,
-        'createdAt', floor(extract(epoch from c.created_at) * 1000)::bigint,
+        'createdAt', svc.epoch_ms(c.created_at),
         'traits', c.traits,
         'state', c.state,
         'generation', c.generation,
@@ -69,7 +69,7 @@ begin
           )
         end,
         'more', coalesce(o.more, false),
-        'aheadFrom', floor(extract(epoch from a.first_left_out) * 1000)::bigint
+        'aheadFrom', svc.epoch_ms(a.first_left_out)
       ) as input
     from stored as c
     cross join (
@@ -84,10 +84,10 @@ begin
         json_agg(
           json_build_array(
             p.seq,
-            floor(extract(epoch from p.accepted_at) * 1000)::bigint,
+            svc.epoch_ms(p.accepted_at),
             p.event,
             p.payload,
-            floor(extract(epoch from p.occurred_at) * 1000)::bigint
+            svc.epoch_ms(p.occurred_at)
           ) order by p.seq
         ) filter (where p.taken) as list
       from (
@@ -134,10 +134,10 @@ begin
         json_agg(
           json_build_array(
             p.seq,
-            floor(extract(epoch from p.accepted_at) * 1000)::bigint,
+            svc.epoch_ms(p.accepted_at),
             p.event,
             p.properties,
-            floor(extract(epoch from p.occurred_at) * 1000)::bigint
+            svc.epoch_ms(p.occurred_at)
           )
         ) filter (where p.taken) as list
       from (
@@ -170,7 +170,7 @@ begin
   select coalesce(json_agg(i.input order by i.customer_id), '[]') into _customers from inputs as i;
 
   return json_build_object(
-    'now', floor(extract(epoch from evaluation_input.instant) * 1000)::bigint,
+    'now', svc.epoch_ms(evaluation_input.instant),
     'settled', evaluation_input.settled,
     'webhooks', _webhooks,
     'transactionId', _transaction_id,

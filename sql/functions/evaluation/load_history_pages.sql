@@ -99,7 +99,7 @@ as $$
     select
       (select complete from answer) as complete,
       json_agg(
-        json_build_array(w.event_seq, floor(extract(epoch from w.occurred_at) * 1000)::bigint, w.properties)
+        json_build_array(w.event_seq, svc.epoch_ms(w.occurred_at), w.properties)
         order by date_trunc('milliseconds', w.occurred_at), w.event_seq
       ) as list
     from whole as w

@@ -22,7 +22,7 @@ declare
 begin
   select json_agg(
     json_build_object(
-      'id', svc.quarantined_id(q.seq), 'at', floor(extract(epoch from q.quarantined_at) * 1000)::bigint, 'call', q.call
+      'id', svc.quarantined_id(q.seq), 'at', svc.epoch_ms(q.quarantined_at), 'call', q.call
     )
     order by q.seq
   ) into _calls

@@ -39,8 +39,8 @@ begin
   -- Repeats the predicate of the index.
   where e.environment_id = _environment.environment_id and e.occurred_at <= _now and e.event_seq >= 0;
   return json_build_object(
-    'at', floor(extract(epoch from _now) * 1000)::bigint,
-    'end', floor(extract(epoch from coalesce(_end, _now)) * 1000)::bigint,
+    'at', svc.epoch_ms(_now),
+    'end', svc.epoch_ms(coalesce(_end, _now)),
     'configVersion', 'v' || _version,
     'snapshot', svc_api.load_snapshot(_environment.project_id, _version)
   );

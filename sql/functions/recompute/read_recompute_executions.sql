@@ -15,7 +15,7 @@ set enable_seqscan = off
 as $$
   select json_build_object(
     'runs', json_agg(
-      json_build_array(p.rule_id, p.result, p.triggered_by, floor(extract(epoch from p.executed_at) * 1000)::bigint)
+      json_build_array(p.rule_id, p.result, p.triggered_by, svc.epoch_ms(p.executed_at))
     ),
     'lastAt', (array_agg(p.executed_at))[count(*)],
     'lastSeq', (array_agg(p.execution_seq))[count(*)]

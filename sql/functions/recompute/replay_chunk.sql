@@ -26,7 +26,7 @@ declare
       case
         when replay_chunk.of_backtest then json_build_object(
           'customerId', c.customer_id,
-          'createdAt', floor(extract(epoch from c.created_at) * 1000)::bigint,
+          'createdAt', svc.epoch_ms(c.created_at),
           'isEvaluated', c.state is not null,
           'traits', c.traits - array(select jsonb_object_keys(k.value) from jsonb_array_elements(u.kept) as k),
           'updates', u.list,
@@ -36,7 +36,7 @@ declare
         else json_build_object(
           'customerId', c.customer_id,
           'revision', c.revision,
-          'createdAt', floor(extract(epoch from c.created_at) * 1000)::bigint,
+          'createdAt', svc.epoch_ms(c.created_at),
           'traits', c.traits,
           'state', c.state,
           'generation', c.generation,
@@ -72,7 +72,7 @@ declare
       )
     ) as c
     cross join lateral (
-      select json_agg(json_build_array(k.metadata ->> 'journey', floor(extract(epoch from k.emitted_at) * 1000)::bigint)) as told
+      select json_agg(json_build_array(k.metadata ->> 'journey', svc.epoch_ms(k.emitted_at))) as told
       from svc.emissions as k
       where not replay_chunk.of_backtest
         and k.environment_id = replay_chunk.environment_id and k.customer_id = c.customer_id
@@ -82,7 +82,7 @@ declare
       select
         count(*) as amount,
         json_agg(
-          json_build_array(p.rule_id, p.result, p.triggered_by, floor(extract(epoch from p.executed_at) * 1000)::bigint)
+          json_build_array(p.rule_id, p.result, p.triggered_by, svc.epoch_ms(p.executed_at))
         ) as list
       from (
         select l.rule_id, l.result, l.triggered_by, l.executed_at
@@ -97,7 +97,7 @@ declare
     cross join lateral (
       select
         json_agg(
-          json_build_array(l.operation_seq, floor(extract(epoch from l.accepted_at) * 1000)::bigint, l.traits)
+          json_build_array(l.operation_seq, svc.epoch_ms(l.accepted_at), l.traits)
           order by l.operation_seq
         ) filter (where l.accepted_at <= replay_chunk.pinned_at) as list,
         jsonb_agg(l.traits) as kept
@@ -115,54 +115,51 @@ declare
       ) as l
     ) as u
     cross join lateral (
-      -- Measured in stored form before they are put together: what is too large is never held as text.
-      with page as materialized (
-        select
-          l.event_seq, l.event, l.occurred_at,
-          case when l.event = any(replay_chunk.property_events) then l.properties end as properties
-        from (
-          select (
-            select i.seq
-            from svc.inbox as i
-            where i.environment_id = replay_chunk.environment_id and i.customer_id = c.customer_id
-            order by i.seq
-            limit 1
-          ) as first_seq
-          offset 0
-        ) as w
-        cross join svc.events as l
-        where l.environment_id = replay_chunk.environment_id and l.customer_id = c.customer_id
-          and (
-            w.first_seq is null
-            or l.event_seq < w.first_seq
-            -- Looked up by key for each: `not exists` might collect all that waits.
-            or (
-              select true
-              from svc.inbox as i
-              where i.environment_id = replay_chunk.environment_id and i.customer_id = c.customer_id and i.seq = l.event_seq
-            ) is null
-          )
-        order by l.occurred_at, l.event_seq
-        limit replay_chunk.limit_each + 1
-      )
       select
-        a.are_whole,
-        (
-          select json_build_object(
-            'seqs', array_agg(p.event_seq),
-            'at', array_agg(floor(extract(epoch from p.occurred_at) * 1000)::bigint),
-            'names', array_agg(p.event),
-            'properties', json_agg(p.properties)
-          )
-          from page as p
-          where a.are_whole
-        ) as lists
+        p.lists is not null as are_whole,
+        coalesce(p.lists, '{"seqs": null, "at": null, "names": null, "properties": null}') as lists
       from (
+        -- In one pass: keeping the page to measure it first took a sixth of the time. limit_each bounds what is put together in vain.
         select
-          count(*) <= replay_chunk.limit_each
-            and coalesce(sum(pg_column_size(p.properties)), 0) < replay_chunk.bytes_each as are_whole
-        from page as p
-      ) as a
+          case
+            when count(*) <= replay_chunk.limit_each and coalesce(sum(pg_column_size(l.properties)), 0) < replay_chunk.bytes_each
+              then json_build_object(
+                'seqs', array_agg(l.event_seq),
+                'at', array_agg(svc.epoch_ms(l.occurred_at)),
+                'names', array_agg(l.event),
+                'properties', json_agg(l.properties)
+              )
+          end as lists
+        from (
+          select
+            k.event_seq, k.event, k.occurred_at,
+            case when k.event = any(replay_chunk.property_events) then k.properties end as properties
+          from (
+            select (
+              select i.seq
+              from svc.inbox as i
+              where i.environment_id = replay_chunk.environment_id and i.customer_id = c.customer_id
+              order by i.seq
+              limit 1
+            ) as first_seq
+            offset 0
+          ) as w
+          cross join svc.events as k
+          where k.environment_id = replay_chunk.environment_id and k.customer_id = c.customer_id
+            and (
+              w.first_seq is null
+              or k.event_seq < w.first_seq
+              -- Looked up by key for each: `not exists` might collect all that waits.
+              or (
+                select true
+                from svc.inbox as i
+                where i.environment_id = replay_chunk.environment_id and i.customer_id = c.customer_id and i.seq = k.event_seq
+              ) is null
+            )
+          order by k.occurred_at, k.event_seq
+          limit replay_chunk.limit_each + 1
+        ) as l
+      ) as p
     ) as e
     order by c.customer_id collate "C";
   _bytes bigint := 0;

@@ -14,7 +14,7 @@ as $$
   select
     json_build_object(
       'seqs', array_agg(p.event_seq) filter (where p.kept),
-      'at', array_agg(floor(extract(epoch from p.occurred_at) * 1000)::bigint) filter (where p.kept),
+      'at', array_agg(svc.epoch_ms(p.occurred_at)) filter (where p.kept),
       'names', array_agg(p.event) filter (where p.kept),
       'properties', json_agg(p.properties) filter (where p.kept)
     ),
