@@ -7,12 +7,17 @@ grant execute on function
   svc_api.append_recompute_logs(integer, integer, json, json),
   svc_api.apply_evaluation(integer, integer, text, json, text, json, json, json, json, json, json, json, json, json, json, json),
   svc_api.apply_recompute(integer, text, integer, integer, json),
+  svc_api.apply_replay(
+    integer, text, integer, integer, text, text, integer, text, bigint, bigint, bigint, bigint, bigint, json, json, json, real, json,
+    json, json, json, json, json, json, json, json, boolean, json
+  ),
   svc_api.begin_chunk(integer, integer, integer, interval, timestamptz),
   svc_api.begin_trial(integer, text, integer, integer),
   svc_api.begin_trial_chunk(integer, integer, integer, interval, timestamptz),
   svc_api.bury_worker(text),
   svc_api.claim_deliveries(text, text[], bigint[], text[], integer[], integer, integer, integer),
   svc_api.claim_job(integer),
+  svc_api.compare_replays(integer, json, text),
   svc_api.count_trends(integer, integer),
   svc_api.end_trial(integer, text, integer, integer),
   svc_api.environments_to_count(),
@@ -51,7 +56,10 @@ grant execute on function
   svc_api.touch_recompute(integer, text, integer)
 to svc_worker;
 
-grant execute on procedure svc_api.apply_recomputes(integer, text, integer, integer, json, integer) to svc_worker;
+grant execute on procedure
+  svc_api.apply_recomputes(integer, text, integer, integer, json, integer),
+  svc_api.apply_replays(integer, text, integer, integer, json, text, integer)
+to svc_worker;
 
 grant usage on schema graphile_worker to svc_worker;
 grant select, insert, update, delete on all tables in schema graphile_worker to svc_worker;

@@ -1,3 +1,36 @@
+create function svc.is_consistent_job(
+  kind text, status text, has_snapshot boolean, has_version boolean, has_hash boolean, is_sampled boolean, has_question boolean,
+  has_report boolean, is_tried_again boolean, is_finished boolean, has_last_customer boolean
+)
+returns boolean
+language plpgsql
+immutable
+parallel safe
+as $$
+begin
+  return status in ('queued', 'running', 'retrying', 'completed', 'dead_letter')
+    and case kind
+      when 'recompute' then not (has_snapshot or has_hash or is_sampled)
+      when 'dry_run' then not (has_snapshot or has_hash or is_sampled)
+      when 'preview' then has_snapshot and has_hash
+      when 'backtest' then has_snapshot <> has_version and has_hash
+      else false
+    end
+    and has_question = (kind = 'backtest')
+    and (kind = 'backtest' or not has_report)
+    and (has_report or kind <> 'backtest' or status <> 'completed')
+    and is_tried_again = (status = 'retrying')
+    and is_finished = (status in ('completed', 'dead_letter'))
+    -- So that erasing a customer need not look through all that were ever completed.
+    and not (has_last_customer and status = 'completed');
+end;
+$$;
+comment on function svc.is_consistent_job(
+  text, text, boolean, boolean, boolean, boolean, boolean, boolean, boolean, boolean, boolean
+) is
+  'Whether a row of svc.recomputes is of a known kind and status, has the model, the question and the report of its kind, and the instants
+of its status.';
+
 create table svc.recomputes (
   environment_id integer not null,
   recompute_id text not null,
@@ -39,24 +72,12 @@ create table svc.recomputes (
   finished_at timestamptz,
   swept_at timestamptz,
   primary key (environment_id, recompute_id),
-  constraint recomputes_kind_known check (kind in ('recompute', 'dry_run', 'preview', 'backtest')),
-  constraint recomputes_status_known check (status in ('queued', 'running', 'retrying', 'completed', 'dead_letter')),
-  constraint recomputes_have_their_model check (
-    case kind
-      when 'preview' then snapshot is not null and hash is not null
-      when 'backtest' then (snapshot is null) = (version is not null) and hash is not null
-      else snapshot is null and hash is null
-    end
-  ),
-  constraint recomputes_sampled_unless_replayed check (sample_size is null or kind in ('preview', 'backtest')),
-  constraint recomputes_asked_by_backtests check ((kind = 'backtest') = (question is not null)),
-  constraint recomputes_reported_by_backtests check (
-    case when kind = 'backtest' then status <> 'completed' or report is not null else report is null end
-  ),
-  constraint recomputes_retried_later check ((next_attempt_at is not null) = (status = 'retrying')),
-  constraint recomputes_finished_once check ((finished_at is not null) = (status in ('completed', 'dead_letter'))),
-  -- So that erasing a customer need not look through all that were ever completed.
-  constraint recomputes_completed_at_no_customer check (status <> 'completed' or last_customer_id is null)
+  -- One constraint that calls a function: PostgreSQL reads the text of each constraint anew for each update, and a recompute updates its
+  -- row for each customer. As nine expressions they took an eighth of a recompute.
+  constraint recomputes_consistent check (svc.is_consistent_job(
+    kind, status, snapshot is not null, version is not null, hash is not null, sample_size is not null, question is not null,
+    report is not null, next_attempt_at is not null, finished_at is not null, last_customer_id is not null
+  ))
 ) with (fillfactor = 50);
 comment on table svc.recomputes is
   'Recomputes, dry runs, previews of models and backtests: the queue, what each is pinned to, how far it has come, and what it came to.

@@ -291,10 +291,10 @@ describe("the outbox", () => {
     return rows.map(({ emissions }) => emissions);
   };
 
-  it("continues in another row when one is full, also in the middle of a customer", async () => {
+  it("continues in another row when one has no room for a customer's emissions", async () => {
     const { environment, webhook, id } = await queued();
     const before = await batches(environment);
-    // Each customer has three, so the seventh's second is the first that does not fit.
+    // Each customer has three, so the seventh's do not all fit.
     await environment.deploy({
       ...ACTIVE,
       segments: ["a", "b"].map((name) => ({ id: name, when: happened("login") })),
@@ -304,8 +304,8 @@ describe("the outbox", () => {
     await runner.runNext(id);
     await expectDeliveredOnce(webhook, id, 30);
     const [full, ...rest] = (await batches(environment)).slice(before.length);
-    expect(full).toBe(ROW);
-    expect(rest.reduce((sum, emissions) => sum + emissions, 0)).toBe(90 - 19);
+    expect(full).toBe(ROW - 1);
+    expect(rest.reduce((sum, emissions) => sum + emissions, 0)).toBe(90 - 18);
     expect(await environment.emitted("c006")).toEqual([
       `customer.created ${day(2)} event`,
       `customer.active ${AT} job`,
@@ -320,13 +320,20 @@ describe("the outbox", () => {
     const before = await batches(environment);
     await written(id, 10);
     const amount = ROW + 5;
+    await db.sql`update svc.recomputes set status = 'running', attempt = 1 where recompute_id = ${id}`;
     await db.sql`
-      select svc.write_recompute_emissions(${environmentId}, ${id}, 2, 'c001', (
-        select json_agg(json_build_object('type', 'customer.active', 'source', 'lifecycle', 'metadata', '{}'::json, 'at', n))
-        from generate_series(1, ${amount}::integer) as n
+      select svc_api.apply_recompute(${environmentId}, ${id}, 1, 2, (
+        select json_build_object(
+          'customerId', k.customer_id, 'revision', k.xmin::text, 'generation', k.generation + 1, 'state', k.state, 'emissions', (
+            select json_agg(json_build_object('type', 'customer.active', 'source', 'lifecycle', 'metadata', '{}'::json, 'at', n))
+            from generate_series(1, ${amount}::integer) as n
+          )
+        )
+        from svc.customers as k
+        where k.environment_id = ${environmentId} and k.customer_id = 'c001'
       ))`;
     await db.sql`select svc.flush_recompute_outbox(${environmentId}, ${id})`;
-    expect(await batches(environment)).toEqual([...before, ROW, 15]);
+    expect(await batches(environment)).toEqual([...before, 10, ROW, 5]);
     const counts = await db.sql`
       select count(*)::integer as emissions, bool_and(m.in_order) as "inOrder"
       from (

@@ -75,7 +75,7 @@ describe.skipIf(isCluster)("between the read of a chunk and a customer's write",
         select from svc.customers
         where environment_id = ${environment.environmentId} and customer_id = 'c003' for update`;
       run = runner.runNext(id);
-      await untilWaiting(db.sql, "apply_recomputes");
+      await untilWaiting(db.sql, "apply_replays");
       await tx`
         update svc.customers set traits = '{"plan": "pro"}'
         where environment_id = ${environment.environmentId} and customer_id = 'c003'`;
@@ -84,6 +84,20 @@ describe.skipIf(isCluster)("between the read of a chunk and a customer's write",
     expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 8 });
     expect(await environment.document("c003")).toMatchObject({ segments: ["pro"], configVersion: "v2" });
     expect(await environment.document("c004")).toMatchObject({ segments: [], configVersion: "v2" });
+  });
+
+  it("a customer that was not evaluated when it was read keeps what evaluation has derived since", async () => {
+    const id = await queue(db.sql, environment, { at: PIN });
+    await gate.open();
+    await environment.take({ at: LATER }, [{ customer: "c003", at: LATER, event: "created" }]);
+    await environment.evaluate({ at: LATER });
+    await db.sql`update svc.recomputes set status = 'running', attempt = 1 where recompute_id = ${id}`;
+    const before = await everything(environment);
+    const [row] = await db.sql`
+      select svc_api.apply_recompute(${environment.environmentId}, ${id}, 1, 2, '{"customerId": "c003"}') as outcome`;
+    expect(row).toEqual({ outcome: "applied" });
+    expect(await everything(environment)).toEqual(before);
+    expect((await environment.document("c003")).segments).toEqual(["early"]);
   });
 
   it.each(["recompute", "dry_run"] as const)(

@@ -1,6 +1,6 @@
 -- Writes the results of customers' replays, one transaction each, in their order, until one has changed since it was read or all are
 -- written: done is then the number written. A procedure without settings, because only such can commit; svc_api.apply_recompute does the
--- work.
+-- work. For workers of the previous release; svc_api.apply_replays takes its place.
 -- Raises what that raises; the customers before stay written. Locks what that locks, of one customer at a time.
 create or replace procedure svc_api.apply_recomputes(
   environment_id integer, recompute_id text, attempt integer, version integer, customers json, inout done integer

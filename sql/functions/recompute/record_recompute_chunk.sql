@@ -1,5 +1,5 @@
 -- Writes the results of a dry run, a preview or a backtest for some customers, with its progress: differences is [{customerId, weight,
--- difference}], counts is what svc.advance_recompute takes.
+-- difference}], counts is what svc.record_progress takes.
 -- Raises SV011 RECOMPUTE_TAKEN_OVER if the attempt is not the job's current one. Locks the customers
 -- against erasure, then the job's row.
 create or replace function svc_api.record_recompute_chunk(
@@ -42,9 +42,9 @@ begin
   limit 1
   for key share;
 
-  perform svc.advance_recompute(
+  perform svc.record_progress(
     _id, record_recompute_chunk.recompute_id, record_recompute_chunk.attempt, _last, record_recompute_chunk.done,
-    record_recompute_chunk.counts
+    record_recompute_chunk.counts, 0
   );
   insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
   select h.environment_id, record_recompute_chunk.recompute_id, r.customer_id, r.weight, r.difference

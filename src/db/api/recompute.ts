@@ -121,18 +121,18 @@ export const noCounts = () => ({
 
 export type ResultCounts = ReturnType<typeof noCounts>;
 
-/** A customer for svc_api.apply_recompute; one without a revision is only counted as done. */
-export type AppliedCustomer =
-  | { customerId: string }
-  | (CustomerColumns & {
-      state: StoredState;
-      revision: string;
-      generation: number;
-      difference: object | null;
-      weight: number;
-      counts: ResultCounts;
-      emissions: { type: string; source: string; metadata: Record<string, Json>; at: number }[] | null;
-    } & { [Table in keyof Omit<EffectRows, "emissions">]: EffectRows[Table] | null });
+/** A customer for svc_api.compare_replays; one without a revision is only counted as done. */
+export type AppliedCustomer = { customerId: string } | ReplayedCustomer;
+
+export type ReplayedCustomer = CustomerColumns & {
+  state: StoredState;
+  revision: string;
+  generation: number;
+  difference: object | null;
+  weight: number;
+  counts: ResultCounts;
+  emissions: { type: string; source: string; metadata: Record<string, Json>; at: number }[] | null;
+} & { [Table in keyof Omit<EffectRows, "emissions">]: EffectRows[Table] | null };
 
 /** What to read of a job's customers, with limits. */
 export interface ChunkRequest {
@@ -177,19 +177,23 @@ export async function readBacktestChunk(
   return rows.map(({ customer }) => customer);
 }
 
-/**
- * Writes customers in order, each in its own transaction, until one has changed since it was read; returns how many were written.
- *
- * @param customers each as JSON: `AppliedCustomer`
- */
-export async function applyRecomputes(
+/** The results of customers, each as JSON, in the same order. */
+export interface ReplayTexts {
+  /** `AppliedCustomer` without its state. */
+  customers: readonly string[];
+  /** `null` for a customer without a revision. */
+  states: readonly string[];
+}
+
+/** Writes customers in order, each in its own transaction, until one has changed since it was read; returns how many were written. */
+export async function applyReplays(
   session: Sql,
   { environmentId, recomputeId, attempt, version }: RecomputeJob,
-  customers: readonly string[],
+  { customers, states }: ReplayTexts,
 ): Promise<number> {
   const [row] = await session<[{ done: number }]>`
-    call svc_api.apply_recomputes(
-      ${environmentId}, ${recomputeId}, ${attempt}, ${version}, ${`[${customers.join(",")}]`}::text::json, 0
+    call svc_api.apply_replays(
+      ${environmentId}, ${recomputeId}, ${attempt}, ${version}, ${`[${customers.join(",")}]`}::text::json, ${states.join("\n")}, 0
     )`;
   return row.done;
 }

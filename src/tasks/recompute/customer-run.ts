@@ -1,5 +1,5 @@
 import { type EffectRows, loadedState } from "../../db/api/evaluation.js";
-import type { AppliedCustomer, ExecutionKey, RecomputeCustomer, RecomputeJob } from "../../db/api/recompute.js";
+import type { ReplayedCustomer, ExecutionKey, RecomputeCustomer, RecomputeJob } from "../../db/api/recompute.js";
 import type { CustomerState, Effect, Model, ReplayInput, TrackedEvent } from "../../engine/index.js";
 import { corrections, storedState, unemittedExpirations } from "../../engine/index.js";
 import { customerColumns } from "../rows.js";
@@ -93,7 +93,7 @@ export class CustomerRun {
   }
 
   /** What to write for the customer, except the logs' rows that `part` passed to `onLogs`. */
-  applied(): AppliedCustomer {
+  applied(): ReplayedCustomer {
     const { logs, emissions, compared } = this.#finish();
     return {
       ...customerColumns(this.#replay.state),

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { call } from "../../db/api/call.js";
 import type { RecomputeCustomer, RecomputeJob, ResultCounts } from "../../db/api/recompute.js";
-import { applyRecomputes, noCounts } from "../../db/api/recompute.js";
+import { applyReplays, noCounts } from "../../db/api/recompute.js";
 import { inTransaction } from "../../db/transaction.js";
 import { addCounts } from "./difference.js";
 import { CustomerFailed, isCustomerError, type JobCustomers } from "./job-customers.js";
@@ -68,8 +68,9 @@ export class RecordSink implements ResultSink<RecomputeCustomer, RecordedCustome
 
 interface Ready extends Prepared {
   kind: "ready";
-  /** `AppliedCustomer` */
+  /** `AppliedCustomer` without its state, which is separate because it is long, and parsed once there. */
   json: string;
+  state: string;
 }
 
 /** A customer with a long history is replayed when it is written; an error is thrown once the customers before are written. */
@@ -93,8 +94,9 @@ export class WriteSink implements ResultSink<RecomputeCustomer, Writable> {
     try {
       const run = this.customers.replayAtOnce(customer);
       if (run === "long") return { customerId, bytes: 0, kind: "long" };
-      const json = JSON.stringify(run?.applied() ?? { customerId });
-      return { customerId, bytes: json.length, kind: "ready", json };
+      const { state, ...others } = run?.applied() ?? { customerId, state: null };
+      const ready = { json: JSON.stringify(others), state: JSON.stringify(state) };
+      return { customerId, bytes: ready.json.length + ready.state.length, kind: "ready", ...ready };
     } catch (error) {
       return { customerId, bytes: 0, kind: "failed", error };
     }
@@ -113,25 +115,27 @@ export class WriteSink implements ResultSink<RecomputeCustomer, Writable> {
       for (let one = customers[from]; one?.kind === "ready"; one = customers[from + batch.length]) batch.push(one);
       const done = await this.#writeBatch(batch);
       from += done;
-      // The customer was evaluated after it was read.
+      // The customer was evaluated after it was read, or cannot be written; which of them it is shows when it is written alone.
       if (done < batch.length) await this.#writeOne(customers[from++]!.customerId, true);
     }
   }
 
-  /** Writes customers in order until one turns out to have changed; returns how many were written. */
+  /** Writes customers in order until one turns out to have changed or cannot be written; returns how many were written. */
   async #writeBatch(batch: readonly Ready[]): Promise<number> {
     const { session, job } = this;
+    let done: number;
     try {
-      const texts = batch.map(({ json }) => json);
-      const done = await applyRecomputes(session, job, texts);
-      this.#done += done;
-      return done;
+      const customers = batch.map(({ json }) => json);
+      const states = batch.map(({ state }) => state);
+      done = await applyReplays(session, job, { customers, states });
     } catch (error) {
       if (!isCustomerError(error)) throw error;
-      const done = await call(session, "touch_recompute", job);
-      const failed = done === null ? undefined : batch[done - this.#done];
-      throw failed === undefined ? error : new CustomerFailed(failed.customerId, error);
+      const total = await call(session, "touch_recompute", job);
+      done = (total ?? Infinity) - this.#done;
+      if (!(done < batch.length)) throw error;
     }
+    this.#done += done;
+    return done;
   }
 
   /**
