@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import * as oauth from "oauth4webapi";
-import { describe, expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { startService } from "../../support/service.js";
 import { openRequest } from "../open-request.js";
 import { CLIENT, discover, INSECURE, useOAuthService } from "./fixture.js";
@@ -18,43 +18,28 @@ const metadataOf = (issuer: string) => ({
   response_types_supported: [],
 });
 
-it("gives an OAuth client all that it needs", async () => {
-  expect(await discover(service.url)).toEqual(metadataOf(service.url));
-});
-
-describe("without a configured public address", () => {
-  it("uses the host name that the client used, because clients compare it", async () => {
-    const issuer = service.url.replace("127.0.0.1", "localhost");
-    expect(await discover(issuer)).toEqual(metadataOf(issuer));
-  });
-
-  it("sends people to the same name", async () => {
-    const server = await discover(service.url.replace("127.0.0.1", "localhost"));
+it("gives an OAuth client all that it needs, under the host name that the client used, because clients compare it", async () => {
+  for (const issuer of [service.url, service.url.replace("127.0.0.1", "localhost")]) {
+    const server = await discover(issuer);
+    expect(server).toEqual(metadataOf(issuer));
     const response = await oauth.deviceAuthorizationRequest(server, CLIENT, oauth.None(), {}, INSECURE);
     const asked = await oauth.processDeviceAuthorizationResponse(server, CLIENT, response);
-    expect(asked.verification_uri).toBe(`${server.issuer}/device`);
-  });
-
-  it.each(["a b", "[", "x:y"])("uses its listening address where the Host header is invalid: %j", async (host) => {
-    const address = `${service.url}/.well-known/oauth-authorization-server`;
-    const response = await openRequest(address, { headers: { Host: host } });
-    expect([response.statusCode, JSON.parse(await text(response))]).toEqual([200, metadataOf(service.url)]);
-  });
+    expect(asked.verification_uri).toBe(`${issuer}/device`);
+  }
 });
 
-describe("with a configured public address", () => {
-  it("uses it, whatever host name the client used", async () => {
-    const configured = await startService({}, { publicUrl: "https://svc.example/products/svc" });
-    try {
-      const reply = await configured.request("GET", "/.well-known/oauth-authorization-server");
-      expect(reply.body).toEqual(metadataOf("https://svc.example/products/svc"));
-      // RFC 8414, section 3.1: a proxy can pass on the path that clients request.
-      const below = await configured.request("GET", "/.well-known/oauth-authorization-server/products/svc");
-      expect(below.body).toEqual(reply.body);
-      const elsewhere = await configured.request("GET", "/.well-known/oauth-authorization-server/products");
-      expect(elsewhere.status).toBe(404);
-    } finally {
-      await configured.stop();
-    }
-  });
+it.each(["a b", "[", "x:y"])("uses its listening address where the Host header is invalid: %j", async (host) => {
+  const address = `${service.url}/.well-known/oauth-authorization-server`;
+  const response = await openRequest(address, { headers: { Host: host } });
+  expect([response.statusCode, JSON.parse(await text(response))]).toEqual([200, metadataOf(service.url)]);
+});
+
+it("uses a configured public address, whatever host name the client used", async () => {
+  const configured = await startService({}, { publicUrl: "https://svc.example/products/svc" });
+  onTestFinished(() => configured.stop());
+  const ask = (below: string) => configured.request("GET", `/.well-known/oauth-authorization-server${below}`);
+  // RFC 8414, section 3.1: a proxy can pass on the path that clients request.
+  for (const below of ["", "/products/svc"])
+    expect((await ask(below)).body).toEqual(metadataOf("https://svc.example/products/svc"));
+  expect((await ask("/products")).status).toBe(404);
 });
