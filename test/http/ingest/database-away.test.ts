@@ -1,8 +1,7 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { createDatabase } from "../../support/database.js";
 import type { Reply, ServiceOptions } from "../../support/service.js";
 import { startIngest, type IngestFixture } from "./fixture.js";
-import { startPrivateServer } from "./private-server.js";
 import { startProxy } from "./vanishing-proxy.js";
 
 const OPTIONS: ServiceOptions = { keyMsMax: 500, ingestor: { answerMsMax: 500, batchConcurrency: 2 } };
@@ -44,47 +43,43 @@ async function refusesEach(fixture: IngestFixture, run: string): Promise<() => P
   };
 }
 
-it("requests are answered 503 while the database server is paused, and nothing is stored twice when it resumes", async () => {
-  const server = await startPrivateServer();
-  const fixture = await startIngest({}, { ...OPTIONS, database: server.database });
-  try {
-    await untilAccepted(() => fixture.single(event("before")));
-    await server.pause();
-    const expectRepeatable = await refusesEach(fixture, "paused");
-    // More requests than places, and a key that has to be looked up.
-    const live = () => fixture.single(event("live"), { Authorization: `Bearer ${fixture.keys.live}` });
-    const more = [
-      ...Array.from({ length: 50 }, (_, n) => fixture.single(event(`more ${n}`))),
-      ...Array.from({ length: 50 }, (_, n) => fixture.batch([event(`more batch ${n}`)])),
-      ...Array.from({ length: 5 }, live),
-    ];
-    for (const reply of await Promise.all(more)) expectUnavailable(reply);
-    server.resume();
-    await expectRepeatable();
-    await untilAccepted(live);
-    const [row] = await server.database.sql<[{ doubled: number }]>`
-      select count(*)::integer as doubled
-      from (select 1 from svc.events where event <> 'live' group by event having count(*) > 1) as d`;
-    expect(row.doubled).toBe(0);
-  } finally {
-    server.resume();
+/** A service whose database is reached through a proxy. */
+async function startBehindProxy(more: ServiceOptions = {}) {
+  const database = await createDatabase();
+  const proxy = await startProxy(database.url);
+  const fixture = await startIngest({}, { ...OPTIONS, ...more, database: { ...database, url: proxy.url } });
+  onTestFinished(async () => {
+    await proxy.stop();
     await fixture.service.stop();
-  }
+  });
+  await untilAccepted(() => fixture.single(event("before")));
+  return { proxy, fixture };
+}
+
+it("requests are answered 503 while the database server is paused, and nothing is stored twice when it resumes", async () => {
+  const { proxy, fixture } = await startBehindProxy();
+  proxy.pause();
+  const expectRepeatable = await refusesEach(fixture, "paused");
+  // More requests than places, and a key that has to be looked up.
+  const live = () => fixture.single(event("live"), { Authorization: `Bearer ${fixture.keys.live}` });
+  const more = [
+    ...Array.from({ length: 50 }, (_, n) => fixture.single(event(`more ${n}`))),
+    ...Array.from({ length: 50 }, (_, n) => fixture.batch([event(`more batch ${n}`)])),
+    ...Array.from({ length: 5 }, live),
+  ];
+  for (const reply of await Promise.all(more)) expectUnavailable(reply);
+  proxy.resume();
+  await expectRepeatable();
+  await untilAccepted(live);
+  const doubled = await fixture.service.db.sql`
+    select event from svc.events where event <> 'live' group by event having count(*) > 1`;
+  expect(doubled).toEqual([]);
 });
 
 it("requests are answered 503 after the database machine vanishes, and its successor is used although no connection was closed", async () => {
-  const database = await createDatabase();
-  const proxy = await startProxy(database.url);
-  const options = { ...OPTIONS, silentMsMax: 1_500, database: { ...database, url: proxy.url } };
-  const fixture = await startIngest({}, options);
-  try {
-    await untilAccepted(() => fixture.single(event("before")));
-    proxy.vanish();
-    const expectRepeatable = await refusesEach(fixture, "vanished");
-    proxy.replace();
-    await expectRepeatable();
-  } finally {
-    await proxy.stop();
-    await fixture.service.stop();
-  }
+  const { proxy, fixture } = await startBehindProxy({ silentMsMax: 1_500 });
+  proxy.vanish();
+  const expectRepeatable = await refusesEach(fixture, "vanished");
+  proxy.replace();
+  await expectRepeatable();
 });
