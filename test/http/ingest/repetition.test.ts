@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { exactJson, withoutNotation } from "../../../fuzz/exact.js";
 import { propertyRuns } from "../../support/property-runs.js";
 import type { Reply } from "../../support/service.js";
 import { eventIds } from "./answers.js";
-import { readExactly } from "./exact-json.js";
 import { useIngest } from "./fixture.js";
 
 const fixture = await useIngest();
@@ -175,7 +175,7 @@ async function hashes(texts: readonly string[]): Promise<string[]> {
 
 /** The exact value as one text, with members in order of names. */
 function canonical(json: string): string {
-  return JSON.stringify(readExactly(json), (_, value: unknown) =>
+  return JSON.stringify(withoutNotation(exactJson(json)), (_, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
       : value,
