@@ -55,11 +55,13 @@ describe("values that JSON allows and the database cannot store are refused:", (
     },
   );
 
-  it.each(["customerId", "event", "idempotencyKey"])("U+0000 and a lone surrogate in %s", async (field) => {
-    for (const text of ["\\u0000", "a\\udc00"]) {
-      const body = JSON.stringify({ customerId: "c", event: "e", [field]: "@" }).replace("@", text);
-      const error = { code: "VALIDATION_ERROR", field, value: text.slice(-6) };
-      expect(await fixture.single(body)).toMatchObject({ status: 400, body: { error } });
+  it("U+0000 and a lone surrogate in any text", async () => {
+    for (const field of ["customerId", "event", "idempotencyKey"]) {
+      for (const text of ["\\u0000", "a\\udc00"]) {
+        const body = JSON.stringify({ customerId: "c", event: "e", [field]: "@" }).replace("@", text);
+        const error = { code: "VALIDATION_ERROR", field, value: text.slice(-6) };
+        expect(await fixture.single(body)).toMatchObject({ status: 400, body: { error } });
+      }
     }
   });
 
@@ -87,11 +89,11 @@ describe("values that JSON allows and the database cannot store are refused:", (
 });
 
 describe("nesting", () => {
-  it.each([100, 5_000])("beyond a depth of 100 is refused: %i levels of lists below properties", async (levels) => {
-    await fixture.refusesOperation(eventText(`{"a":${deep(levels)}}`), 400, (prefix) => tooDeep(`${prefix}properties`));
-  });
-
-  it("beyond it is refused in objects and in traits", async () => {
+  it("beyond a depth of 100 is refused in lists, in objects and in traits", async () => {
+    for (const levels of [100, 5_000])
+      await fixture.refusesOperation(eventText(`{"a":${deep(levels)}}`), 400, (prefix) =>
+        tooDeep(`${prefix}properties`),
+      );
     const traits = `${'{"a":'.repeat(101)}1${"}".repeat(101)}`;
     const body = batchOf(`{"type":"identify","customerId":"c","traits":${traits}}`);
     await fixture.refuses(() => fixture.post("/v1/events/batch", body), 400, tooDeep("events[0].traits"));
@@ -144,28 +146,17 @@ describe("accepted values read back exactly from svc.events:", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it("exponents, written out", async () => {
-    const { properties } = await readBack(
-      await fixture.single(eventText('{"a":[1e3,1.50E-2,1e22,5e-324,1.7976931348623157e308]}')),
-    );
-    expect(JSON.parse(properties)).toEqual({ a: [1000, 0.015, 1e22, 5e-324, Number.MAX_VALUE] });
+  it("the last of repeated members, as in JavaScript, and exponents written out", async () => {
+    const numbers = '"n":[1e3,1.50E-2,1e22,5e-324,1.7976931348623157e308]';
+    const body = `{"customerId":"x","customerId":"c","event":"x","properties":{"a":1},"properties":{"a":[1],"b":1,"a":{"c":1,"c":2},${numbers}},"event":"e"}`;
+    const { properties, ...others } = await readBack(await fixture.single(body));
+    expect(others).toEqual({ customer_id: "c", event: "e" });
+    const n = [1000, 0.015, 1e22, 5e-324, Number.MAX_VALUE];
+    expect(JSON.parse(properties)).toEqual({ a: { c: 2 }, b: 1, n });
     expect(properties).toContain("1000, 0.0150, 10000000000000000000000, 0.000");
-  });
-
-  it("the last value of a repeated key, as in JavaScript", async () => {
-    const body =
-      '{"customerId":"x","customerId":"c","event":"x","properties":{"a":1},"properties":{"a":[1],"b":1,"a":{"c":1,"c":2}},"event":"e"}';
-    expect(await readBack(await fixture.single(body))).toEqual({
-      customer_id: "c",
-      event: "e",
-      properties: '{"a": {"c": 2}, "b": 1}',
-    });
-  });
-
-  it("the last of repeated events members in a batch", async () => {
     const before = await fixture.stored();
-    const reply = await fixture.post("/v1/events/batch", `{"events":[${EVENT}],"events":[${EVENT},${EVENT}]}`);
-    expect(reply.body).toMatchObject({ accepted: 2 });
+    const batch = await fixture.post("/v1/events/batch", `{"events":[${EVENT}],"events":[${EVENT},${EVENT}]}`);
+    expect(batch.body).toMatchObject({ accepted: 2 });
     expect((await fixture.stored()).events - before.events).toBe(2);
   });
 });

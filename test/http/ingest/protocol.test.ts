@@ -15,27 +15,21 @@ const BOMB = gzipSync(Buffer.alloc(97 * 1024 * 1024, " "), { level: 1 });
 const UNKNOWN_KEY = `svc_test_${"0".repeat(48)}`;
 
 describe.each(PATHS)("POST %s", (path) => {
-  it.each([UNKNOWN_KEY, `svc_test_${"0".repeat(4000)}`])(
-    "answers INVALID_API_KEY to %s, whatever the body",
-    async (key) => {
+  it("answers INVALID_API_KEY to an unknown key, however long, whatever the body", async () => {
+    for (const key of [UNKNOWN_KEY, `svc_test_${"0".repeat(4000)}`]) {
       for (const body of [bodyFor(path), "{", { wrong: true }]) {
         const request = () => fixture.post(path, body, { Authorization: `Bearer ${key}` });
         const reply = await fixture.refuses(request, 401, INVALID_API_KEY);
         expect(reply.headers.get("RateLimit-Limit")).toBeNull();
       }
-    },
-  );
+    }
+  });
 
-  it("answers UNSUPPORTED_MEDIA_TYPE to another type or charset", async () => {
+  it("answers UNSUPPORTED_MEDIA_TYPE to another type, charset or encoding", async () => {
+    for (const type of ["application/json; charset=utf-8", "Application/JSON;charset=UTF-8"])
+      expect((await fixture.post(path, bodyFor(path), { "Content-Type": type })).status).toBe(202);
     for (const type of ["application/x-ndjson", "application/json; charset=iso-8859-1"])
       await fixture.refuses(() => fixture.post(path, bodyFor(path), { "Content-Type": type }), 415, notMediaType);
-  });
-
-  it.each(["application/json; charset=utf-8", "Application/JSON;charset=UTF-8"])("accepts %s", async (type) => {
-    expect((await fixture.post(path, bodyFor(path), { "Content-Type": type })).status).toBe(202);
-  });
-
-  it("answers UNSUPPORTED_MEDIA_TYPE to an unknown encoding", async () => {
     const reply = await fixture.refuses(() => fixture.post(path, bodyFor(path), { "Content-Encoding": "br" }), 415, {
       code: "UNSUPPORTED_MEDIA_TYPE",
       message: "The body's Content-Encoding is not supported.",
