@@ -30,26 +30,9 @@ it("accepts each kind of call at its path, and a batch in gzip", async () => {
     expect(await post(path, body)).toMatchObject({ status: 200, body: { success: true } });
   }
   const zipped = gzipSync(JSON.stringify({ batch: [login()] }));
-  expect(
-    await post("/v1/batch", zipped, {
-      ...basic(fixture.keys.test),
-      "Content-Encoding": "gzip",
-      "Content-Type": "application/json",
-    }),
-  ).toMatchObject({ status: 200 });
+  const headers = { ...basic(fixture.keys.test), "Content-Encoding": "gzip" };
+  expect(await post("/v1/batch", zipped, headers)).toMatchObject({ status: 200 });
   expect(await post("/v1/alias", { userId: "u", previousId: "v" })).toMatchObject({ status: 400 });
-});
-
-it("accepts keys by Basic authentication only, and leaves the service's own paths unchanged", async () => {
-  for (const headers of [
-    {},
-    basic("svc_test_x"),
-    basic(""),
-    { Authorization: "Basic !" },
-    { Authorization: `Bearer ${fixture.keys.test}` },
-  ])
-    expect(await post("/v1/batch", { batch: [] }, headers as Record<string, string>)).toMatchObject({ status: 401 });
-  expect(await post("/v1/events", { customerId: "c", event: "login" })).toMatchObject({ status: 401 });
 });
 
 it("treats names of Object.prototype like any others, and refuses only the call that nests too deep", async () => {
@@ -59,16 +42,9 @@ it("treats names of Object.prototype like any others, and refuses only the call 
   const calls = names.map((event) => JSON.stringify(login({ event })));
   const batch = `{"batch":[${[...calls, deep, JSON.stringify(login())].join(",")}]}`;
   const { status, body } = await post("/v1/batch", batch);
-  expect([status, body]).toEqual([
-    200,
-    {
-      success: true,
-      quarantined: names.length,
-      refused: [
-        { index: names.length, code: "INVALID_CALL", message: expect.stringContaining("1000 levels") as string },
-      ],
-    },
-  ]);
+  const message = expect.stringContaining("1000 levels") as string;
+  const refused = [{ index: names.length, code: "INVALID_CALL", message }];
+  expect([status, body]).toEqual([200, { success: true, quarantined: names.length, refused }]);
   expect(await count()).toEqual({ events: before.events + 1, kept: before.kept + names.length });
 });
 
@@ -85,39 +61,29 @@ it("ignores text that cannot be stored in unused members, and replaces it in cal
   // Also in lists. A name that is too long is cut, also within a surrogate pair; a release maps the call again.
   const long = { type: "track", event: `${"x".repeat(255)}🦊`, context: [half] };
   expect((await post("/v1/batch", { batch: [long] })).body).toEqual({ success: true, quarantined: 1 });
-  const release = await fixture.service.request("POST", "/projects/app/quarantine/release", {
-    by: fixture.owner,
-    body: {},
-  });
+  const request = { by: fixture.owner, body: {} };
+  const release = await fixture.service.request("POST", "/projects/app/quarantine/release", request);
   expect(release.status).toBe(200);
 });
 
-it.each([
-  ...["type", "userId", "event", "messageId", "timestamp", "sentAt", "originalTimestamp"].map((name) => ({
-    [name]: "\0",
-  })),
-  ...[{ properties: { a: ["\ud800"] } }, { context: { groupId: "\0" } }, { groupId: "\0" }],
-  ...[
-    { type: "page", name: "\0" },
-    { type: "identify", traits: { plan: "\0" } },
-  ],
-])("refuses text that cannot be stored in members that are used: %j", async (more) => {
-  const { body } = await post("/v1/batch", { batch: [login(more)] });
-  expect(body).toMatchObject({ success: true, refused: [{ index: 0, code: "INVALID_CALL" }] });
-});
-
-it("refuses a number beyond the range of a double, which would become null and remove a trait", async () => {
-  const traits = async () => {
-    const [row] =
-      await sql`select traits from svc.trait_updates where customer_id = 'far' order by operation_seq desc limit 1`;
-    return row?.["traits"] as unknown;
-  };
-  await post("/v1/identify", { userId: "far", traits: { plan: "pro" } });
+it("refuses text and numbers that cannot be stored in members that are used", async () => {
+  const texts = ["type", "userId", "event", "messageId", "timestamp", "sentAt", "originalTimestamp", "groupId"];
+  const calls = [
+    ...texts.map((name) => login({ [name]: "\0" })),
+    login({ properties: { a: ["\ud800"] } }),
+    login({ context: { groupId: "\0" } }),
+    login({ type: "page", name: "\0" }),
+    login({ type: "identify", traits: { plan: "\0" } }),
+  ];
+  const { body } = await post("/v1/batch", { batch: calls });
+  const refused = calls.map((_, index): object => expect.objectContaining({ index, code: "INVALID_CALL" }));
+  expect(body).toEqual({ success: true, refused });
+  // Beyond the range of a double: it would become null and remove a trait.
   const far = await post("/v1/batch", '{"batch":[{"type":"identify","userId":"far","traits":{"plan":[-1e400]}}]}');
   const message =
     "The call has a value that cannot be stored. The number is outside the range of a double (about 5e-324 to 1.8e308).";
   expect(far.body).toEqual({ success: true, refused: [{ index: 0, code: "INVALID_CALL", message }] });
-  expect(await traits()).toEqual({ plan: "pro" });
+  expect(await sql`select from svc.trait_updates where customer_id = 'far'`).toHaveLength(0);
 });
 
 it("keeps malformed calls under the customer they name, so that they are erased with it", async () => {
@@ -131,14 +97,9 @@ it("keeps malformed calls under the customer they name, so that they are erased 
   expect(kept.map((row) => row["customer_id"] as string)).toEqual(["", customerId, customerId, customerId]);
 });
 
-it("does not correct the clock of a call sent before it happened", async () => {
-  const times = { timestamp: "2026-01-02T00:00:00.000Z", messageId: "sent-before", sentAt: "0001-01-01T00:00:00Z" };
-  expect(await post("/v1/track", login(times))).toMatchObject({ status: 200 });
-  const [stored] = await sql`select svc.iso(occurred_at) as at from svc.events where idempotency_key = 'sent-before'`;
-  expect(stored).toEqual({ at: times.timestamp });
-});
-
-it("refuses what is not JSON, not a batch or too large, and accepts an empty batch", async () => {
+it("refuses what is not JSON, not a batch or too large, and malformed keys, and accepts an empty batch", async () => {
+  for (const Authorization of ["Basic !", "Basic Og=="])
+    expect(await post("/v1/batch", { batch: [] }, { Authorization })).toMatchObject({ status: 401 });
   expect(await post("/v1/batch", "{")).toMatchObject({ status: 400, body: { error: { code: "MALFORMED_JSON" } } });
   expect(await post("/v1/batch", "[]")).toMatchObject({ status: 400 });
   expect(await post("/v1/batch", { batch: {} })).toMatchObject({ status: 400 });
@@ -169,8 +130,8 @@ it("corrects the sender's clock if a call has both its own and its sending time"
   const wrong = await at({ originalTimestamp: "2020-01-01T00:00:00Z", sentAt: "2020-01-01T01:00:00Z" });
   expect(Math.abs(wrong.at - (wrong.sent - 3_600_000))).toBeLessThan(60_000);
   expect((await at({ timestamp: "2026-03-01T10:00:00Z" })).at).toBe(Date.parse("2026-03-01T10:00:00Z"));
-  // Neither an invalid sending time nor one that leads out of the range of years corrects anything.
-  for (const sentAt of ["soon", 5, "9999-12-31T00:00:00Z"])
+  // Neither an invalid sending time corrects anything, nor one before the call or that leads out of the range of years.
+  for (const sentAt of ["soon", 5, "0001-01-01T00:00:00Z", "9999-12-31T00:00:00Z"])
     expect((await at({ timestamp: "2026-03-01T10:00:00Z", sentAt })).at).toBe(Date.parse("2026-03-01T10:00:00Z"));
 });
 
@@ -183,31 +144,14 @@ it(
       fc.constantFrom("\u0000", "\ud800", "x".repeat(300), 1e300, "2026-13-01", null),
     );
     const field = fc.constantFrom(
-      "type",
-      "userId",
-      "event",
-      "name",
-      "properties",
-      "traits",
-      "timestamp",
-      "originalTimestamp",
-      "sentAt",
-      "messageId",
-      "context",
-      "groupId",
+      ...["type", "userId", "event", "name", "properties", "traits", "timestamp", "originalTimestamp", "sentAt"],
+      ...["messageId", "context", "groupId"],
     );
-    const call = fc.oneof(
-      {
-        weight: 8,
-        arbitrary: fc
-          .tuple(
-            fc.constantFrom("track", "identify", "group", "page", "alias", "nothing"),
-            fc.dictionary(field, anything),
-          )
-          .map(([type, more]) => ({ ...login({ type }), ...more })),
-      },
-      anything,
-    );
+    const type = fc.constantFrom("track", "identify", "group", "page", "alias", "nothing");
+    const nearlyRight = fc
+      .tuple(type, fc.dictionary(field, anything))
+      .map(([kind, more]) => ({ ...login({ type: kind }), ...more }));
+    const call = fc.oneof({ weight: 8, arbitrary: nearlyRight }, anything);
     await fc.assert(
       fc.asyncProperty(fc.array(call, { maxLength: 5 }), async (calls) => {
         const before = await count();
@@ -240,17 +184,14 @@ it("deletes keys of identify calls with their customer, and keeps them for a whi
     return rows.map(({ key }) => key as string);
   };
   expect(await keys()).toEqual(["key of gone", "key of old"]);
-  expect((await fixture.service.request("DELETE", "/projects/app/customers/gone", { by: fixture.owner })).status).toBe(
-    200,
-  );
+  await fixture.service.request("DELETE", "/projects/app/customers/gone", { by: fixture.owner });
   expect(await keys()).toEqual(["key of old"]);
   await sql`delete from svc.inbox`;
   await sql`update iam.plans set retention_days = 1`;
   await sql`update svc.ingest_batches set accepted_at = now() - interval '2 days'`;
   await sql`update svc.trait_updates set accepted_at = now() - interval '2 days'`;
   await sweepRetention(sql, new AbortController().signal);
-  expect(
-    await sql`select idempotency_key as key from svc.retired_keys where idempotency_key like 'key of %'`,
-  ).toMatchObject([{ key: "key of old" }]);
+  const retired = await sql`select idempotency_key as key from svc.retired_keys where idempotency_key like 'key of %'`;
+  expect(retired).toMatchObject([{ key: "key of old" }]);
   expect(await keys()).toEqual(["key of old"]);
 });

@@ -19,7 +19,7 @@ it(
       await service.stop();
       service = await startServiceProcess(db.url, env, { role: "http" });
     };
-    const sent = await sendCalls({ url: service.url, key: project.key }, 400, { each: 100, kill });
+    const sent = await sendCalls({ url: service.url, key: project.key }, 200, { each: 100, kill });
     expect(await project.stored()).toEqual(sent);
     expect(sent.quarantined).toBeGreaterThan(0);
     expect(await project.release()).toBe(sent.quarantined);

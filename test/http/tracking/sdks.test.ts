@@ -27,17 +27,10 @@ beforeEach(async () => {
   await sql`update svc.key_usage set month_events = 0`;
 });
 
-const events = () =>
-  sql`
-  select customer_id as customer, event, properties from svc.events order by event_seq`.then((rows) => [...rows]);
-const updates = () =>
-  sql`
-  select customer_id as customer, traits from svc.trait_updates order by operation_seq`.then((rows) => [...rows]);
-const kept = () =>
-  sql`
-  select code, path, call ->> 'type' as type, customer_id as customer from svc.quarantined_operations order by seq`.then(
-    (rows) => [...rows],
-  );
+const events = () => sql`select customer_id as customer, event, properties from svc.events order by event_seq`;
+const updates = () => sql`select customer_id as customer, traits from svc.trait_updates order by operation_seq`;
+const kept = () => sql`
+  select code, path, call ->> 'type' as type, customer_id as customer from svc.quarantined_operations order by seq`;
 
 describe.each(SDKS)("the SDK of %s, with nothing but host and key", (sdk) => {
   const sender = () => senderOf(sdk, fixture.service.url, fixture.keys.test);
@@ -87,10 +80,8 @@ describe.each(SDKS)("the SDK of %s, with nothing but host and key", (sdk) => {
     expect(await violations(sql)).toEqual([]);
 
     await fixture.deploy({ ...MODEL, tracking: { customer: ["userId"], events: { "Order Completed": "order" } } });
-    const { body } = await fixture.service.request("POST", "/projects/app/quarantine/release", {
-      by: fixture.owner,
-      body: {},
-    });
+    const request = { by: fixture.owner, body: {} };
+    const { body } = await fixture.service.request("POST", "/projects/app/quarantine/release", request);
     expect(body).toEqual({ released: 1, kept: 1, expired: 0, nextCursor: null });
     expect(await events()).toHaveLength(2);
     const [{ at }] = (await sql`
