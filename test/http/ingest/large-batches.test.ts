@@ -18,11 +18,7 @@ const event = (name: string, more: object = {}) => ({ customerId: "c", event: na
 const large = (...events: object[]) => JSON.stringify({ events }).padEnd(EVENT_LOOP_LIMITS.bytesMax + 1);
 const send = (body: string) => fixture.post("/v1/events/batch", body);
 const exact = ({ status, body }: Reply) => ({ status, body });
-
-async function stored(name: string): Promise<number> {
-  const rows = await sql`select from svc.events where event = ${name}`;
-  return rows.length;
-}
+const stored = async (name: string) => (await sql`select from svc.events where event = ${name}`).length;
 
 const expectWaiting = (application: string, calls: number) =>
   expect.poll(() => waitingForLock(sql, application), { timeout: 20_000 }).toBe(calls);

@@ -31,36 +31,29 @@ async function whileLimited(tokens: number, work: () => Promise<void>): Promise<
   await admin`update svc.key_usage set tokens = 100000, refilled_at = now()`;
 }
 
-describe("a batch that is repeated", () => {
-  it.each([
-    ["without keys", () => [event(0), identify(1), event(1), event(0)]],
-    ["with keys", () => [event(0, { idempotencyKey: `${key}0` }), event(1, { idempotencyKey: `${key}1` })]],
-    [
-      "with keys, repetitions and without",
-      () => [event(0, { idempotencyKey: key }), identify(2), event(0, { idempotencyKey: key }), event(3)],
-    ],
-    ["of identify operations", () => [identify(0), identify(1)]],
-  ])("returns its first outcome and stores nothing twice: %s", async (_, makeEvents) => {
-    const body = batchBody(makeEvents());
-    const call = { keyHash, batchId: randomUUID() };
-    const first = await ingestBatch(sql, { ...call, repeated: false }, body);
-    const stored = await fixture.stored();
-    for (let n = 0; n < 2; n++) {
-      const again = await ingestBatch(sql, { ...call, repeated: true }, body);
-      expect([again.eventIds, again.accepted]).toEqual([first.eventIds, first.accepted]);
-    }
-    expect(await fixture.stored()).toEqual(stored);
-  });
+/** Operations of a call, by what is special about them. */
+const CALLS: [name: string, make: () => object[]][] = [
+  ["without keys", () => [event(0), event(1), event(0)]],
+  ["with keys", () => [event(0, { idempotencyKey: `${key}0` }), event(1, { idempotencyKey: `${key}1` })]],
+  ["a key twice", () => [event(0, { idempotencyKey: key }), event(0, { idempotencyKey: key }), event(3)]],
+];
 
-  it("is also answered if the rate limit has been reached meanwhile", async () => {
-    const body = batchBody([event(0), event(1)]);
-    const call = { keyHash, batchId: randomUUID() };
-    const first = await ingestBatch(sql, { ...call, repeated: false }, body);
-    await whileLimited(-1e6, async () => {
-      const again = await ingestBatch(sql, { ...call, repeated: true }, body);
-      expect(again).toMatchObject({ eventIds: first.eventIds, remaining: 0 });
-    });
+it.each([
+  ...CALLS,
+  ["identify operations", () => [identify(0), identify(1)]] as const,
+  ["events and identify operations", () => [event(0, { idempotencyKey: key }), identify(2), event(1)]] as const,
+])("a batch that is repeated returns its first outcome and stores nothing twice: %s", async (_, make) => {
+  const body = batchBody(make());
+  const call = { keyHash, batchId: randomUUID() };
+  const first = await ingestBatch(sql, { ...call, repeated: false }, body);
+  const stored = await fixture.stored();
+  const repeat = () => ingestBatch(sql, { ...call, repeated: true }, body);
+  expect(await repeat()).toMatchObject({ eventIds: first.eventIds, accepted: first.accepted });
+  // Also if the rate limit has been reached meanwhile.
+  await whileLimited(-1e6, async () => {
+    expect(await repeat()).toMatchObject({ eventIds: first.eventIds, accepted: first.accepted, remaining: 0 });
   });
+  expect(await fixture.stored()).toEqual(stored);
 });
 
 describe("single events that are repeated", () => {
@@ -77,19 +70,15 @@ describe("single events that are repeated", () => {
   }
   const taken = (duplicate: boolean) => ({ eventId: expect.any(String) as string, duplicate });
 
-  it.each([
-    ["without keys", () => [event(0), event(1), event(0)]],
-    ["with keys", () => [event(0, { idempotencyKey: `${key}0` }), event(1, { idempotencyKey: `${key}1` })]],
-    ["a key twice", () => [event(0, { idempotencyKey: key }), event(0, { idempotencyKey: key }), event(1)]],
-    ["a conflict among them", () => [event(0, { idempotencyKey: key }), event(1, { idempotencyKey: key }), event(2)]],
-  ])("return their first outcomes and are stored once: %s", async (_, makeEvents) => {
-    await repeat(makeEvents());
+  it.each(CALLS)("return their first outcomes and are stored once: %s", async (_, make) => {
+    await repeat(make());
   });
 
-  it("with a repetition and a conflict with other calls, they return the same, too", async () => {
-    await repeat([event(0, { idempotencyKey: key })]);
+  it("with a repetition and a conflict, of the same call or another one, they return the same, too", async () => {
     const events = [event(0, { idempotencyKey: key }), event(1, { idempotencyKey: key }), event(2)];
-    expect(await repeat(events)).toMatchObject([taken(true), { code: "IDEMPOTENCY_CONFLICT" }, taken(false)]);
+    const conflict = { code: "IDEMPOTENCY_CONFLICT" };
+    expect(await repeat(events)).toMatchObject([taken(false), conflict, taken(false)]);
+    expect(await repeat(events)).toMatchObject([taken(true), conflict, taken(false)]);
   });
 
   it("those that violated the schema are refused again", async () => {
