@@ -49,8 +49,9 @@ describe("a page", () => {
     },
   );
 
-  it("is in English and fit for a phone, with one heading, and a label for each field", async () => {
-    const { html } = await new Browser(service.url).get("/login");
+  it("is in English and fit for a phone, with one heading, a label for each field, and messages that are announced", async () => {
+    const { browser, page } = await onPage();
+    const { html } = page;
     expect(html).toMatch(/^<!doctype html>\s*<html lang="en">/);
     expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1"/>');
     for (const once of [/<title>[^<]+ · svc<\/title>/g, /<main /g, /<h1/g]) expect(html.match(once)).toHaveLength(1);
@@ -59,19 +60,9 @@ describe("a page", () => {
     for (const id of ids) expect(html).toContain(`<label for="${id}">`);
     expect(html).toMatch(/id="email"\s+type="email"\s+autocomplete="username"/);
     expect(html).toMatch(/id="password"\s+type="password"\s+autocomplete="current-password"/);
-  });
-
-  it("associates a message with its fields, and announces it at once", async () => {
-    const { browser, page } = await onPage();
-    const { html } = await browser.submit(page, { ...RIGHT, password: "wrong horse battery" });
-    expect(html).toMatch(/<p class="error" role="alert" id="sign-in-problem">/);
-    expect(html.match(/aria-describedby="sign-in-problem"\s+aria-invalid="true"/g)).toHaveLength(2);
-  });
-
-  it("does not sign out by GET", async () => {
-    const browser = await signedIn(service, "ada@example.com");
-    expect((await browser.get("/logout")).status).toBe(405);
-    expect(await whoIs(browser)).toBe("ada@example.com");
+    const wrong = await browser.submit(page, { ...RIGHT, password: "wrong horse battery" });
+    expect(wrong.html).toMatch(/<p class="error" role="alert" id="sign-in-problem">/);
+    expect(wrong.html.match(/aria-describedby="sign-in-problem"\s+aria-invalid="true"/g)).toHaveLength(2);
   });
 });
 
@@ -84,6 +75,8 @@ describe("cookies", () => {
   it("are hidden from scripts, and limited to this host and its own requests", async () => {
     const { browser, page } = await onPage();
     expect(attributes(browser.setCookies)).toEqual(["svc_visit=…; path=/; samesite=lax; httponly"]);
+    await browser.get("/login");
+    expect(browser.setCookies).toEqual([]);
     await browser.submit(page, RIGHT);
     expect(attributes(browser.setCookies)).toEqual([
       "svc_session=…; path=/; expires=…; samesite=lax; httponly",
@@ -96,7 +89,10 @@ describe("cookies", () => {
   it("are bound to TLS and the exact host if the public address is https", async () => {
     const { browser, page } = await onPage(behindTls, ORIGIN);
     expect(attributes(browser.setCookies)).toEqual(["__Host-svc_visit=…; path=/; samesite=lax; secure; httponly"]);
-    await browser.submit(page, RIGHT);
+    // Links are relative, so that the pages work below any public address.
+    expect(formOf(page.html).action).toBe("login");
+    const answer = await browser.submit(page, RIGHT);
+    expect(answer.headers.get("Location")).toBe("console");
     expect(attributes(browser.setCookies)).toEqual([
       "__Host-svc_session=…; path=/; expires=…; samesite=lax; secure; httponly",
       "__Host-svc_visit=; path=/; expires=…; samesite=lax; secure; httponly",
@@ -107,19 +103,6 @@ describe("cookies", () => {
     thief.cookies.set("svc_session", browser.cookies.get("__Host-svc_session")!);
     expect(await whoIs(thief)).toBeNull();
   });
-
-  it("are not set again on each page", async () => {
-    const { browser } = await onPage();
-    await browser.get("/login");
-    expect(browser.setCookies).toEqual([]);
-  });
-});
-
-it("links and redirections are relative, so that the pages work below any public address", async () => {
-  const { browser, page } = await onPage(behindTls, ORIGIN);
-  expect(formOf(page.html).action).toBe("login");
-  const answer = await browser.submit(page, RIGHT);
-  expect(answer.headers.get("Location")).toBe("console");
 });
 
 describe("a form is refused", () => {
@@ -148,14 +131,14 @@ describe("a form is refused", () => {
     expect(await whoIs(browser)).toBeNull();
   });
 
-  it("with the token of another session, or of the time before signing in", async () => {
+  it("with the token of another session, or of the time before signing in, and as an address: nobody is signed out", async () => {
     const before = await onPage();
     const ada = await signedIn(service, "ada@example.com");
     const grace = await signedIn(service, "grace@example.com");
-    for (const form_token of [await formToken(grace), before.token]) {
+    for (const form_token of [await formToken(grace), before.token])
       expect((await ada.post("/logout", { form_token })).status).toBe(403);
-      expect(await whoIs(ada)).toBe("ada@example.com");
-    }
+    expect((await ada.get("/logout")).status).toBe(405);
+    expect(await whoIs(ada)).toBe("ada@example.com");
   });
 });
 
@@ -204,16 +187,13 @@ describe("the origin check of a form decides", () => {
     return response.statusCode!;
   }
 
-  it("from its own host under any name if SVC_PUBLIC_URL is not set", async () => {
+  it("from its own host under any name if SVC_PUBLIC_URL is not set, else from that address only", async () => {
     expect(await raw("svc.internal:4400", "http://svc.internal:4400")).toBe(303);
     expect(await raw("svc.internal", "https://svc.internal")).toBe(303);
     expect(await raw("svc.internal:4400", "http://svc.internal")).toBe(403);
     expect(await raw("svc.internal", "http://evil.example")).toBe(403);
     expect(await raw("null", "null")).toBe(403);
     expect(await raw("evil", "ftp://evil")).toBe(403);
-  });
-
-  it("from another name if it is set", async () => {
     expect(await raw("evil.example", EVIL, behindTls, ORIGIN)).toBe(403);
   });
 
@@ -235,21 +215,18 @@ describe("a form's body", () => {
   };
   const good = `form_token=TOKEN&email=ada%40example.com&password=${encodeURIComponent(PASSWORD)}`;
 
-  it("is what a browser sends", async () => {
-    expect((await post(good)).status).toBe(303);
+  it("is a form in UTF-8", async () => {
     expect((await post(good, { "Content-Type": "application/x-www-form-urlencoded; charset=UTF-8" })).status).toBe(303);
+    for (const type of ["application/json", "application/x-www-form-urlencoded; charset=latin1"])
+      expect(await post(good, { "Content-Type": type })).toEqual({
+        status: 415,
+        text:
+          "The request was refused The body must be a form with the header Content-Type: application/x-www-form-urlencoded. " +
+          "Send the header Content-Type: application/x-www-form-urlencoded, and the body in UTF-8. Request ID: req Go to the console",
+      });
   });
 
-  it.each(["application/json", "application/x-www-form-urlencoded; charset=latin1"])("is not %s", async (type) => {
-    expect(await post(good, { "Content-Type": type })).toEqual({
-      status: 415,
-      text:
-        "The request was refused The body must be a form with the header Content-Type: application/x-www-form-urlencoded. " +
-        "Send the header Content-Type: application/x-www-form-urlencoded, and the body in UTF-8. Request ID: req Go to the console",
-    });
-  });
-
-  it("has at most 8 KiB", async () => {
+  it("has at most 8 KiB, also after decompression", async () => {
     const filler = (length: number) => `${good}&next=${"x".repeat(length)}`;
     const token = (await onPage()).token;
     const room = 8 * 1024 - filler(0).length - token.length + "TOKEN".length;
@@ -258,15 +235,9 @@ describe("a form's body", () => {
       status: 413,
       text: "Too much data The body is too large. At most 8192 bytes are read. Go back, correct what is wrong, and try again. Request ID: req Go to the console",
     });
-    expect((await post(filler(200_000))).status).toBe(413);
-  });
-
-  it("has at most 8 KiB after decompression", async () => {
-    const { browser } = await onPage();
     const type = { "Content-Type": "application/x-www-form-urlencoded", "Content-Encoding": "gzip" };
-    const Cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const headers = { ...type, Cookie, Origin: service.url };
-    const body = gzipSync(`email=${"x".repeat(1_000_000)}`);
+    const headers = { ...type, Origin: service.url };
+    const body = gzipSync(filler(200_000));
     expect((await fetch(`${service.url}/login`, { method: "POST", headers, body })).status).toBe(413);
   });
 
@@ -282,24 +253,15 @@ describe("a form's body", () => {
   });
 });
 
-describe("a page escapes", () => {
-  const HOSTILE = `"'><script>alert(1)</script>&amp;@example.com`;
-
-  it("the address that was entered", async () => {
-    const { browser, page } = await onPage();
-    const { status, html } = await browser.submit(page, { email: HOSTILE, password: "x" });
-    expect(status).toBe(422);
-    expect(html).not.toContain("<script");
-    expect(html).toContain(`value="&quot;'>&lt;script>alert(1)&lt;/script>&amp;amp;@example.com"`);
-  });
-
-  it("the request id", async () => {
-    const { browser, page } = await onPage();
-    browser.cookies.clear();
-    const form = formOf(page.html).hidden;
-    const { html } = await browser.post("/login", form, { "X-Request-ID": "<b>'\"&" });
-    expect(html).toContain("<code>&lt;b>'&quot;&amp;</code>");
-  });
+it("a page escapes the address that was entered, and the request id", async () => {
+  const { browser, page } = await onPage();
+  const email = `"'><script>alert(1)</script>&amp;@example.com`;
+  const { status, html } = await browser.submit(page, { email, password: "x" });
+  expect(status).toBe(422);
+  expect(html).not.toContain("<script");
+  expect(html).toContain(`value="&quot;'>&lt;script>alert(1)&lt;/script>&amp;amp;@example.com"`);
+  const refused = await browser.post("/login", {}, { "X-Request-ID": "<b>'\"&" });
+  expect(refused.html).toContain("<code>&lt;b>'&quot;&amp;</code>");
 });
 
 it.each([

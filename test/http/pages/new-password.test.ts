@@ -30,9 +30,15 @@ const signIn = async (email: string, password: string) =>
 beforeEach(() => sql`delete from iam.throttles`);
 
 describe("a signed-in user changes the password", () => {
-  it("by the current one, and is signed out everywhere", async () => {
+  it("by the current one, after signing in if signed out, and is signed out everywhere", async () => {
     const { email } = await newUser();
-    const [browser, other] = [await signedIn(service, email), await signedIn(service, email)];
+    const [browser, other] = [new Browser(service.url), await signedIn(service, email)];
+    expect(await browser.get("/change-password")).toMatchObject({
+      status: 303,
+      location: "/login?next=%2Fchange-password",
+    });
+    const back = await browser.fill("/login?next=%2Fchange-password", { email, password: PASSWORD });
+    expect(back.location).toBe("/change-password");
     const page = await browser.get("/change-password");
     expect(page.text).toBe(
       "Change your password E-mail address Current password Continue If you forgot your password, have a link mailed to you .",
@@ -57,15 +63,6 @@ describe("a signed-in user changes the password", () => {
     expect((await browser.fill("/change-password", { password: PASSWORD })).status).toBe(429);
     expect(await sql`select from iam.password_links where created_by = ${email}`).toEqual([]);
     expect(await whoIs(browser)).toBe(email);
-  });
-
-  it("after signing in first, if signed out", async () => {
-    const { email } = await newUser();
-    const browser = new Browser(service.url);
-    const answer = await browser.get("/change-password");
-    expect([answer.status, answer.headers.get("Location")]).toEqual([303, "login?next=%2Fchange-password"]);
-    const signedInNow = await browser.fill("/login?next=%2Fchange-password", { email, password: PASSWORD });
-    expect(signedInNow.headers.get("Location")).toBe("change-password");
   });
 
   it("not by a password that has been changed meanwhile, nor in a session that has ended", async () => {
@@ -136,26 +133,19 @@ It stops working at THEN. If you did not ask for it, do nothing: your password s
     expect(open).toHaveLength(1);
   });
 
-  it("has to wait after ten requests from one network address", async () => {
-    const browser = new Browser(service.url);
-    for (let asked = 0; asked < 10; asked++) {
-      expect((await browser.fill("/forgotten-password", { email: `nobody${asked}@example.com` })).status).toBe(200);
+  it("has to enter an address, and to wait after ten requests from one network address", async () => {
+    for (const wrong of ["", "nobody", "a b@example.com", `${"a".repeat(250)}@example.com`]) {
+      const answer = await ask(wrong);
+      expect(answer.status).toBe(422);
+      expect(answer.text).toContain("This is not an e-mail address.");
     }
-    const late = await browser.fill("/forgotten-password", { email: "nobody@example.com" });
+    for (let asked = 0; asked < 10; asked++) expect((await ask(`nobody${asked}@example.com`)).status).toBe(200);
+    const late = await ask("nobody@example.com");
     expect([late.status, late.text]).toEqual([
       429,
       expect.stringMatching(/^Too many attempts Too many links were requested from your network\. Wait \d+ seconds/),
     ]);
   });
-
-  it.each(["", "nobody", "a b@example.com", `${"a".repeat(250)}@example.com`])(
-    "has to enter an address, not %j",
-    async (email) => {
-      const answer = await ask(email);
-      expect(answer.status).toBe(422);
-      expect(answer.text).toContain("This is not an e-mail address.");
-    },
-  );
 
   it("sees no failure of the mail server, which is logged", async () => {
     const { email } = await newUser();
