@@ -14,6 +14,7 @@ import { listen } from "../support/listen.js";
 import { startServiceProcess } from "../support/service-process.js";
 import { openConnection } from "./ingest/raw-connection.js";
 
+const METRICS_TOKEN = "a-token-of-the-tests-for-metrics-0123456789";
 const OK = "HTTP/1.1 200 OK";
 const REQUEST = "GET /livez HTTP/1.1\r\nHost: svc\r\n\r\n";
 
@@ -55,10 +56,10 @@ it("limits the connections of one network, serves others, and admits another onc
   await expect.poll(() => ask(open(port))).toBe(OK);
 });
 
-it("accepts clients that connected while the process was busy", async () => {
+it("accepts clients that connected while the process was busy, and counts delays of the event loop", async () => {
   const db = await createDatabase();
   onTestFinished(() => db.drop());
-  const service = await startServiceProcess(db.url, {}, { role: "http" });
+  const service = await startServiceProcess(db.url, { SVC_METRICS_TOKEN: METRICS_TOKEN }, { role: "http" });
   onTestFinished(() => service.stop());
   const port = Number(new URL(service.url).port);
   service.signal("SIGSTOP");
@@ -68,6 +69,9 @@ it("accepts clients that connected while the process was busy", async () => {
   service.signal("SIGCONT");
   const answers = await Promise.all(sockets.map(ask));
   expect(new Set(answers)).toEqual(new Set([OK]));
+  const headers = { Authorization: `Bearer ${METRICS_TOKEN}` };
+  const metrics = await (await fetch(`${service.url}/metrics`, { headers })).text();
+  expect(metrics).toMatch(/^svc_event_loop_delay_seconds_bucket\{le="0\.05"\} \d+$/m);
 });
 
 const CLIENTS = 2 * ACCEPTORS;

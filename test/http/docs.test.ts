@@ -53,7 +53,7 @@ describe("the pages", () => {
     },
   );
 
-  it("lists each page once in the navigation, by audience, and opens the current group", async () => {
+  it("has its table of contents, and a navigation that lists each page once, by audience, with the current group open", async () => {
     const { html } = await get("/docs/webhooks");
     const [, navigation] = /<nav aria-label="Documentation">(.*?)<\/nav>/s.exec(html)!;
     const links = all(navigation!, /href="\.\.(\/docs\/[^"]+)"/g);
@@ -62,10 +62,6 @@ describe("the pages", () => {
     const [open, ...others] = all(navigation!, /<details open>(.*?)<\/details>/gs);
     expect(others).toEqual([]);
     expect(open).toContain('<a href="../docs/webhooks" aria-current="page">Receiving webhooks</a>');
-  });
-
-  it("begins with its table of contents", async () => {
-    const { html } = await get("/docs/operations/backup");
     const [, contents] = /<nav class="contents" aria-label="On this page">(.*?)<\/nav>/s.exec(html)!;
     expect(all(contents!, /<a href="#([^"]+)">[^<]+<\/a>/g)).toEqual(all(html, /<h2 id="([^"]+)">/g));
   });
@@ -130,7 +126,9 @@ describe("the pages", () => {
     expect(named.filter((request) => !requests.includes(request))).toEqual([]);
   });
 
-  it("answers 404 elsewhere below /docs, for browsers with a page", async () => {
+  it("answers 404 elsewhere below /docs, for browsers with a page, and redirects an address with a trailing slash", async () => {
+    const slash = await get("/docs/");
+    expect([slash.status, slash.headers.get("Location")]).toEqual([303, "../docs"]);
     const paths = "errors.md architecture ..%2fpackage.json operations operations/monitoring.md search/".split(" ");
     for (const path of paths) {
       expect((await get(`/docs/${path}`)).status, path).toBe(404);
@@ -139,11 +137,6 @@ describe("the pages", () => {
       const links = all(html, /href="([^"]+)"/g).map((href) => new URL(href, `${service.url}/docs/${path}`).pathname);
       expect(links).toContain("/docs");
     }
-  });
-
-  it("redirects an address with a trailing slash", async () => {
-    const { status, headers } = await get("/docs/");
-    expect([status, headers.get("Location")]).toEqual([303, "../docs"]);
   });
 });
 
@@ -193,57 +186,43 @@ describe("the search", () => {
     expect((await search("xqzzyva xqzzyvb xqzzyvc xqzzyvd xqzzyve xqzzyvf xqzzyvg")).text).toContain("longest words");
   });
 
-  it("runs one search at a time, and refuses searches beyond the queue", async () => {
+  it("runs one search at a time, refuses searches beyond the queue, and leaves room for others than one visitor", async () => {
     const find = await indexSections([]);
     const visitors = Array.from({ length: 50 }, (_, index) => `192.0.2.${index}`);
     const searches = await Promise.allSettled(visitors.map((visitor) => find("webhook", visitor)));
     const refused = searches.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
     expect(refused).toHaveLength(29);
     expect(new Set(refused.map(String))).toEqual(new Set([String(new QueueFullError())]));
-    expect((await find("webhook", visitors[0]!)).pages).toEqual([]);
-  });
-
-  it("leaves room for others, however many searches one visitor sends", async () => {
-    const find = await indexSections([]);
-    const flood = Array.from({ length: 50 }, () => find("webhook", "192.0.2.1"));
-    const ended = Promise.allSettled(flood);
-    expect((await find("webhook", "192.0.2.2")).pages).toEqual([]);
+    const ended = Promise.allSettled(visitors.map(() => find("webhook", visitors[0]!)));
+    expect((await find("webhook", visitors[1]!)).pages).toEqual([]);
     expect((await ended).filter(({ status }) => status === "rejected")).toHaveLength(40);
   });
 
-  it.each(["", "  "])("asks for words where there are none: %j", async (query) => {
-    const { status, text } = await search(query);
-    expect([status, text]).toEqual([200, "Search Enter one or more words to find the sections that contain them."]);
-  });
-
-  it("says when nothing was found", async () => {
-    const { status, text } = await search("xqzzyv");
-    expect([status, text]).toEqual([
-      200,
-      "Search Nothing was found for “ xqzzyv ”. Check the spelling, take fewer or other words, or look at the list of all pages .",
-    ]);
-  });
-
-  it("accepts at most 200 characters", async () => {
+  it("says when there is nothing to search for or nothing was found, and accepts at most 200 characters", async () => {
+    const none = "Search Enter one or more words to find the sections that contain them.";
+    const nothing =
+      "Search Nothing was found for “ xqzzyv ”. Check the spelling, take fewer or other words, or look at the list of all pages .";
+    const long = "Search A search can have at most 200 characters, and this one has 201. Use fewer words.";
+    for (const [query, answer, says] of [
+      ["", 200, none],
+      ["  ", 200, none],
+      ["xqzzyv", 200, nothing],
+      ["x".repeat(201), 400, long],
+    ] as const) {
+      const { status, text } = await search(query);
+      expect([status, text]).toEqual([answer, says]);
+    }
     expect((await search("x".repeat(200))).status).toBe(200);
-    const { status, text } = await search("x".repeat(201));
-    expect([status, text]).toEqual([
-      400,
-      "Search A search can have at most 200 characters, and this one has 201. Use fewer words.",
-    ]);
   });
 
-  it.each([
-    "<script>alert(1)</script>",
-    `"><img src=x onerror=alert(1)>`,
-    "(a+)+$ [",
-    "\u202e\u0000xqzzyv",
-    "&lt;b&gt;",
-  ])("shows the query as text: %j", async (query) => {
-    const { status, html, main } = await search(query);
-    expect(status).toBe(200);
-    expect(html).not.toMatch(/<(script|img|b)\b/);
-    expect(main).not.toContain("\u202e");
+  it("shows the query as text", async () => {
+    const hostile = ["<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "(a+)+$ [", "\u202e\u0000xqzzyv"];
+    for (const query of [...hostile, "&lt;b&gt;"]) {
+      const { status, html, main } = await search(query);
+      expect([query, status]).toEqual([query, 200]);
+      expect(html).not.toMatch(/<(script|img|b)\b/);
+      expect(main).not.toContain("\u202e");
+    }
   });
 });
 
@@ -323,11 +302,11 @@ describe("docs/ingestion.md", () => {
       }
     });
 
-    it.each([
-      ["a mistake", { status: 422, body: "{}" }],
-      ["a quota that is used up for days", { status: 429, headers: { "Retry-After": "864000" }, body: "{}" }],
-    ])("throws %s at once", async (_, answer) => {
-      expect(await send([answer])).toMatchObject({ outcome: "{}", pauses: [], bodies: [expect.any(String)] });
+    it("throws a mistake, and a quota that is used up for days, at once", async () => {
+      for (const refused of [{ status: 422 }, { status: 429, headers: { "Retry-After": "864000" } }]) {
+        const outcome = await send([{ ...refused, body: "{}" }]);
+        expect(outcome).toMatchObject({ outcome: "{}", pauses: [], bodies: [expect.any(String)] });
+      }
     });
   });
 });

@@ -30,22 +30,19 @@ async function lint(api: unknown): Promise<string[]> {
 }
 
 describe("GET /openapi.json", () => {
-  it("needs no credentials and can be cached for a while", async () => {
+  it("needs no credentials, can be cached for a while, and names the service's public address", async () => {
+    expect(document.servers).toEqual([{ url: service.url }]);
     const { status, headers } = await service.request("GET", "/openapi.json");
     expect(status).toBe(200);
     expect(headers.get("Content-Type")).toBe("application/json; charset=utf-8");
     expect(headers.get("Cache-Control")).toBe("public, max-age=300");
   });
 
-  it("names the service's public address", () => {
-    expect(document.servers).toEqual([{ url: service.url }]);
-  });
-
   it("passes the linter's recommended rules, which do find a fault", async () => {
     expect(await lint(document)).toEqual([]);
-    const paths = { ...document.paths, "/x": { get: { responses: { 200: { $ref: "#/components/responses/X" } } } } };
+    const paths = { "/x": { get: { responses: { 200: { $ref: "#/components/responses/X" } } } } };
     const fault = "error no-unresolved-refs #/paths/~1x/get/responses/200: Can't resolve $ref";
-    expect(await lint({ ...document, paths })).toContain(fault);
+    expect(await lint({ openapi: "3.1.0", info: { title: "x", version: "1" }, paths })).toContain(fault);
   });
 });
 

@@ -28,10 +28,12 @@ const { sql } = service.db;
 const ada = await service.owner("acme");
 const { body } = await service.request("POST", "/projects", { by: ada, body: { name: "App", slug: "app" } });
 const key = (body as { keys: { test: string } }).keys.test;
-beforeEach(() => {
+beforeEach(forget);
+
+function forget(): void {
   for (const name of lines.flatMap(Object.keys)) seen.add(name);
   lines = [];
-});
+}
 
 /** The line of a request that was answered, or refused by the client's fault. */
 const line = (method: string, route: string, status: number, more: object = {}): unknown => ({
@@ -53,12 +55,10 @@ const expectLine = (members: object) =>
   vi.waitFor(() => expect(lines).toEqual([expect.objectContaining(members) as unknown]));
 const UNAVAILABLE = "the request failed: something that it needs is unavailable or overloaded";
 
-it("logs an answered request as one line with its route's pattern, status and duration", async () => {
+it("logs a request as one line with its route's pattern, status and duration, not customer ids, unknown paths and queries", async () => {
   await service.request("GET", "/projects/app", { by: ada });
   expect(lines).toEqual([line("GET", "/projects/:project", 200)]);
-});
-
-it("does not log customer ids, unknown paths and queries", async () => {
+  forget();
   await service.request("GET", "/projects/app/customers/person-at-home?env=test", { by: ada });
   await service.request("GET", "/person-at-home");
   await service.request("PATCH", "/projects/app/customers/person-at-home", { by: ada });
@@ -83,7 +83,7 @@ describe("ingestion", () => {
     ]);
   });
 
-  it("logs the code of a refusal, and nothing that was sent", async () => {
+  it("logs the code of a refusal, also of a frozen environment, and nothing that was sent", async () => {
     await service.request("POST", "/v1/events", { headers: authorized, body: '{"type": "track", "secret-person' });
     const headers = { Authorization: "Bearer svc_test_wrong" };
     await service.request("POST", "/v1/events", { headers, body: operation });
@@ -92,9 +92,7 @@ describe("ingestion", () => {
       line("POST", "/v1/events", 400, { code: "MALFORMED_JSON" }),
       expect.objectContaining({ status: 401, code: "INVALID_API_KEY" }),
     ]);
-  });
-
-  it("logs a refusal by a frozen environment like any other, without a stack", async () => {
+    forget();
     await sql`update svc.environments set frozen_at = now()`;
     await service.request("POST", "/v1/events", { headers: authorized, body: operation });
     await sql`update svc.environments set frozen_at = null`;
@@ -111,15 +109,13 @@ it("logs an internal error as one line at error, with its cause", async () => {
   expect(lines).toEqual([line("GET", "/whoami", 500, failed)]);
 });
 
-it("logs a request that cannot be served as one warning with the reason", async () => {
+it("logs a request that cannot be served as one warning, also if it is the language model's provider that is missing", async () => {
   await sql`
     create or replace function svc_api.invitation_of_link(link_hash bytea) returns json language plpgsql as
     $$ begin raise exception using errcode = '57014'; end $$`;
   await fetch(`${service.url}/invitation?token=x`, { headers: { "X-Request-ID": "req" } });
   await expectLine({ level: "warn", status: 503, code: "SERVICE_UNAVAILABLE", msg: UNAVAILABLE });
-});
-
-it("logs an unreachable language model provider as one warning, too", async () => {
+  forget();
   const body = { task: "explain-config", facts: {} };
   await service.request("POST", "/projects/app/ai/answers", { by: ada, body });
   const reason = "It cannot be reached, or its answer broke off.";
@@ -160,35 +156,27 @@ it("logs a request that ends before its body as one line, with the client's answ
 it.each([
   ["refused", "POST", "/v1/events"],
   ["served", "GET", "/livez"],
-])(
-  "logs a request that was %s before its body turned out malformed as answered: as invalid HTTP",
-  async (_, method, route) => {
-    const connection = openConnection(service.url);
-    const headers = { Host: "x", Connection: "close", "Transfer-Encoding": "chunked", "X-Request-ID": "req" };
-    connection.write(`${headOf(`${method} ${route} HTTP/1.1`, headers)}1\r\nx\r\nno length\r\n`);
-    expect(await connection.closed).toMatchObject([{ status: 400 }]);
-    await vi.waitFor(() => expect(lines).toEqual([line(method, route, 400, { code: "VALIDATION_ERROR" })]));
-  },
-);
-
-it("logs a stream after its end", async () => {
-  const abort = new AbortController();
-  const response = await fetch(`${service.url}/projects/app/events/stream?env=test`, {
-    headers: asAda,
-    signal: abort.signal,
-  });
-  expect(response.status).toBe(200);
-  expect(lines).toEqual([]);
-  abort.abort();
-  await expectLine({ level: "info", status: 200, clientGone: true });
+])("logs a request that was %s before its body turned out malformed as invalid HTTP", async (_, method, route) => {
+  const connection = openConnection(service.url);
+  const headers = { Host: "x", Connection: "close", "Transfer-Encoding": "chunked", "X-Request-ID": "req" };
+  connection.write(`${headOf(`${method} ${route} HTTP/1.1`, headers)}1\r\nx\r\nno length\r\n`);
+  expect(await connection.closed).toMatchObject([{ status: 400 }]);
+  await vi.waitFor(() => expect(lines).toEqual([line(method, route, 400, { code: "VALIDATION_ERROR" })]));
 });
 
-it("logs a client that disconnects before its stream of events begins", async () => {
+it("logs a stream after its end, and a client that disconnects before its stream begins", async () => {
+  const abort = new AbortController();
+  const path = "/projects/app/events/stream?env=test";
+  const response = await fetch(service.url + path, { headers: asAda, signal: abort.signal });
+  expect([response.status, lines]).toEqual([200, []]);
+  abort.abort();
+  await expectLine({ level: "info", status: 200, clientGone: true });
+  forget();
   const other = connect(service.db.url, { max: 1, applicationName: "svc test lock" });
   const { socket } = openConnection(service.url);
   await other.begin(async (tx) => {
     await tx`lock table iam.memberships in access exclusive mode`;
-    socket.write(headOf("GET /projects/app/events/stream?env=test HTTP/1.1", { Host: "svc", ...asAda }));
+    socket.write(headOf(`GET ${path} HTTP/1.1`, { Host: "svc", ...asAda }));
     await expect.poll(() => waitingForLock(sql), { timeout: 10_000 }).toBe(1);
     socket.destroy();
     await once(socket, "close");
