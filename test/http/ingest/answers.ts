@@ -7,20 +7,6 @@ export function eventIds({ body }: Reply): string[] {
   return ids;
 }
 
-/** Expects a refusal that a client can act on: a 4xx status, and an envelope with a fix. Returns its code. */
-export function expectHelpfulRefusal(reply: Reply): string {
-  expect(reply.status).toBeGreaterThanOrEqual(400);
-  expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(500);
-  const nonBlank = expect.stringMatching(/\S/) as string;
-  expect(reply.body).toMatchObject({
-    error: { code: nonBlank, message: nonBlank, requestId: nonBlank, fix: nonBlank },
-  });
-  const { error } = reply.body as { error: { code: string; docs: string; requestId: string } };
-  expect(error.docs).toBe(`${DOCS_URL}/api#${error.code}`);
-  expect(reply.headers.get("X-Request-ID")).toBe(error.requestId);
-  return error.code;
-}
-
 /** An error envelope without `requestId` and `docs`, which are derived from the request and the code. */
 export interface Refusal {
   code: string;

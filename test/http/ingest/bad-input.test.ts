@@ -39,7 +39,6 @@ describe("values that JSON allows and the database cannot store are refused:", (
     ["a second half", '{"a":"\\ude00"}', "\\ude00", HALF],
     ["1e400", '{"a":1e400}', "1e400", RANGE],
     ["-1E+400", '{"a":[-1E+400]}', "-1E+400", RANGE, "properties.a[0]"],
-    ["an exponent with zeros before it", '{"a":1e0000400}', "1e0000400", RANGE],
     ["an exponent beyond an integer", '{"a":1e99999999999}', "1e99999999999", RANGE],
     ["a zero with many places", '{"a":0e-16383}', "0e-16383", RANGE],
     ["many digits and two of exponent", `{"a":${long}e50}`, long.slice(0, 40), RANGE],
@@ -129,12 +128,10 @@ async function readBack(reply: Reply) {
 describe("accepted values read back exactly from svc.events:", () => {
   it.each([
     ["a hundred levels", deep(99, "1")],
-    ["zeros at the end of a fraction", "0.1000"],
     ["a negative fraction", "-0.00"],
     ["a fraction of 16,383 places", `0.${"1".repeat(16_383)}`],
     ["the largest double", "1797693134862315" + "0".repeat(293)],
     ["numbers and escapes inside of a text", '"1e400 \\\\ud83d [[["'],
-    ["every literal", "[true, false, null, 0, -1]"],
     ["__proto__ as a key", '{"__proto__": {"polluted": true}}'],
     ["constructor as a key", '{"constructor": {"prototype": {"polluted": true}}}'],
   ])("%s", async (_, value) => {
@@ -159,14 +156,6 @@ describe("accepted values read back exactly from svc.events:", () => {
     expect(batch.body).toMatchObject({ accepted: 2 });
     expect((await fixture.stored()).events - before.events).toBe(2);
   });
-});
-
-it("traits are stored exactly, explicit nulls included", async () => {
-  const traits = '{"big": 12345678901234567890, "gone": null, "exact": 0.1000}';
-  await fixture.post("/v1/events/batch", batchOf(`{"type":"identify","customerId":"exact","traits":${traits}}`));
-  expect(await sql`select traits::text as traits from svc.trait_updates where customer_id = 'exact'`).toEqual([
-    { traits },
-  ]);
 });
 
 it("a body of millions of empty objects is refused before it is parsed", async () => {

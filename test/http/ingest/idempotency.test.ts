@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { conflict } from "../../spec/support/refusals.js";
 import type { Reply } from "../../support/service.js";
-import { eventIds, expectHelpfulRefusal } from "./answers.js";
+import { eventIds, expectRefused } from "./answers.js";
 import { batchOf, EVENT, useIngest, taken } from "./fixture.js";
 
 const fixture = await useIngest();
@@ -17,19 +17,8 @@ const IDENTIFY = '{"type":"identify","customerId":"c","traits":{}}';
 const single = (event: string): Promise<Reply> => fixture.single(event);
 const batch = (...operations: string[]): Promise<Reply> => fixture.post("/v1/events/batch", batchOf(...operations));
 
-/**
- * Pairs of spellings of one payload, and of different payloads. test/spec has one for each relevant field; repetition.test.ts has the
- * differences in properties that the hash detects, and every way to repeat a request.
- */
-const SAME: [name: string, first: string, second: string][] = [
-  ["with a member twice", '"properties":{"a":2}', '"properties":{"a":1,"a":2}'],
-  ["with empty properties or none", "", '"properties":{}'],
-  ["with the type or without", "", '"type":"track"'],
-];
-const OTHER: [name: string, first: string, second: string][] = [
-  ["customer and event divided otherwise", '"customerId":"ab","event":"c"', '"customerId":"a","event":"bc"'],
-  ["an accent composed otherwise", '"customerId":"\\u00e9"', '"customerId":"e\\u0301"'],
-];
+// test/spec has one pair of payloads for each relevant field; repetition.test.ts has the differences in properties that the hash detects, and
+// every way to repeat a request.
 
 /** The number of events and keys that the work stores. */
 async function added(work: () => Promise<void>): Promise<{ events: number; keys: number }> {
@@ -41,13 +30,12 @@ async function added(work: () => Promise<void>): Promise<{ events: number; keys:
 
 const expectNew = ({ status, body }: Reply) => expect([status, body]).toEqual([202, taken()]);
 
-function expectConflict(reply: Reply, key: string): void {
-  expect([reply.status, expectHelpfulRefusal(reply)]).toEqual([409, "IDEMPOTENCY_CONFLICT"]);
-  expect(reply.body).toMatchObject({ error: { value: key } });
-}
-
 describe("a repeated key in a batch", () => {
-  it.each(SAME)("is one event for the same payload %s", async (_, first, second) => {
+  it.each([
+    ["with a member twice", '"properties":{"a":2}', '"properties":{"a":1,"a":2}'],
+    ["with empty properties or none", "", '"properties":{}'],
+    ["with the type or without", "", '"type":"track"'],
+  ])("is one event for the same payload %s", async (_, first, second) => {
     const key = nextKey();
     const send = () => batch(text(key, first), IDENTIFY, text(key, second));
     const stored = await added(async () => {
@@ -59,14 +47,15 @@ describe("a repeated key in a batch", () => {
     expect(stored).toEqual({ events: 1, keys: 1 });
   });
 
-  it.each(OTHER)("conflicts for %s, and stays free", async (_, first, second) => {
+  it.each([
+    ["customer and event divided otherwise", '"customerId":"ab","event":"c"', '"customerId":"a","event":"bc"'],
+    ["an accent composed otherwise", '"customerId":"\\u00e9"', '"customerId":"e\\u0301"'],
+  ])("conflicts for %s, and stays free", async (_, first, second) => {
     const key = nextKey();
     const send = () => batch(text(key, first), IDENTIFY, text(key, second));
     const stored = await added(async () => {
-      for (const reply of await Promise.all([send(), send()])) {
-        expectConflict(reply, key);
-        expect(reply.body).toMatchObject({ error: { field: "events[2].idempotencyKey" } });
-      }
+      for (const reply of await Promise.all([send(), send()]))
+        expectRefused(reply, 409, conflict("events[2].idempotencyKey", key));
     });
     expect(stored).toEqual({ events: 0, keys: 0 });
     expectNew(await single(text(key, second)));

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { setAllowance } from "../../spec/support/allowance.js";
 import { limitHeaders } from "../../spec/support/answers.js";
-import { quotaExceeded } from "../../spec/support/refusals.js";
 import type { Reply } from "../../support/service.js";
 import { useIngest, taken } from "./fixture.js";
 
@@ -28,28 +27,17 @@ const used = async () => {
   return row.used;
 };
 
-/** The first instant of the next month, in the service's format. */
-const nextMonth = () => {
-  const now = new Date();
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toISOString().replace(".000Z", "Z");
-};
-
-const expectQuotaRefusal = (request: () => Promise<Reply>, used: number, requested: number) => {
-  const month = new Date().toISOString().slice(0, 7);
-  return fixture.refuses(request, 429, quotaExceeded({ limit: 1000, used, month, requested, next: nextMonth() }));
-};
+/** Expects a refusal that stores nothing; test/spec/errors.test.ts has all of its words. */
+async function expectQuotaRefusal(request: () => Promise<Reply>, used: number, requested: number): Promise<void> {
+  const before = await fixture.stored();
+  const reason = expect.stringMatching(`^${used} were used in .* has ${requested} more`) as string;
+  expect(await request()).toMatchObject({ status: 429, body: { error: { code: "MONTHLY_QUOTA_EXCEEDED", reason } } });
+  expect(await fixture.stored()).toEqual(before);
+}
 
 beforeEach(() => leave(3));
 
 describe("the monthly quota", () => {
-  it("speaks of one event in the singular", async () => {
-    await leave(999);
-    await allow(1);
-    const message = "The plan allows 1 event per calendar month.";
-    const reason = expect.stringMatching(/^1 was used in [\d-]+; the request has 2 more\.$/) as string;
-    expect((await fixture.batch([track(), track()])).body).toMatchObject({ error: { message, reason } });
-  });
-
   it("refuses a batch beyond it as a whole, charges nothing for that, and does not count identify operations", async () => {
     await expectQuotaRefusal(() => fixture.batch([track("whole 1"), track(), track(), track(), identify]), 997, 4);
     expect((await fixture.batch([identify, track("whole 1"), track(), track(), identify])).status).toBe(202);
@@ -113,6 +101,11 @@ describe("the monthly quota", () => {
     expect(await used()).toBe(1);
     const rows = await sql`select month::text from svc.key_usage where month_events = 1`;
     expect(rows).toEqual([{ month: `${new Date().toISOString().slice(0, 7)}-01` }]);
+    await allow(1);
+    const message = "The plan allows 1 event per calendar month.";
+    const reason = expect.stringMatching(/^1 was used in [\d-]+; the request has 2 more\.$/) as string;
+    expect((await fixture.batch([track(), track()])).body).toMatchObject({ error: { message, reason } });
+    await allow(1_000);
 
     const next = sql`(svc.month_of(now()) + interval '1 month')::date`;
     await sql`update svc.key_usage set month = ${next}, month_events = 7`;
