@@ -3,7 +3,8 @@ import { withoutDatabase } from "../../spec/support/outage.js";
 import { capturedLog } from "../../support/captured-log.js";
 import { FORM, useOAuthService } from "./fixture.js";
 
-const service = useOAuthService();
+const { log, lines } = capturedLog();
+const service = useOAuthService({ log });
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 /** A well-formed request for each endpoint. */
@@ -89,12 +90,10 @@ it("writes descriptions in the characters that OAuth allows", async () => {
 });
 
 describe("every endpoint refuses without disclosing internals, without", () => {
-  const { log, lines } = capturedLog();
-  const broken = useOAuthService({ log });
   async function expectRefused(expected: object, msg: string): Promise<void> {
     lines.length = 0;
     for (const [path, fields] of ENDPOINTS) {
-      const reply = await broken.form(path, fields, { "X-Request-ID": path });
+      const reply = await service.form(path, fields, { "X-Request-ID": path });
       expect(reply).toMatchObject(expected);
       expect(reply.headers.get("Retry-After")).toBe("1");
       const logged = expect.objectContaining({ method: "POST", route: path, msg }) as object;
@@ -105,11 +104,11 @@ describe("every endpoint refuses without disclosing internals, without", () => {
   it("the database", () => {
     const message = "The service is not available for the moment. Send the same request again.";
     const msg = "the request failed: something that it needs is unavailable or overloaded";
-    return withoutDatabase(broken.db, () => expectRefused(refused(503, "temporarily_unavailable", message), msg));
+    return withoutDatabase(service.db, () => expectRefused(refused(503, "temporarily_unavailable", message), msg));
   });
 
   it("its part of the database", async () => {
-    await broken.db.sql`drop schema svc_api cascade`;
+    await service.db.sql`drop schema svc_api cascade`;
     const message = "The service failed on this request. Send it again, and report the request ID if it keeps failing.";
     await expectRefused(refused(500, "server_error", message), "the request failed");
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { ReservedSql } from "postgres";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { ISql } from "postgres";
+import { beforeAll, describe, expect, it } from "vitest";
 import { hashCredential, newCredential } from "../../../src/http/request/credentials.js";
 import { waitingForLock } from "../../support/locks.js";
 import type { Actor } from "../../support/service.js";
@@ -166,62 +166,33 @@ describe("POST /oauth/revoke", () => {
   });
 });
 
-describe("setting a new password", () => {
-  /** The device, its user's browser session, and a link to set another password. */
-  let deviceCode: Buffer;
-  let userCode: string;
-  let session: Buffer;
-  let link: Buffer;
-  beforeEach(async () => {
+it("setting a new password revokes an approval in progress, and a token that is being redeemed", async () => {
+  const { sql } = service.db;
+  for (const redeems of [false, true]) {
     const asked = await service.ask();
-    deviceCode = hashCredential(asked.device_code);
-    userCode = asked.user_code.replace("-", "");
-    session = newCredential("session").hash;
-    link = randomBytes(32);
-    const { sql } = service.db;
+    const deviceCode = hashCredential(asked.device_code);
+    const [session, token, link] = [newCredential("session").hash, newCredential("token"), randomBytes(32)];
     await sql`
       with u as (select user_id, now() + interval '1 hour' as at from iam.users where email = 'owner@acme.example'),
         s as (insert into iam.sessions (session_hash, user_id, expires_at) select ${session}, user_id, at from u)
       insert into iam.password_links (link_hash, user_id, created_by, expires_at) select ${link}, user_id, 'operator', at from u`;
-  });
-
-  /** Does the work in a transaction that commits only once the setting of the password waits for it. */
-  async function whilePasswordIsSet(work: (tx: ReservedSql) => Promise<void>): Promise<void> {
-    const tx = await service.db.sql.reserve();
-    try {
-      await tx`begin`;
-      await work(tx);
-      const setting = service.db.sql`select svc_api.set_password(${link}, 'another hash')`.execute();
-      await expect.poll(() => waitingForLock(service.db.sql)).toBeGreaterThan(0);
-      await tx`commit`;
-      await setting;
-    } finally {
-      tx.release();
-    }
-  }
-
-  async function storedStatus(): Promise<string> {
-    const [row] = await service.db.sql<[{ status: string }]>`
-    select status from iam.device_authorizations where device_code_hash = ${deviceCode}`;
-    return row.status;
-  }
-
-  it("revokes an approval that is in progress", async () => {
-    await whilePasswordIsSet(async (tx) => {
-      await tx`select svc_api.decide_device_authorization(${session}, ${userCode}, true)`;
-    });
-    expect(await storedStatus()).toBe("denied");
-  });
-
-  it("revokes a token that is being redeemed", async () => {
-    await service.db.sql`select svc_api.decide_device_authorization(${session}, ${userCode}, true)`;
-    const token = newCredential("token");
-    await whilePasswordIsSet(async (tx) => {
-      const [row] = await tx<[{ answer: object }]>`
-        select svc_api.redeem_device_code(${deviceCode}, 'svc-cli', ${token.hash}) as answer`;
-      expect(row.answer).toEqual({ status: "granted", expiresIn: 90 * 24 * 60 * 60 });
-    });
-    expect(await storedStatus()).toBe("redeemed");
+    const approve = (by: ISql) =>
+      by`select svc_api.decide_device_authorization(${session}, ${asked.user_code.replace("-", "")}, true)`;
+    if (redeems) await approve(sql);
+    // Commits only once the setting of the password waits for it.
+    const tx = await sql.reserve();
+    await tx`begin`;
+    if (redeems) {
+      const [row] = await tx`select svc_api.redeem_device_code(${deviceCode}, 'svc-cli', ${token.hash}) as answer`;
+      expect(row).toEqual({ answer: { status: "granted", expiresIn: 90 * 24 * 60 * 60 } });
+    } else await approve(tx);
+    const setting = sql`select svc_api.set_password(${link}, 'another hash')`.execute();
+    await expect.poll(() => waitingForLock(sql)).toBeGreaterThan(0);
+    await tx`commit`;
+    tx.release();
+    await setting;
+    const [stored] = await sql`select status from iam.device_authorizations where device_code_hash = ${deviceCode}`;
+    expect(stored).toEqual({ status: redeems ? "redeemed" : "denied" });
     expect(await isValid({ ...owner, token: token.text })).toBe(false);
-  });
+  }
 });
