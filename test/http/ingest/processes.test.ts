@@ -12,7 +12,7 @@ const processes = await Promise.all([0, 1].map(() => startServiceProcess(db.url,
 const tenant = await createTenant(db.sql, processes[0]!.url);
 afterAll(() => Promise.all(processes.map((each) => each.stop())));
 
-const ROUNDS = propertyRuns(2);
+const ROUNDS = propertyRuns(3);
 
 interface Answer {
   eventId?: string;
@@ -48,25 +48,6 @@ async function storedOf(name: string): Promise<Map<string, { id: string; side: n
 
 const range = (length: number) => Array.from({ length }, (_, n) => n);
 
-it("single events with one key and two payloads, sent to both at once, become one event and conflicts", async () => {
-  // Each payload to both processes.
-  const sides = [0, 1, 0, 1, 0, 1];
-  const to = [0, 1, 1, 0, 0, 1];
-  const sendAll = (n: number) =>
-    Promise.all(sides.map((side, index) => send(to[index]!, "/v1/events", keyed("sides", n, side))));
-  const answers = await Promise.all(range(30).map(sendAll));
-  const stored = await storedOf("sides");
-  expect(stored.size).toBe(30);
-  for (const [n, of] of answers.entries()) {
-    const winner = stored.get(`sides ${n}`);
-    for (const [index, { status, body }] of of.entries()) {
-      if (sides[index] === winner?.side) expect([status, body.eventId]).toEqual([202, winner?.id]);
-      else expect([status, body.error?.code]).toEqual([409, "IDEMPOTENCY_CONFLICT"]);
-    }
-    expect(of.filter(({ body }) => body.duplicate === false)).toHaveLength(1);
-  }
-});
-
 it("batches that share keys in different orders agree on the events, without deadlock", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const name = `batches ${round}`;
@@ -87,21 +68,23 @@ it("of concurrent batches and single events with two payloads, accepted ones are
   for (let round = 0; round < ROUNDS; round++) {
     const name = `mixed ${round}`;
     const requests = fc.sample(
-      fc.tuple(fc.shuffledSubarray(range(40), { minLength: 1, maxLength: 12 }), fc.constantFrom(0, 0, 0, 1)),
-      { numRuns: 24, seed: round },
+      fc.tuple(fc.shuffledSubarray(range(20), { minLength: 1, maxLength: 8 }), fc.constantFrom(0, 0, 0, 1)),
+      { numRuns: 40, seed: round },
     );
+    // Half of them are single events; both processes get as many of each.
+    const orders = requests.map(([order], index) => (index % 4 < 2 ? order.slice(0, 1) : order));
     const answers = await Promise.all(
-      requests.map(([order, side], to) => {
-        const events = order.map((n) => keyed(name, n, side));
-        return events.length === 1 || to % 4 === 0
-          ? send(to, "/v1/events", events[0]!)
-          : send(to, "/v1/events/batch", { events });
+      orders.map((order, to) => {
+        const events = order.map((n) => keyed(name, n, requests[to]![1]));
+        return to % 4 < 2 ? send(to, "/v1/events", events[0]!) : send(to, "/v1/events/batch", { events });
       }),
     );
     const stored = await storedOf(name);
     const accepted = new Set<string>();
+    const first = answers.flatMap(({ body }) => (body.duplicate === false ? [body.eventId] : []));
+    expect(new Set(first).size).toBe(first.length);
     for (const [index, { status, body }] of answers.entries()) {
-      const [order, side] = requests[index]!;
+      const [order, side] = [orders[index]!, requests[index]![1]];
       if (status === 409) {
         expect(body.error?.code).toBe("IDEMPOTENCY_CONFLICT");
         const opposing = order.filter((n) => stored.get(`${name} ${n}`)?.side === 1 - side);

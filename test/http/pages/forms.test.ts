@@ -143,58 +143,49 @@ describe("a form is refused", () => {
 });
 
 describe("the origin check of a form decides", () => {
-  /** The answer of the service at SVC_PUBLIC_URL to a valid form with these headers about its origin. */
-  async function send(headers: Record<string, string>) {
-    const { browser, token } = await onPage(behindTls, ORIGIN);
-    const answer = await browser.send("POST", "/login", {
-      headers: { "Content-Type": "application/x-www-form-urlencoded", ...headers },
-      body: { ...RIGHT, form_token: token },
-    });
-    return answer.status === 403 ? answer.text.slice(0, REFUSED.length) : answer.status;
-  }
-  const REFUSED = "The form came from another site";
-  const EVIL = "https://evil.example";
-
-  it.each([
-    ["from its own origin", { Origin: ORIGIN }, 303],
-    ["from another origin", { Origin: EVIL }, REFUSED],
-    ["from an origin that begins like it", { Origin: "https://svc.example.com.evil.example" }, REFUSED],
-    ["from the same host without TLS", { Origin: "http://svc.example.com" }, REFUSED],
-    ["from another port", { Origin: "https://svc.example.com:8443" }, REFUSED],
-    ["from a page without an origin", { Origin: "null" }, REFUSED],
-    ["from an invalid origin", { Origin: "svc.example.com" }, REFUSED],
-    ["from another origin, despite Sec-Fetch-Site", { Origin: EVIL, "Sec-Fetch-Site": "same-origin" }, REFUSED],
-    ["without an origin, from the same site by Sec-Fetch-Site", { "Sec-Fetch-Site": "same-origin" }, 303],
-    ["without an origin, from the address bar", { "Sec-Fetch-Site": "none" }, 303],
-    ["without an origin, from a sibling", { "Sec-Fetch-Site": "same-site" }, REFUSED],
-    ["without an origin, from another site", { "Sec-Fetch-Site": "cross-site", Referer: PUBLIC_URL }, REFUSED],
-    ["without both, from a page of ours", { Referer: `${PUBLIC_URL}/login` }, 303],
-    ["without both, from another page", { Referer: "https://evil.example/?https://svc.example.com/" }, REFUSED],
-    ["without any of the three", {}, REFUSED],
-  ])("%s", async (_, headers, expected) => {
-    expect(await send(headers)).toBe(expected);
-  });
-
-  /** The status of the answer to a valid form with headers that `fetch` does not allow. */
-  async function raw(host: string, origin: string, of = service, from = of.url): Promise<number> {
+  /** The status of the answer to a valid form with these headers, some of which `fetch` does not allow. */
+  async function send(headers: Record<string, string>, of = behindTls, from = ORIGIN): Promise<number> {
     const { browser, token } = await onPage(of, from);
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const body = new URLSearchParams({ ...RIGHT, form_token: token }).toString();
     const type = { "Content-Type": "application/x-www-form-urlencoded", "Content-Length": Buffer.byteLength(body) };
-    const options = { method: "POST", headers: { host, origin, cookie, ...type } };
+    const options = { method: "POST", headers: { cookie, ...type, ...headers } };
     const response = await openRequest(`${of.url}/login`, options, body);
     await text(response);
     return response.statusCode!;
   }
+  const EVIL = "https://evil.example";
 
-  it("from its own host under any name if SVC_PUBLIC_URL is not set, else from that address only", async () => {
-    expect(await raw("svc.internal:4400", "http://svc.internal:4400")).toBe(303);
-    expect(await raw("svc.internal", "https://svc.internal")).toBe(303);
-    expect(await raw("svc.internal:4400", "http://svc.internal")).toBe(403);
-    expect(await raw("svc.internal", "http://evil.example")).toBe(403);
-    expect(await raw("null", "null")).toBe(403);
-    expect(await raw("evil", "ftp://evil")).toBe(403);
-    expect(await raw("evil.example", EVIL, behindTls, ORIGIN)).toBe(403);
+  it.each([
+    ["from its own origin", { Origin: ORIGIN }, 303],
+    ["from another origin", { Origin: EVIL }, 403],
+    ["from an origin that begins like it", { Origin: "https://svc.example.com.evil.example" }, 403],
+    ["from the same host without TLS", { Origin: "http://svc.example.com" }, 403],
+    ["from another port", { Origin: "https://svc.example.com:8443" }, 403],
+    ["from a page without an origin", { Origin: "null" }, 403],
+    ["from an invalid origin", { Origin: "svc.example.com" }, 403],
+    ["from another origin, despite Sec-Fetch-Site", { Origin: EVIL, "Sec-Fetch-Site": "same-origin" }, 403],
+    ["without an origin, from the same site by Sec-Fetch-Site", { "Sec-Fetch-Site": "same-origin" }, 303],
+    ["without an origin, from the address bar", { "Sec-Fetch-Site": "none" }, 303],
+    ["without an origin, from a sibling", { "Sec-Fetch-Site": "same-site" }, 403],
+    ["without an origin, from another site", { "Sec-Fetch-Site": "cross-site", Referer: PUBLIC_URL }, 403],
+    ["without both, from a page of ours", { Referer: `${PUBLIC_URL}/login` }, 303],
+    ["without both, from another page", { Referer: "https://evil.example/?https://svc.example.com/" }, 403],
+    ["without any of the three", {}, 403],
+    ["from another origin that is the request's host", { host: "evil.example", Origin: EVIL }, 403],
+  ])("%s", async (_, headers, expected) => {
+    expect(await send(headers)).toBe(expected);
+  });
+
+  it.each([
+    ["svc.internal:4400", "http://svc.internal:4400", 303],
+    ["svc.internal", "https://svc.internal", 303],
+    ["svc.internal:4400", "http://svc.internal", 403],
+    ["svc.internal", "http://evil.example", 403],
+    ["null", "null", 403],
+    ["evil", "ftp://evil", 403],
+  ])("by the request's host if SVC_PUBLIC_URL is not set: at %s from %s", async (host, origin, expected) => {
+    expect(await send({ host, origin }, service, service.url)).toBe(expected);
   });
 
   it("and names the address that it accepts", async () => {
