@@ -1,13 +1,26 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { emit, happened, raise, rule, snapshotOf, type StepParts } from "../../engine/support/builders.js";
 import { useSpec } from "../../spec/support/fixture.js";
-import { invalid, pages, refused, type Page } from "./support/api.js";
+import { invalid, pages, refused, TEXT, type Page } from "./support/api.js";
 
 // Results of evaluation across customers: emissions, transitions, raised signals and journeys.
 
 const fixture = useSpec();
 const list = async <T>(path: string, query = "", limit = 2): Promise<T[]> =>
   (await pages((more) => fixture.read<Page<T>>(`${path}?${more}`), query, limit)).items;
+
+const RUNS = "journeys/onboarding/runs";
+type Item = Record<string, string | null>;
+/** The members by which the items of a list are told apart here. */
+const MEMBERS = {
+  emissions: ["customerId", "eventType"],
+  transitions: ["customerId", "from", "to"],
+  signals: ["customerId", "signalId"],
+  [RUNS]: ["customerId", "status", "currentStep"],
+} as const;
+/** Those members of a list's items, of all its pages. */
+const shown = async (path: keyof typeof MEMBERS, query = "", limit?: number): Promise<string[]> =>
+  (await list<Item>(path, query, limit)).map((item) => MEMBERS[path].map((member) => item[member]).join(" "));
 
 const names = ["signed_up", "invited", "paid", "stuck"];
 const step = (id: string, event: string): StepParts => [id, happened(event)];
@@ -49,139 +62,145 @@ beforeAll(async () => {
   await fixture.evaluate();
 });
 
-describe("GET /projects/:project/emissions", () => {
-  interface Emission {
-    id: string;
-    customerId: string;
-    eventType: string;
-    createdAt: string;
-  }
-  const of = (found: Emission[]) => found.map(({ customerId, eventType }) => `${customerId} ${eventType}`);
+const day = (hours: number) => at(hours).slice(0, 10);
+const FIRST = "c0 new customer";
 
+it.each<[path: keyof typeof MEMBERS, query: string, ...expected: string[]]>([
+  [
+    "emissions",
+    "eventType=success.call",
+    "c 2  success.call",
+    "c1 success.call",
+    "c2 success.call",
+    "old success.call",
+  ],
+  ["emissions", "eventType=success.call&customer=c1", "c1 success.call"],
+  ["emissions", "source=signal&customer=c%202%20", "c 2  signal.raised"],
+  ["emissions", "customer=c0&source=lifecycle", "c0 customer.created", "c0 customer.customer"],
+  ["emissions", "customer=nobody"],
+  ["transitions", "left=new", FIRST],
+  ["transitions", "entered=customer&left="],
+  ["transitions", "entered=new&left=", ...["c 2 ", "c0", "c1", "c2", "c3", "old"].map((id) => `${id}  new`)],
+  ["transitions", `entered=customer&from=${day(5)}&to=${day(5)}`, FIRST],
+  ["transitions", `entered=customer&to=${day(5 - 24)}`],
+  ["transitions", `entered=customer&from=${day(5 + 24)}`],
+  ["signals", "signal=cheered", "c0 cheered"],
+  ["signals", "severity=info", "c0 cheered"],
+  ["signals", `since=${at(32)}`, "c2 blocked", "old blocked"],
+  ["signals", "signal=blocked&severity=info"],
+  [RUNS, "status=active&step=pay", "c1 active pay", "c2 active pay"],
+  [RUNS, "step=invite", "c3 active invite", "old expired invite"],
+  [RUNS, "step=pay&status=complete"],
+  [RUNS, "completed=invite", "c0 complete pay", "c1 active pay", "c2 active pay"],
+  [RUNS, `since=${at(2)}`, "c2 active pay", "c3 active invite"],
+])("%s are filtered by %s", async (path, query, ...expected) => {
+  expect((await shown(path, query, 1)).toSorted()).toEqual(expected);
+});
+
+it.each<{ path: keyof typeof MEMBERS; query: string; added: string; insert: string }>([
+  {
+    ...({ path: "emissions", query: "eventType=success.call" } as const),
+    added: "svc.emissions where customer_id = 'many'",
+    insert: `svc.emissions (environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type)
+      select environment_id, max(emission_seq) + n, 'many', 'segment.entered', 'segment', '{}', now(), 'timer'
+      from svc.emissions, generate_series(1, 2100) as n group by environment_id, n`,
+  },
+  {
+    // A recompute replaced those that are added.
+    ...({ path: "transitions", query: "entered=customer" } as const),
+    added: "svc.lifecycle_transitions where generation = 7",
+    insert: `svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type, generation)
+      select environment_id, customer_id, 'customer', now(), 'job', 7 from svc.customers, generate_series(1, 2100) where customer_id = 'c1'`,
+  },
+  {
+    ...({ path: RUNS, query: "status=active&step=invite" } as const),
+    added: "svc.journey_runs where customer_id like 'b %'",
+    insert: `svc.journey_runs (environment_id, customer_id, journey_id, run, status, current_step, steps, started_at)
+      select environment_id, 'b ' || n / 3, journey_id, n, 'active', 'pay', '{}', started_at
+      from svc.journey_runs, generate_series(1, 2100) as n where customer_id = 'c3'`,
+  },
+])("$path by $query continue past a page without a match", async ({ path, query, added, insert }) => {
+  const { sql } = fixture.service.db;
+  const before = await shown(path, query);
+  expect(before).not.toEqual([]);
+  await sql.unsafe(`insert into ${insert}`);
+  expect(await fixture.read(`${path}?${query}`)).toEqual({ data: [], nextCursor: TEXT });
+  expect(await shown(path, query)).toEqual(before);
+  if (path === RUNS) expect(await list(path, "", 200)).toHaveLength(5 + 2100);
+  await sql.unsafe(`delete from ${added}`);
+});
+
+it.each([
+  ...[
+    "entered=custmer",
+    "left=custmer",
+    "from=yesterday",
+    "to=2026-02-30",
+    "from=2026-12-01&to=2026-11-01",
+    "cursor=x",
+  ].map((query) => `transitions?${query}`),
+  "signals?signal=bloked",
+  ...["0", "2", "-1", "half", "1e-3"].map((share) => `journeys/onboarding/times?share=${share}`),
+])("%s is refused", async (address) => {
+  const [, field] = /\?(\w+)=/.exec(address)!;
+  expect(await fixture.admin("GET", `/projects/app/${address}`)).toMatchObject(invalid(field));
+});
+
+it.each(["", "/runs", "/times"])("an unknown journey is not found: %s", async (path) => {
+  const reply = await fixture.admin("GET", `/projects/app/journeys/onbording${path}`);
+  expect(reply).toMatchObject(refused(404, "JOURNEY_NOT_FOUND"));
+});
+
+describe("GET /projects/:project/emissions", () => {
   it("lists emissions of all customers, last first, each once over all pages", async () => {
-    const all = await list<Emission>("emissions");
-    const ids = all.map(({ id }) => id);
+    const ids = (await list<Item>("emissions")).map(({ id }) => id!);
     expect(ids).toEqual(ids.toSorted().toReversed());
     const [{ emissions }] = await fixture.service.db.sql<[{ emissions: number }]>`
       select count(*)::integer as emissions from svc.emissions`;
     expect(new Set(ids).size).toBe(emissions);
   });
 
-  it("is filtered by customer, type and source", async () => {
-    expect(of(await list("emissions", "eventType=success.call")).toSorted()).toEqual([
-      "c 2  success.call",
-      "c1 success.call",
-      "c2 success.call",
-      "old success.call",
-    ]);
-    expect(of(await list("emissions", "eventType=success.call&customer=c1"))).toEqual(["c1 success.call"]);
-    expect(of(await list("emissions", "source=signal&customer=c%202%20"))).toEqual(["c 2  signal.raised"]);
-    expect(of(await list("emissions", "customer=c0&source=lifecycle"))).toEqual([
-      "c0 customer.customer",
-      "c0 customer.created",
-    ]);
-    expect(await list("emissions", "customer=nobody")).toEqual([]);
-  });
-
   it("lists what was emitted since an instant, whenever it occurred", async () => {
-    const all = await list<Emission>("emissions", "", 200);
-    expect(await list("emissions", `since=${new Date(Date.now() - HOUR).toISOString()}`)).toEqual(all);
+    const all = await shown("emissions");
+    expect(await shown("emissions", `since=${new Date(Date.now() - HOUR).toISOString()}`)).toEqual(all);
+    const [last] = await fixture.service.db.sql<[{ at: string }]>`
+      select svc.iso(max(created_at)) as at from svc.emissions`;
     await fixture.batch([event("late", "stuck", 3)]);
     await fixture.evaluate();
-    const { createdAt } = (await list<Emission>("emissions", "", 200))[0]!;
-    const [last] = await fixture.service.db.sql<[{ at: string }]>`
-      select svc.iso(max(created_at)) as at from svc.emissions where customer_id <> 'late'`;
-    expect(Date.parse(createdAt)).toBeGreaterThan(Date.parse(last.at));
     const since = new Date(Date.parse(last.at) + 1).toISOString();
-    expect(new Set(of(await list("emissions", `since=${since}`)).map((one) => one.split(" ")[0]))).toEqual(
-      new Set(["late"]),
-    );
-  });
-
-  it("continues past a page without matching emissions", async () => {
-    const { sql } = fixture.service.db;
-    await sql`
-      insert into svc.emissions (environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type)
-      select environment_id, max(emission_seq) + n, 'many', 'segment.entered', 'segment', '{}', now(), 'timer'
-      from svc.emissions, generate_series(1, 4100) as n group by environment_id, n`;
-    const first = await fixture.read<Page<Emission>>("emissions?eventType=success.call");
-    expect(first).toEqual({ data: [], nextCursor: expect.any(String) as string });
-    expect(await list("emissions", "eventType=success.call")).toHaveLength(5);
-    await sql`delete from svc.emissions where customer_id = 'many'`;
+    const found = await list<Item>("emissions", `since=${since}`);
+    expect(new Set(found.map(({ customerId }) => customerId))).toEqual(new Set(["late"]));
   });
 });
 
 describe("GET /projects/:project/transitions", () => {
-  interface Transition {
-    customerId: string;
-    from: string | null;
-    to: string;
-    at: string;
-  }
-  const of = (found: Transition[]) => found.map(({ customerId, from, to }) => `${customerId} ${from} ${to}`);
-  const day = (hours: number) => at(hours).slice(0, 10);
-
   it("lists those of all customers, last written first, each once over all pages", async () => {
-    for (const [query, of] of [
-      ["", ""],
-      ["entered=new", "new"],
-    ] as const) {
+    for (const state of ["", "new"]) {
       const [{ written }] = await fixture.service.db.sql<[{ written: string[] }]>`
         select array_agg(customer_id order by transition_seq desc) as written from svc.lifecycle_transitions
-        where ${of} in ('', to_state)`;
-      expect((await list<Transition>("transitions", query, 3)).map(({ customerId }) => customerId)).toEqual(written);
+        where ${state} in ('', to_state)`;
+      const found = await list<Item>("transitions", state && `entered=${state}`, 3);
+      expect(found.map(({ customerId }) => customerId)).toEqual(written);
     }
-    expect(await list<Transition>("transitions", "entered=customer")).toEqual([
-      {
-        customerId: "c0",
-        from: "new",
-        to: "customer",
-        at: at(5),
-        cause: { type: "event", id: expect.stringMatching(/^evt_/) as string },
-        configVersion: "v1",
-      },
-    ]);
+    const cause = { type: "event", id: expect.stringMatching(/^evt_/) as string };
+    const only = { customerId: "c0", from: "new", to: "customer", at: at(5), cause, configVersion: "v1" };
+    expect(await list("transitions", "entered=customer")).toEqual([only]);
   });
 
-  it("is filtered by the state that was left, and by days", async () => {
-    expect(of(await list("transitions", "left=new"))).toEqual(["c0 new customer"]);
-    expect(await list("transitions", "entered=customer&left=")).toEqual([]);
-    expect(await list("transitions", "entered=new&left=")).toEqual(await list("transitions", "entered=new"));
-    expect(of(await list("transitions", `entered=customer&from=${day(5)}&to=${day(5)}`))).toEqual(["c0 new customer"]);
-    expect(await list("transitions", `entered=customer&to=${day(5 - 24)}`)).toEqual([]);
-    expect(await list("transitions", `entered=customer&from=${day(5 + 24)}`)).toEqual([]);
-  });
-
-  it("counts days in the time zone of the organization", async () => {
-    await fixture.admin("PATCH", "/organization", { body: { timeZone: "Pacific/Kiritimati" } });
+  it("counts days in the time zone of the organization, from the first of two midnights", async () => {
+    const setZone = (timeZone: string) => fixture.admin("PATCH", "/organization", { body: { timeZone } });
+    await setZone("Pacific/Kiritimati");
     const local = new Date(Date.parse(at(5)) + 14 * HOUR).toISOString().slice(0, 10);
-    expect(of(await list("transitions", `entered=customer&from=${local}&to=${local}`))).toEqual(["c0 new customer"]);
-    await fixture.admin("PATCH", "/organization", { body: { timeZone: "UTC" } });
-  });
-
-  it("counts a day from the first of two midnights", async () => {
+    expect(await shown("transitions", `entered=customer&from=${local}&to=${local}`)).toEqual([FIRST]);
+    await setZone("Atlantic/Azores");
     const { sql } = fixture.service.db;
-    await fixture.admin("PATCH", "/organization", { body: { timeZone: "Atlantic/Azores" } });
     await sql`
       insert into svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type, generation)
       select environment_id, customer_id, 'customer', '2025-10-26T00:30Z', 'job', generation from svc.customers where customer_id = 'c1'`;
-    const of = (query: string) => list<Transition>("transitions", `entered=customer&${query}`);
-    expect(await of("from=2025-10-26&to=2025-10-26")).toMatchObject([{ customerId: "c1" }]);
-    expect(await of("to=2025-10-25")).toEqual([]);
+    expect(await shown("transitions", "entered=customer&from=2025-10-26&to=2025-10-26")).toEqual(["c1  customer"]);
+    expect(await shown("transitions", "entered=customer&to=2025-10-25")).toEqual([]);
     await sql`delete from svc.lifecycle_transitions where transitioned_at = '2025-10-26T00:30Z'`;
-    await fixture.admin("PATCH", "/organization", { body: { timeZone: "UTC" } });
-  });
-
-  it("skips what a recompute replaced, and continues past a page of nothing else", async () => {
-    const { sql } = fixture.service.db;
-    await sql`
-      insert into svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type, generation)
-      select environment_id, customer_id, 'customer', now(), 'job', 7 from svc.customers, generate_series(1, 2100)
-      where customer_id = 'c1'`;
-    const first = await fixture.read<Page<Transition>>("transitions?entered=customer");
-    expect(first).toEqual({ data: [], nextCursor: expect.any(String) as string });
-    expect(of(await list("transitions", "entered=customer"))).toEqual(["c0 new customer"]);
-    await sql`delete from svc.lifecycle_transitions where generation = 7`;
+    await setZone("UTC");
   });
 
   it("shows how long customers had been in the states that they left, by the present history", async () => {
@@ -197,165 +216,32 @@ describe("GET /projects/:project/transitions", () => {
     expect(await fixture.read("transitions/times")).toEqual(times);
     await sql`delete from svc.lifecycle_transitions where generation = 7`;
   });
-
-  it("refuses an undeclared state, an invalid day and a cursor of another list", async () => {
-    for (const [query, field] of [
-      ["entered=custmer", "entered"],
-      ["entered=customer&left=custmer", "left"],
-      ["entered=customer&from=yesterday", "from"],
-      ["entered=customer&to=2026-02-30", "to"],
-      ["entered=customer&from=2026-12-01&to=2026-11-01", "from"],
-      ["entered=customer&cursor=x", "cursor"],
-    ]) {
-      expect([query, await fixture.admin("GET", `/projects/app/transitions?${query}`)]).toMatchObject([
-        query,
-        invalid(field),
-      ]);
-    }
-  });
 });
 
-describe("GET /projects/:project/signals", () => {
-  interface Signal {
-    customerId: string;
-    signalId: string;
-    severity: string;
-    message: string | null;
+it("GET /projects/:project/signals lists raised signals, last raised first, and refuses another list's cursor", async () => {
+  const raised = ["old blocked", "c2 blocked", "c 2  blocked", "c1 blocked", "c0 cheered", "late blocked"];
+  expect(await shown("signals", "since=3d")).toEqual(raised);
+  const { data } = await fixture.read<Page<object>>("signals?limit=1");
+  expect(data).toMatchObject([{ severity: "critical", message: "Call them" }]);
+  const { nextCursor } = await fixture.read<Page<unknown>>("emissions?limit=1");
+  expect(await fixture.admin("GET", `/projects/app/signals?cursor=${nextCursor}`)).toMatchObject(invalid("cursor"));
+});
+
+it("GET /projects/:project/journeys/:journeyId/runs lists runs by customer, each once over all pages", async () => {
+  const runs = ["c0 complete pay", "c1 active pay", "c2 active pay", "c3 active invite", "old expired invite"];
+  expect(await shown(RUNS)).toEqual(runs);
+  expect(await shown(RUNS, "status=active", 1)).toEqual(runs.slice(1, 4));
+});
+
+describe("the funnel of a journey", () => {
+  interface Funnel extends Record<string, unknown> {
+    steps: Record<string, unknown>[];
   }
-  const of = (found: Signal[]) => found.map(({ customerId, signalId }) => `${customerId} ${signalId}`);
+  const read = (path = "") => fixture.read<Funnel>(`journeys/onboarding${path}`);
 
-  it("lists raised signals, last raised first", async () => {
-    const found = await list<Signal>("signals", "since=3d");
-    expect(of(found)).toEqual([
-      "old blocked",
-      "c2 blocked",
-      "c 2  blocked",
-      "c1 blocked",
-      "c0 cheered",
-      "late blocked",
-    ]);
-    expect(found[0]).toMatchObject({ severity: "critical", message: "Call them" });
-  });
-
-  it("is filtered by signal, severity and when it was raised", async () => {
-    expect(of(await list("signals", "signal=cheered", 1))).toEqual(["c0 cheered"]);
-    expect(of(await list("signals", "severity=info"))).toEqual(["c0 cheered"]);
-    expect(of(await list("signals", `since=${at(32)}`, 1))).toEqual(["old blocked", "c2 blocked"]);
-    expect(await list("signals", "signal=blocked&severity=info")).toEqual([]);
-  });
-
-  it("refuses an undeclared signal and a cursor of another list", async () => {
-    expect(await fixture.admin("GET", "/projects/app/signals?signal=bloked")).toMatchObject(invalid("signal"));
-    const { nextCursor } = await fixture.read<Page<unknown>>("emissions?limit=1");
-    expect(await fixture.admin("GET", `/projects/app/signals?cursor=${nextCursor}`)).toMatchObject(invalid("cursor"));
-  });
-});
-
-describe("GET /projects/:project/journeys", () => {
-  it("has the counts of each journey's funnel", async () => {
-    for (const since of ["", "?since=3d", "?since=1h"]) {
-      const { journeys } = await fixture.read<{ journeys: object[] }>(`journeys${since}`);
-      const { active, complete, expired, steps } = await fixture.read<Record<string, unknown>>(
-        `journeys/onboarding${since}`,
-      );
-      const counted = (steps as Record<string, unknown>[]).map(({ stepId, declared, active, expired }) => ({
-        ...{ stepId, declared, active, expired },
-      }));
-      expect(journeys).toEqual([
-        { journeyId: "onboarding", declared: true, active, complete, expired, steps: counted },
-      ]);
-    }
-  });
-});
-
-describe("GET /projects/:project/journeys/:journeyId/times", () => {
-  it("has the times of the funnel", async () => {
-    const { secondsToComplete, steps } = await fixture.read<{
-      secondsToComplete: unknown;
-      steps: Record<string, unknown>[];
-    }>("journeys/onboarding");
-    expect(await fixture.read("journeys/onboarding/times")).toEqual({
-      journeyId: "onboarding",
-      since: null,
-      runs: 5,
-      secondsToComplete,
-      steps: steps.map(({ stepId, completed, secondsFromPrevious }) => ({ stepId, completed, secondsFromPrevious })),
-    });
-    expect(await fixture.read("journeys/onboarding/times?since=1h")).toMatchObject({
-      runs: 0,
-      secondsToComplete: null,
-      steps: [],
-    });
-  });
-
-  it("cover a sample of the customers, always the same ones", async () => {
-    const [half, again] = [
-      await fixture.read("journeys/onboarding/times?share=0.5"),
-      await fixture.read("journeys/onboarding/times?share=0.5"),
-    ];
-    expect(half).toEqual(again);
-    expect(await fixture.read("journeys/onboarding/times?share=0.000000001")).toMatchObject({ runs: 0 });
-    for (const share of ["0", "2", "-1", "half", "1e-3"]) {
-      expect(await fixture.admin("GET", `/projects/app/journeys/onboarding/times?share=${share}`)).toMatchObject(
-        invalid("share"),
-      );
-    }
-  });
-});
-
-describe("GET /projects/:project/journeys/:journeyId/runs", () => {
-  interface Run {
-    customerId: string;
-    status: string;
-    currentStep: string;
-  }
-  const of = (found: Run[]) =>
-    found.map(({ customerId, status, currentStep }) => `${customerId} ${status} ${currentStep}`);
-  const runs = (query: string, limit?: number) => list<Run>("journeys/onboarding/runs", query, limit);
-
-  it("lists runs by customer, each once over all pages", async () => {
-    expect(of(await runs(""))).toEqual([
-      "c0 complete pay",
-      "c1 active pay",
-      "c2 active pay",
-      "c3 active invite",
-      "old expired invite",
-    ]);
-    expect(of(await runs("status=active", 1))).toEqual(["c1 active pay", "c2 active pay", "c3 active invite"]);
-  });
-
-  it("is filtered by status, current step, completed step, and start", async () => {
-    expect(of(await runs("status=active&step=pay"))).toEqual(["c1 active pay", "c2 active pay"]);
-    expect(of(await runs("step=invite"))).toEqual(["c3 active invite", "old expired invite"]);
-    expect(of(await runs("step=pay&status=complete"))).toEqual([]);
-    expect(of(await runs("completed=invite"))).toEqual(["c0 complete pay", "c1 active pay", "c2 active pay"]);
-    expect(of(await runs(`since=${at(2)}`))).toEqual(["c2 active pay", "c3 active invite"]);
-  });
-
-  it("continues past a page without matching runs", async () => {
-    const { sql } = fixture.service.db;
-    await sql`
-      insert into svc.journey_runs (environment_id, customer_id, journey_id, run, status, current_step, steps, started_at)
-      select environment_id, 'b ' || n / 3, journey_id, n, 'active', 'pay', '{}', started_at
-      from svc.journey_runs, generate_series(1, 4100) as n where customer_id = 'c3'`;
-    const first = await fixture.read<Page<Run>>("journeys/onboarding/runs?status=active&step=invite");
-    expect(first).toEqual({ data: [], nextCursor: expect.any(String) as string });
-    expect(of(await runs("status=active&step=invite"))).toEqual(["c3 active invite"]);
-    expect(await runs("", 200)).toHaveLength(4105);
-    await sql`delete from svc.journey_runs where customer_id like 'b %'`;
-  });
-
-  it.each(["runs", "times"])("refuses an unknown journey: %s", async (path) => {
-    expect(await fixture.admin("GET", `/projects/app/journeys/onbording/${path}`)).toMatchObject(
-      refused(404, "JOURNEY_NOT_FOUND"),
-    );
-  });
-});
-
-describe("GET /projects/:project/journeys/:journeyId", () => {
   it("shows how many runs completed each step, are at it and expired at it, and how long it took", async () => {
     const hours = (n: number) => n * 3_600;
-    expect(await fixture.read("journeys/onboarding")).toEqual({
+    expect(await read()).toEqual({
       journeyId: "onboarding",
       since: null,
       ...{ runs: 5, customers: 5, active: 3, complete: 1, expired: 1 },
@@ -373,30 +259,34 @@ describe("GET /projects/:project/journeys/:journeyId", () => {
     });
   });
 
-  it("counts the runs that started since an instant", async () => {
-    expect(await fixture.read("journeys/onboarding?since=3d")).toMatchObject({ runs: 4, expired: 0 });
-    expect(await fixture.read(`journeys/onboarding?since=${at(2)}`)).toMatchObject({
-      runs: 2,
-      since: at(2),
-      complete: 0,
-      secondsToComplete: null,
-    });
+  it("counts the runs that started since an instant, like the list of journeys", async () => {
+    expect(await read("?since=3d")).toMatchObject({ runs: 4, expired: 0 });
+    const later = { runs: 2, since: at(2), complete: 0, secondsToComplete: null };
+    expect(await read(`?since=${at(2)}`)).toMatchObject(later);
+    for (const since of ["", "?since=3d", "?since=1h"]) {
+      const { active, complete, expired, steps } = await read(since);
+      const counted = steps.map(({ stepId, declared, active, expired }) => ({ stepId, declared, active, expired }));
+      const journey = { journeyId: "onboarding", declared: true, active, complete, expired, steps: counted };
+      expect(await fixture.read(`journeys${since}`)).toMatchObject({ journeys: [journey] });
+    }
   });
 
-  it("refuses an unknown journey", async () => {
-    expect(await fixture.admin("GET", "/projects/app/journeys/onbording")).toMatchObject(
-      refused(404, "JOURNEY_NOT_FOUND"),
-    );
+  it("has its times apart, also of a sample of the customers, always the same ones", async () => {
+    const { secondsToComplete, steps } = await read();
+    expect(await read("/times")).toEqual({
+      ...{ journeyId: "onboarding", since: null, runs: 5, secondsToComplete },
+      steps: steps.map(({ stepId, completed, secondsFromPrevious }) => ({ stepId, completed, secondsFromPrevious })),
+    });
+    expect(await read("/times?since=1h")).toMatchObject({ runs: 0, secondsToComplete: null, steps: [] });
+    expect(await read("/times?share=0.5")).toEqual(await read("/times?share=0.5"));
+    expect(await read("/times?share=0.000000001")).toMatchObject({ runs: 0 });
   });
 
   it("keeps a step that the active version no longer has, marked as such", async () => {
-    const { journeys } = MODEL;
-    const [onboarding] = journeys;
+    const [onboarding] = MODEL.journeys;
     await fixture.deploy({ ...MODEL, journeys: [{ ...onboarding!, steps: onboarding!.steps.slice(1) }] });
-    const { steps } = await fixture.read<{ steps: { stepId: string; declared: boolean; completed: number }[] }>(
-      "journeys/onboarding",
-    );
-    expect(steps.map(({ stepId, declared, completed }) => [stepId, declared, completed])).toEqual([
+    const steps = (await read()).steps.map(({ stepId, declared, completed }) => [stepId, declared, completed]);
+    expect(steps).toEqual([
       ["pay", true, 1],
       ["invite", false, 3],
     ]);
