@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { snapshot } from "../../support/service.js";
-import { INSTANT, refused, TEXT, useApi, type Page } from "./support/api.js";
+import { INSTANT, invalid, refused, TEXT, useApi, type Page } from "./support/api.js";
 
 const api = useApi();
 const { get, read, readAll, text } = api;
@@ -131,11 +131,9 @@ describe("GET /projects/:project/customers", () => {
     expect(await ids("")).toEqual(["B/ä?", "b", "c"]);
     expect(await ids("lifecycle=active")).toEqual(["b"]);
     expect(await ids("segment=paying")).toEqual(["B/ä?", "b"]);
-    expect(await ids("inactive=1d")).toEqual(["b"]);
     expect(await ids("lifecycle=new&segment=paying&inactive=1d")).toEqual([]);
     expect(await ids("lifecycle=active&segment=paying&inactive=1d")).toEqual(["b"]);
     expect(await ids("env=live")).toEqual([]);
-    expect(await pages("")).toEqual(["B/ä?", "b", "c"]);
   });
 
   it("lists inactive customers with the longest inactive first, in pages", async () => {
@@ -163,21 +161,25 @@ describe("GET /projects/:project/customers", () => {
   });
 
   it("filters by health, signal, traits and a text that the id or a trait contains", async () => {
-    const found = async (filters: Record<string, string>) => ids(String(new URLSearchParams(filters)));
-    expect(await found({ health: "at_risk" })).toEqual(["b"]);
-    expect(await found({ signal: "quiet" })).toEqual(["b"]);
-    expect(await found({ signal: "quiet", segment: "chosen", lifecycle: "active", health: "at_risk" })).toEqual(["b"]);
-    expect(await found({ traits: '{"plan": "pro", "z": 12345678901234567890}' })).toEqual(["b"]);
-    expect(await found({ traits: '{"plan": "pro", "z": 12345678901234567891}' })).toEqual([]);
-    expect(await found({ traits: '{"a": 1}' })).toEqual(["b"]);
-    expect(await found({ traits: '{"a": [1]}' })).toEqual(["b"]);
-    for (const traits of ['{"a": 2}', '{"a": "1"}', '{"a": [[1]]}', '{"plan": ["pro"]}', '{"none": null}'])
-      expect(await found({ traits }), traits).toEqual([]);
-    expect(await found({ search: "b" })).toEqual(["B/ä?", "b"]);
-    expect(await found({ search: "Ä" })).toEqual(["B/ä?"]);
-    expect(await found({ search: "PR" })).toEqual(["b"]);
-    expect(await found({ search: "%" })).toEqual([]);
-    expect(await found({ search: "plan" }), "the name of a trait is not searched").toEqual([]);
+    const both = ["B/ä?", "b"];
+    for (const [name, value, expected] of [
+      ["health", "at_risk", ["b"]],
+      ["signal", "quiet", ["b"]],
+      ["traits", '{"plan": "pro", "z": 12345678901234567890}', ["b"]],
+      ["traits", '{"plan": "pro", "z": 12345678901234567891}', []],
+      ["traits", '{"a": [1]}', ["b"]],
+      ...['{"a": 2}', '{"a": "1"}', '{"a": [[1]]}', '{"plan": ["pro"]}', '{"none": null}'].map(
+        (traits) => ["traits", traits, []] as const,
+      ),
+      ["search", "b", both],
+      ["search", "Ä", ["B/ä?"]],
+      ["search", "PR", ["b"]],
+      ["search", "%", []],
+      // The name of a trait is not searched.
+      ["search", "plan", []],
+    ] as const)
+      expect(await ids(`${name}=${encodeURIComponent(value)}`), value).toEqual(expected);
+    expect(await ids("signal=quiet&segment=chosen&lifecycle=active&health=at_risk")).toEqual(["b"]);
   });
 
   it("sorts by id, last event or health, each in pages, those without a score last", async () => {
@@ -193,9 +195,8 @@ describe("GET /projects/:project/customers", () => {
       expect(await pages(`sort=${sort}&segment=paying`), sort).toEqual(sorted.filter((id) => id !== "c"));
     }
     expect(await pages("sort=customerId&inactive=1d")).toEqual(["b"]);
-    expect(
-      await get(`/customers?sort=health&cursor=${(await read<Page<Customer>>("/customers?limit=1")).nextCursor}`),
-    ).toMatchObject(refused(400, "VALIDATION_ERROR", { field: "cursor" }));
+    const { nextCursor } = await read<Page<Customer>>("/customers?limit=1");
+    expect(await get(`/customers?sort=health&cursor=${nextCursor}`)).toMatchObject(invalid("cursor"));
   });
 
   it("lists each customer once with any filter, and returns a cursor if the scan ended before a page was full", async () => {
@@ -205,17 +206,17 @@ describe("GET /projects/:project/customers", () => {
     await sql`
       insert into svc.customers (environment_id, customer_id, created_at, lifecycle, last_event_at)
       select ${id}, 'many-' || lpad(n::text, 5, '0'), '2026-01-01Z', case when n % 2 = 0 then 'even' else 'odd' end, '2025-06-01Z'::timestamptz + n * interval '1 s'
-      from generate_series(1, 6000) as n`;
+      from generate_series(1, 4200) as n`;
     await sql`
       insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at)
-      select ${id}, 'odd_ones', 'many-' || lpad(n::text, 5, '0'), now() from generate_series(1, 6000) as n where n % 2 = 1 or n = 5000`;
+      select ${id}, 'odd_ones', 'many-' || lpad(n::text, 5, '0'), now() from generate_series(1, 4200) as n where n % 2 = 1 or n = 4100`;
     for (const order of ["", "&inactive=1d", "&sort=health", "&search=many"]) {
       const query = `lifecycle=even&segment=odd_ones${order}`;
       expect(await read(`/customers?env=live&${query}`), query).toEqual({ data: [], nextCursor: TEXT });
-      expect(await pages(`env=live&${query}`)).toEqual(["many-05000"]);
+      expect(await pages(`env=live&${query}`)).toEqual(["many-04100"]);
     }
-    expect(await pages("env=live&lifecycle=even", 200)).toHaveLength(3000);
-    expect(await pages("env=live&segment=odd_ones&inactive=1d", 200)).toHaveLength(3001);
+    expect(await pages("env=live&lifecycle=even", 200)).toHaveLength(2100);
+    expect(await pages("env=live&segment=odd_ones&inactive=1d", 200)).toHaveLength(2101);
   });
 
   it("refuses an unknown state or segment without customers, and suggests the nearest name", async () => {
@@ -251,22 +252,12 @@ describe("GET /projects/:project/customers", () => {
     await api.sql`delete from svc.customers where environment_id = ${id} and customer_id in ('as text', 'as value')`;
   });
 
-  it("refuses traits that are not a JSON object, or cannot be stored", async () => {
+  it("refuses traits that are not a JSON object or cannot be stored, and an invalid duration", async () => {
     for (const traits of ["plan=pro", "[1]", "null", '{"a": "\\u0000"}', '{"a": "\\ud800"}', '{"a": 1e999999}'])
-      expect(await get(`/customers?traits=${encodeURIComponent(traits)}`), traits).toMatchObject(
-        refused(400, "VALIDATION_ERROR"),
-      );
-  });
-
-  it("refuses an invalid duration", async () => {
+      expect(await get(`/customers?traits=${encodeURIComponent(traits)}`), traits).toMatchObject(invalid());
     const fix = "Write a whole number and a unit, for example 12h, 7d or 4w.";
-    const error = {
-      field: "inactive",
-      message: "`inactive` is not a duration, or longer than 3650d.",
-      value: "soon",
-      fix,
-    };
-    expect(await get("/customers?inactive=soon")).toMatchObject(refused(400, "VALIDATION_ERROR", error));
+    const error = { field: "inactive", message: "`inactive` is not a duration, or longer than 3650d.", value: "soon" };
+    expect(await get("/customers?inactive=soon")).toMatchObject(refused(400, "VALIDATION_ERROR", { ...error, fix }));
   });
 });
 
@@ -305,18 +296,15 @@ describe("GET /projects/:project/segments/:segment", () => {
   });
 
   it("has empty statistics for a segment without members, and lists members of one that the active version does not define", async () => {
+    const lastEvent = { within1d: 0, within7d: 0, within30d: 0, older: 0, never: 0 };
+    const statistics = {
+      lifecycle: {},
+      health: { scored: 0, average: null, bands: {} },
+      lastEvent,
+      enteredWithin7d: 0,
+    };
     expect(await meanwhile({ exited_at: new Date() }, "/segments/chosen")).toEqual({
-      segment: "chosen",
-      members: 0,
-      definition: { id: "chosen" },
-      data: [],
-      nextCursor: null,
-      statistics: {
-        lifecycle: {},
-        health: { scored: 0, average: null, bands: {} },
-        lastEvent: { within1d: 0, within7d: 0, within30d: 0, older: 0, never: 0 },
-        enteredWithin7d: 0,
-      },
+      ...{ segment: "chosen", members: 0, definition: { id: "chosen" }, data: [], nextCursor: null, statistics },
     });
     const former = { segment: "former", definition: null, members: 1 };
     expect(await meanwhile({ segment_id: "former" }, "/segments/former")).toMatchObject(former);

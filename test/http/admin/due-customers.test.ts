@@ -92,7 +92,7 @@ it.each([
     await tx.unsafe(`
       insert into svc.customers (environment_id, customer_id, created_at, next_due_at, held_until)
       select ${environment}, 'many ' || n, now(), now() + ${due} * n, now() + interval '1 day' - interval '1 second' * n
-      from generate_series(1, 20000) as n`);
+      from generate_series(1, 8000) as n`);
     await tx`analyze svc.customers`;
     const { token, organizationId } = fixture.owner;
     const hash = hashCredential(token);

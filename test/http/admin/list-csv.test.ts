@@ -8,7 +8,7 @@ import { useSpec } from "../../spec/support/fixture.js";
 const fixture = useSpec();
 /** A text that a spreadsheet would compute. */
 const FORMULA = '=HYPERLINK("https://evil.example","a, b")';
-const MANY = 450;
+const MANY = 210;
 
 beforeAll(async () => {
   await fixture.deploy(snapshot({}));
@@ -40,15 +40,12 @@ it("a list has a heading with its items' members and a line for each item of all
   expect(lines[0]).toMatch(/^"'=HYPERLINK\(""https:\/\/evil\.example"",""a, b""\)",new,\d{4}-.*,paying,/);
 });
 
-it("the members of a segment are a list, too", async () => {
-  const [heading, ...lines] = linesOf(await csv("/projects/app/segments/paying"));
-  expect(heading).toBe("customerId,enteredAt");
-  expect(lines).toHaveLength(1);
-});
-
 it("filters, limit and cursor work as for JSON", async () => {
-  expect(linesOf(await csv("/projects/app/customers?limit=250"))).toHaveLength(251);
-  expect(linesOf(await csv("/projects/app/customers?segment=paying"))).toHaveLength(2);
+  expect(linesOf(await csv("/projects/app/customers?limit=205"))).toHaveLength(206);
+  expect(linesOf(await csv("/projects/app/segments/paying"))).toEqual([
+    "customerId,enteredAt",
+    expect.stringContaining("HYPERLINK"),
+  ]);
   expect(linesOf(await csv("/projects/app/customers?lifecycle=nowhere"))).toHaveLength(1);
   const { body } = await fixture.admin("GET", "/projects/app/customers?limit=200");
   const { nextCursor } = body as { nextCursor: string };

@@ -24,7 +24,7 @@ const MODEL = snapshot({
   ],
   health: healthOf({ use: counted("login", 7) }, { good: 50, bad: 0 }),
 });
-const CUSTOMERS = Array.from({ length: 12 }, (_, n) => `c${n}`);
+const CUSTOMERS = Array.from({ length: 8 }, (_, n) => `c${n}`);
 
 const fixture = useSpec();
 
@@ -54,7 +54,7 @@ beforeAll(async () => {
 
 it("counts customers in states, segments and health bands at an instant", async () => {
   const told = new Set<string>();
-  for (const at of [day(-1), day(0.5), day(1), day(3), day(12), day(17.2), day(25), day(33), day(80)]) {
+  for (const at of [day(-1), day(0.5), day(3), day(12.5), day(33)]) {
     const states: StateDocument[] = [];
     for (const customerId of CUSTOMERS) {
       const { status, body } = await fixture.admin("GET", `/projects/app/customers/${customerId}?at=${at}`);
@@ -62,48 +62,32 @@ it("counts customers in states, segments and health bands at an instant", async 
       else expect(status).toBe(404);
     }
     const population = await fixture.read<Population>(`population?at=${at}`);
-    const among = (values: (string | null | undefined)[], name: string) => values.filter((one) => one === name).length;
-    const scores = states.flatMap(({ health }) => (health === null ? [] : [health.overall]));
-    const bands = states.map(({ health }) => health?.band);
+    const countOf = (matches: (state: StateDocument) => boolean) => states.filter(matches).length;
     expect(population, at).toMatchObject({
       at,
       customers: states.length,
       lifecycle: ["new", "active", "quiet"].map((state) => {
-        return {
-          state,
-          customers: among(
-            states.map(({ lifecycle }) => lifecycle),
-            state,
-          ),
-        };
+        return { state, customers: countOf(({ lifecycle }) => lifecycle === state) };
       }),
       segments: ["busy", "seen"].map((segment) => {
-        return {
-          segment,
-          members: among(
-            states.flatMap(({ segments }) => segments),
-            segment,
-          ),
-        };
+        return { segment, members: countOf(({ segments }) => segments.includes(segment)) };
       }),
     });
     told.add(JSON.stringify([population.lifecycle, population.segments]));
-    expect(population.health.scored, at).toBe(scores.length);
-    for (const [band, customers] of Object.entries(population.health.bands)) expect(among(bands, band)).toBe(customers);
-    const { items } = await pages(
-      (more) => fixture.read<Page<{ customerId: string }>>(`segments/busy/members?at=${at}&${more}`),
-      "",
-      5,
+    expect(population.health.scored, at).toBe(countOf(({ health }) => health !== null));
+    for (const [band, customers] of Object.entries(population.health.bands))
+      expect(customers, at).toBe(countOf(({ health }) => health?.band === band));
+    const read = (more: string) => fixture.read<Page<{ customerId: string }>>(`segments/busy/members?at=${at}&${more}`);
+    const members = states
+      .filter(({ segments }) => segments.includes("busy"))
+      .map(({ customerId }) => ({ customerId }));
+    expect((await pages(read, "", 5)).items, at).toMatchObject(
+      members.toSorted((a, b) => (a.customerId < b.customerId ? -1 : 1)),
     );
-    const members = states.filter(({ segments }) => segments.includes("busy")).map(({ customerId }) => customerId);
-    expect(
-      items.map(({ customerId }) => customerId),
-      at,
-    ).toEqual(members.toSorted());
   }
   // In these three days, all members have entered again.
   expect((await fixture.read<Population>(`population?at=${day(3)}`)).segments[0]!.members).toBeGreaterThan(5);
-  expect(told.size).toBeGreaterThan(6);
+  expect(told.size).toBeGreaterThan(3);
 });
 
 it("reports what is wrong with the instant or the segment", async () => {

@@ -8,6 +8,7 @@ const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
 /** The instant `n` days after the first event, to the millisecond. */
 const day = (days: number): string => new Date(START + days * DAY).toISOString();
+const JUST_BEFORE = new Date(START + 10 * DAY - 1).toISOString();
 const logins = (count: number) => ({ kind: "count", of: { event: "login" }, operator: "gte", value: count }) as const;
 const seats = { kind: "aggregate", function: "sum", property: "seats", of: { event: "login" }, within: "90d" } as const;
 /** new, active after two logins, quiet 30 days after the last. */
@@ -40,27 +41,20 @@ beforeAll(async () => {
 
 it("a customer's state at any millisecond follows from the history up to it, under the requested version", async () => {
   const states = [];
-  for (const at of [day(0), day(9.99), day(10), day(41.99), day(42), day(100)]) {
+  for (const at of [day(0), JUST_BEFORE, day(10), day(41.99), day(42), day(100)]) {
     const { lifecycle, lastEventAt } = await read(`?at=${at}&version=v1`);
     states.push([at, lifecycle, lastEventAt]);
   }
   expect(states).toEqual([
     [day(0), "new", day(0)],
-    [day(9.99), "new", day(0)],
+    [JUST_BEFORE, "new", day(0)],
     [day(10), "active", day(10)],
     [day(41.99), "active", day(12)],
     [day(42), "quiet", day(12)],
     [day(100), "quiet", day(12)],
   ]);
-  expect(await read(`?at=${day(42)}`)).toMatchObject({
-    at: day(42),
-    exactFrom: null,
-    configVersion: "v2",
-    lifecycle: null,
-  });
-  expect(await read(`?at=${new Date(START + 10 * DAY - 1).toISOString()}&version=v1`)).toMatchObject({
-    lifecycle: "new",
-  });
+  const now = { at: day(42), exactFrom: null, configVersion: "v2", lifecycle: null };
+  expect(await read(`?at=${day(42)}`)).toMatchObject(now);
 });
 
 it("without an instant, the present state is shown, whichever version is requested", async () => {
@@ -92,13 +86,8 @@ it("the timeline of an instant has the last entries of a replay up to it, and th
   };
   const entered = `segment.entered ${day(12)}`;
   const quiet = `customer.quiet ${day(42)}`;
-  expect(await timeline(`at=${day(50)}`)).toEqual([
-    0,
-    `customer.created ${day(0)}`,
-    `customer.active ${day(10)}`,
-    entered,
-    quiet,
-  ]);
+  const [created, active] = [`customer.created ${day(0)}`, `customer.active ${day(10)}`];
+  expect(await timeline(`at=${day(50)}`)).toEqual([0, created, active, entered, quiet]);
   expect(await timeline(`at=${day(50)}&limit=2&reverse=true`)).toEqual([2, quiet, entered]);
   expect(await timeline(`at=${day(12)}&limit=1`)).toEqual([2, entered]);
   expect(await get(`/timeline?at=${day(12)}&cursor=x`)).toMatchObject(
@@ -138,7 +127,7 @@ it("a history of many pages is replayed, with its time windows", async () => {
     insert into svc.events
     select ${await environmentId(sql, "app", "test")}, 1000000 + n, 'long', 'login', '{"seats": 1}',
       ${day(0)}::timestamptz + n * interval '6 hours', now()
-    from generate_series(1, 9000) as n`;
+    from generate_series(1, 3000) as n`;
   const explained = await read<{ segments: unknown }>(`/explanation?at=${day(300)}&version=v1`, "long");
   // Four a day in ninety days.
   expect(explained.segments).toMatchObject([{ segment: "rich", member: true, condition: { actual: 360 } }]);
