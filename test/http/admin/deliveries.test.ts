@@ -11,7 +11,6 @@ const all = async (id: string, filters: string, limit = 50) =>
 
 const originOf = (url: string) => `${new URL(url).origin}/…`;
 const sequenceOf = (emission: string) => parseInt(emission.slice(4), 16);
-/** The default emission. */
 /** Under its current and its former name. */
 const typed = (type: string) => ({ eventType: type, type });
 const EMITTED = { source: "lifecycle", configVersion: null, cause: { type: "timer", id: null } };
@@ -48,35 +47,27 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries", () => {
 
   it("filters by status, type and customer, in any combination, page by page", async () => {
     const { id } = await create();
-    const types = ["customer.activated", "segment.entered"];
-    const customers = ["a", "b", "c"];
-    const statuses = ["pending", "delivered", "failed"];
-    const emissions = Array.from({ length: 36 }, (_, n) => ({ type: types[n % 2]!, customerId: customers[n % 3]! }));
-    const ids = await emit(emissions);
-    const made = ids.map((delivery, n) => ({ delivery, ...emissions[n]!, status: statuses[Math.floor(n / 6) % 3]! }));
-    for (const { delivery, status } of made) await setDelivery(id, delivery, status, 1);
-    for (const status of [undefined, ...statuses]) {
-      for (const type of [undefined, ...types, "unknown"]) {
-        for (const customer of [undefined, ...customers]) {
-          const filters = Object.entries({ status, type, customer })
-            .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]))
-            .join("&");
-          const expected = made
-            .filter((one) => (status ?? one.status) === one.status)
-            .filter((one) => (type ?? one.type) === one.type)
-            .filter((one) => (customer ?? one.customerId) === one.customerId)
-            .map(({ delivery }) => delivery)
-            .reverse();
+    const values = { status: ["pending", "delivered", "failed"], type: ["a.b", "c.d"], customer: ["a", "b", "c"] };
+    const made = values.status.flatMap((status) =>
+      values.type.flatMap((type) => values.customer.map((customer) => ({ status, type, customer }))),
+    );
+    const ids = await emit(made.map(({ type, customer }) => ({ type, customerId: customer })));
+    for (const [n, { status }] of made.entries()) await setDelivery(id, ids[n]!, status, 1);
+    for (const status of [undefined, ...values.status])
+      for (const type of [undefined, ...values.type, "unknown"])
+        for (const customer of [undefined, ...values.customer]) {
+          const wanted = Object.entries({ status, type, customer }).filter(([, value]) => value !== undefined);
+          const filters = wanted.map(([name, value]) => `${name}=${value}`).join("&");
+          const matches = (one: Record<string, string>) => wanted.every(([name, value]) => one[name] === value);
+          const expected = ids.filter((_, n) => matches(made[n]!)).reverse();
           expect(await all(id, filters, 5), filters).toEqual(expected);
         }
-      }
-    }
   });
 
   it("reads at most 2,000 rows per page, and continues", async () => {
     const { id } = await create();
     const first = await emitOne({ type: "rare", customerId: "rare" });
-    await emit(Array.from({ length: 4_500 }, () => ({ customerId: "busy" })));
+    await emit(Array.from({ length: 2_500 }, () => ({ customerId: "busy" })));
     for (const filters of ["type=rare", "status=pending&type=rare", "customer=rare", "type=rare&customer=rare"])
       expect(await all(id, filters, 200), filters).toEqual([first]);
     expect(await list(id, "?type=rare")).toEqual({ data: [], nextCursor: TEXT });

@@ -151,10 +151,8 @@ describe("POST /projects/:project/keys/:keyId/rotate", () => {
 
   it("refuses a grace that is not a duration, or longer than 30 days", async () => {
     const { key } = await create();
-    for (const grace of ["-1d", ""])
-      expect(await rotate(key.id, { grace })).toMatchObject(
-        invalid("grace", "`grace` is not a duration, or longer than 3650d."),
-      );
+    const notOne = "`grace` is not a duration, or longer than 3650d.";
+    for (const grace of ["-1d", ""]) expect(await rotate(key.id, { grace })).toMatchObject(invalid("grace", notOne));
     for (const grace of ["31d", "43201m"])
       expect(await rotate(key.id, { grace })).toMatchObject(invalid("grace", "`grace` is too long."));
     expect(await list()).toHaveLength(2);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { sign } from "../../../src/webhooks/send.js";
 import { startReceiver, status, type Receiver } from "../../webhooks/support/receiver.js";
-import { asSlack, asTeams } from "../../webhooks/support/chats.js";
+import { asSlack } from "../../webhooks/support/chats.js";
 import type { Reply } from "../../support/service.js";
 import { INSTANT, invalid, refused, useApi } from "./support/api.js";
 import { useWebhooks } from "./support/webhooks.js";
@@ -64,32 +64,25 @@ describe("POST /projects/:project/webhooks/:webhook/test", () => {
     expect(await show(id)).toMatchObject({ disabledReason: "Disabled by owner@acme.example." });
   });
 
-  it.each([
-    ["slack", asSlack, "ok"],
-    ["teams", asTeams, ""],
-  ] as const)("sends a body that the format %s accepts", async (format, answer, response) => {
-    const { url, requests } = await receive(answer);
-    const { id } = await create({ url, format });
-    expect(await tested(id)).toMatchObject({ delivered: true, response });
+  it("sends a body that the format slack accepts", async () => {
+    const { url, requests } = await receive(asSlack);
+    const { id } = await create({ url, format: "slack" });
+    expect(await tested(id)).toMatchObject({ delivered: true, response: "ok" });
     expect(requests[0]!.body).toContain(`A test of this webhook (webhook.test), from test of ${api.slug}`);
   });
 
-  it("is signed by both secrets during a rotation, and by one after it", async () => {
+  it("is signed by both secrets during a rotation", async () => {
     const { id, secret: old } = await receiving();
     const { secret } = (await post(`/webhooks/${id}/rotate-secret`)).body as { secret: string };
-    const expected = ({ id, request }: Tested, secrets: string[]) =>
-      sign({ id, timestamp: Number(request.headers["webhook-timestamp"]), body: request.body }, secrets);
-    const during = await tested(id);
-    expect(during.request.headers["webhook-signature"]).toBe(expected(during, [secret, old]));
-    await api.sql`update svc.webhooks set previous_secret_expires_at = now() where webhook_id = ${id}`;
-    const after = await tested(id);
-    expect(after.request.headers["webhook-signature"]).toBe(expected(after, [secret]));
+    const { id: testId, request } = await tested(id);
+    const timestamp = Number(request.headers["webhook-timestamp"]);
+    const signature = sign({ id: testId, timestamp, body: request.body }, [secret, old]);
+    expect(request.headers["webhook-signature"]).toBe(signature);
   });
 
   it.each<[string, Parameters<typeof startReceiver>[0], object]>([
     // A test has no consequences: a delivery answered 410 would disable the webhook.
     ["a refusal, without a retry", status(410), { statusCode: 410, error: null }],
-    ["a redirect, without following it", status(302, { Location: "http://127.0.0.1:1/" }), { statusCode: 302 }],
     ["no answer", () => undefined, { statusCode: null, response: null, error: "no answer within 0.5 seconds" }],
   ])("reports %s", async (_what, answer, expected) => {
     const { id, requests } = await receiving(answer);
