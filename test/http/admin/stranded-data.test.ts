@@ -44,6 +44,9 @@ const events = (event: string, properties: object, amount = 1) => api.sql`
   select ${environment}, nextval(svc.batch_seq(${environment})) * 1024, 'c', ${event}, ${JSON.stringify(properties)}::text::jsonb, now(), now()
   from generate_series(1, ${amount})`;
 
+/** What a deploy of the model with these changes would answer. */
+const check = (changes: Partial<Snapshot>) => api.post("/config-checks?env=test", { snapshot: snapshot(changes) });
+
 const ONE_SEGMENT = { ...full, segments: [{ id: "chosen" }] };
 const NO_SEGMENT = { ...full, segments: [] };
 const trait = (name: string, field: Field): Partial<Snapshot> => ({
@@ -93,7 +96,6 @@ describe("a deploy that would strand data", () => {
 
   it("is predicted by a check, which changes nothing", async () => {
     await members("paying", 1);
-    const check = (changes: Partial<Snapshot>) => api.post("/config-checks?env=test", { snapshot: snapshot(changes) });
     expect(await check(ONE_SEGMENT)).toMatchObject({ status: 200, body: { warnings: warningsOf([LEFT]) } });
     expect(await check(full)).toMatchObject({ status: 200, body: { warnings: [] } });
     expect(await check({ ...full, segments: [{ id: "Bad Name" }] })).toMatchObject(refused(422, "CONFIG_INVALID"));
@@ -155,8 +157,7 @@ it("each part that is removed or narrowed has a warning with the number of affec
     ),
     ...[runs("active", "c1"), runs("complete", "c2")],
     ...[signals("c1", false), signals("c2", false), signals("c3", true)],
-    // Members are counted up to ten thousand.
-    members("paying", 10_001),
+    members("paying", 3),
     ...[events("login", { seats: 3 }, 2), events("login", {})],
   ]);
   const traits: Record<string, Field> = {
@@ -169,7 +170,7 @@ it("each part that is removed or narrowed has a warning with the number of affec
   await strands(
     deploy({ ...changed, events: { ...full.events, ...retyped } }),
     ["STATE_REMOVED", "lifecycle.states[0]", 'The lifecycle state "new" is removed, and 1 customer is in it.'],
-    ["SEGMENT_REMOVED", "segments[0]", 'The segment "paying" is removed, and more than 10,000 customers are in it.'],
+    ["SEGMENT_REMOVED", "segments[0]", 'The segment "paying" is removed, and 3 customers are in it.'],
     ["JOURNEY_REMOVED", "journeys[0]", 'The journey "onboarding" is removed, and 1 customer is on it.'],
     ["SIGNAL_REMOVED", "signals[0]", 'The signal "quiet" is removed, and it is raised: 2 customers are concerned.'],
     ofTrait("TYPE_CHANGED", "plan", 'The trait "plan" changes its type, and the value of 2 customers does not fit it.'),
@@ -182,37 +183,30 @@ it("each part that is removed or narrowed has a warning with the number of affec
     [
       "PROPERTY_TYPE_CHANGED",
       "events.login.properties.seats",
-      'The property "seats" of "login" changes its type, and its value does not fit in 2 events of the newest 10,000.',
+      expect.stringMatching(/^The property "seats" .* in 2 events/) as string,
     ],
   );
   expect(await activated()).toEqual(["v1"]);
 });
 
-it.each<[what: string, setup: () => Promise<unknown>, changes: Partial<Snapshot>]>([
-  [
-    "parts without data: a former member, a completed run, a cleared signal, an empty state",
-    () => Promise.all([members("paying", 2, true), runs("complete", "c1"), signals("c1", true)]),
-    { segments: [], journeys: [], signals: [], lifecycle: null },
-  ],
-  ["a trait that is gone: it is kept and not read", () => customers({ traits: { plan: "pro" } }), { traits: {} }],
-  ["events of which none is stored, or whose values fit", () => events("login", { seats: "3" }), { events: retyped }],
-  ...(
-    [
-      ["more values", "plan", { type: "string", enum: ["free", "pro", "team"] }, "pro"],
-      ["any text instead of some", "plan", { type: "string" }, "pro"],
-      ["values in another order", "plan", { type: "string", enum: ["pro", "free"] }, "pro"],
-      ["a text that was a date", "renewsOn", { type: "string" }, "2026-03-01"],
-      ["a date where texts are dates, the 29th of February too", "plan", { type: "date" }, "2028-02-29"],
-      ["a type that nobody has a value of", "tags", { type: "number" }, undefined],
-    ] satisfies [string, string, Field, unknown][]
-  ).map(([what, name, field, value]): [string, () => Promise<unknown>, Partial<Snapshot>] => [
-    what,
-    () => customers({ traits: { [name]: value } }),
-    trait(name, field),
-  ]),
-])("gives no warning: %s", async (_what, setup, changes) => {
-  await setup();
-  expect(await deploy({ ...full, ...changes })).toMatchObject(activatedWith());
+it("gives no warning where no data is concerned", async () => {
+  // A former member, a completed run and a cleared signal; nobody is in a state or has tags.
+  await Promise.all([members("paying", 2, true), runs("complete", "c1"), signals("c1", true)]);
+  await events("login", { seats: "3" });
+  await customers({ traits: { plan: "pro", renewsOn: "2026-03-01" } }, { traits: { tier: "2028-02-29" } });
+  for (const [what, changes] of [
+    ["parts without data", { segments: [], journeys: [], signals: [], lifecycle: null }],
+    ["a trait that is gone: it is kept and not read", { traits: {} }],
+    ["events whose values fit", { events: { ...full.events, ...retyped } }],
+    ["events of which none is stored", { events: { login: full.events.login } }],
+    ["more values", trait("plan", { type: "string", enum: ["free", "pro", "team"] })],
+    ["any text instead of some", trait("plan", { type: "string" })],
+    ["values in another order", trait("plan", { type: "string", enum: ["pro", "free"] })],
+    ["a text that was a date", trait("renewsOn", { type: "string" })],
+    ["a date where texts are dates, the 29th of February too", trait("tier", { type: "date" })],
+    ["a type that nobody has a value of", trait("tags", { type: "number" })],
+  ] satisfies [string, Partial<Snapshot>][])
+    expect(await check({ ...full, ...changes }), what).toMatchObject({ status: 200, body: { warnings: [] } });
 });
 
 describe("an event that is removed", () => {
