@@ -100,36 +100,24 @@ async function ingestSlowly(event: string): Promise<() => Promise<void>> {
 }
 
 describe("GET /projects/:project/events/stream", () => {
-  it("sends events accepted from now on, in order of acceptance, as listed", async () => {
+  it("sends events accepted from now on, in order of acceptance, as listed, filtered by customer and by name", async () => {
     await send("before");
     const reader = await openStream();
-    expect(reader.response.headers.get("Content-Type")).toMatch(/^text\/event-stream/);
-    expect(reader.response.headers.get("Cache-Control")).toBe("no-store");
-    const [first, second] = await send("one", "two");
-    await send("three");
-    await seen(reader).toEqual(["one", "two", "three"]);
+    const { headers } = reader.response;
+    expect(headers.get("Content-Type")).toMatch(/^text\/event-stream/);
+    expect(headers.get("Cache-Control")).toBe("no-store");
+    const filtered: EventReader[] = [];
+    for (const filter of ["customer=of-a", "type=b", "type=a&customer=of-a"])
+      filtered.push(await openStream(`?${filter}`));
+    const [first, second] = await send("a", "b", "c");
+    await send("b", "a");
+    await seen(reader).toEqual(["a", "b", "c", "b", "a"]);
+    for (const [n, name] of ["a", "b", "a"].entries()) await seen(filtered[n]!).toEqual([name, name]);
     expect(reader.retry).toBe(1000);
-    const times = { occurredAt: INSTANT, acceptedAt: INSTANT };
-    const data = {
-      eventId: first,
-      id: first,
-      customerId: "of-one",
-      event: "one",
-      properties: {},
-      ...times,
-      status: "pending",
-    };
+    const names = { eventId: first, id: first, customerId: "of-a", event: "a" };
+    const data = { ...names, properties: {}, occurredAt: INSTANT, acceptedAt: INSTANT, status: "pending" };
     expect(reader.messages[0]).toEqual({ id: first, event: "event", data });
     expect(reader.messages[1]!.id).toBe(second);
-  });
-
-  it("filters by customer and by name", async () => {
-    const readers: EventReader[] = [];
-    for (const filter of ["customer=of-a", "type=b", "type=a&customer=of-a"])
-      readers.push(await openStream(`?${filter}`));
-    await send("a", "b", "c");
-    await send("b", "a");
-    for (const [n, name] of ["a", "b", "a"].entries()) await seen(readers[n]!).toEqual([name, name]);
   });
 
   it("continues after the client's last event, and treats one in the future as the present", async () => {
@@ -154,9 +142,10 @@ describe("GET /projects/:project/events/stream", () => {
 
   it("sends a long history in pages", async () => {
     const [start] = await send("start");
-    for (let n = 0; n < 3; n++) await send(...Array.from({ length: 1000 }, (_, m) => `h${n * 1000 + m}`));
+    const events = Array.from({ length: 900 }, (_, n) => `h${n}`);
+    await send(...events);
     const reader = await openStream("", { "Last-Event-ID": start! });
-    await seen(reader).toEqual(Array.from({ length: 3000 }, (_, n) => `h${n}`));
+    await seen(reader).toEqual(events);
   });
 
   it("neither misses nor repeats events of a call that commits after later ones", async () => {
@@ -196,9 +185,9 @@ describe("GET /projects/:project/events/stream", () => {
 
   it("sends each event of many concurrent calls exactly once, in order of ids", async () => {
     const reader = await openStream();
-    const calls = Array.from({ length: 12 }, async (_, caller) => {
+    const calls = Array.from({ length: 8 }, async (_, caller) => {
       const ids: string[] = [];
-      for (let n = 0; n < 8; n++) {
+      for (let n = 0; n < 5; n++) {
         if (caller % 4 === 0) {
           const commit = await ingestSlowly(`x-${caller}-${n}`);
           await delay(Math.random() * 20);

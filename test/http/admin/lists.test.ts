@@ -21,18 +21,18 @@ const NO_SINCE = [
   ..."soon yesterday now() 7 -7d 0d 7%20days 1e9 2026-13-01 2026-02-30 0000-01-01".split(" "),
   ...["0001-01-01T00:00:00%2B14:00", "9999-12-31T23:59:59-14:00", "2026-03-01T10:00:00"],
 ];
-it.each(["/projects/app/events", "/projects/app/rule-executions", "/organization/audit-log"])(
-  "%s accepts as since a duration, and any day of the supported range",
-  async (list) => {
-    const wrong = invalid("since", "`since` is neither a duration nor a date.");
-    for (const since of NO_SINCE) expect(await ask(`${list}?since=${since}`), since).toMatchObject(wrong);
-    const tooLong = invalid("since", "`since` is longer than the longest duration, 3650d.");
+it("since is a duration, or any day of the supported range", async () => {
+  const wrong = invalid("since", "`since` is neither a duration nor a date.");
+  for (const since of NO_SINCE) expect(await get(`/events?since=${since}`), since).toMatchObject(wrong);
+  const tooLong = invalid("since", "`since` is longer than the longest duration, 3650d.");
+  for (const list of ["/projects/app/events", "/projects/app/rule-executions", "/organization/audit-log"]) {
+    expect(await ask(`${list}?since=soon`), list).toMatchObject(wrong);
     for (const since of ["3651d", "99999999w"])
       expect(await ask(`${list}?since=${since}`), since).toMatchObject(tooLong);
     for (const since of ["0001-01-01", "9999-12-31T23:59:59.999999Z", "3650d"])
       expect(await ask(`${list}?since=${since}`), since).toMatchObject({ status: 200 });
-  },
-);
+  }
+});
 
 describe("a cursor", () => {
   it("hides its position, and cannot be forged", async () => {

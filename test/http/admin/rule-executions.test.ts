@@ -62,15 +62,12 @@ describe("GET /projects/:project/rule-executions", () => {
     ["", ["g", "h", "c", "b", "a", "d"]],
     ["customer=bob", ["g", "h"]],
     ["customer=ann", ["c", "b", "a", "d"]],
-    ["customer=nobody", []],
     ["customer=dan", []],
-    ["customer=dan&rule=nudge", []],
     ["rule=nudge", ["g", "b", "a"]],
     ["result=pass", ["h", "a"]],
     ["rule=nudge&result=pass", ["a"]],
     ["rule=greet&customer=ann", ["c", "d"]],
     ["rule=greet&customer=ann&result=error", ["d"]],
-    ["rule=nothing", []],
     ["since=2026-03-02", ["g", "h", "c", "b"]],
     ["since=2026-03-02&rule=nudge", ["g", "b"]],
     ["since=2026-03-03T00:00:00Z&customer=bob&result=pass", ["h"]],
@@ -91,7 +88,7 @@ describe("GET /projects/:project/rule-executions", () => {
       )
       select ${id}, 'cy', 'nudge', (array['pass', 'fail'])[1 + n % 2], 'event:' || n, '{}', '{}', '2026-01-01Z'::timestamptz + n * interval '1 s', 'job',
         case when n <= 3 then 1 else 0 end
-      from generate_series(1, 5000) as n`;
+      from generate_series(1, 3000) as n`;
     expect(await list("env=live")).toEqual({ data: [], nextCursor: TEXT });
     expect(await pages("env=live")).toEqual(["3", "2", "1"]);
     expect(await pages("env=live&result=fail&rule=nudge")).toEqual(["3", "1"]);
