@@ -66,22 +66,21 @@ describe("POST /organization/invitations", () => {
     expect(reply).toMatchObject(refused(409, "ALREADY_MEMBER", taken));
   });
 
-  it.each([
-    ...["nobody", "a@b@c", "@example.com", "a@", "a b@example.com", "a@example.com,evil@example.com", ""],
-    ...["Ada <a@example.com>", '"a"@example.com', "a@example.com\r\nBcc: evil@example.com", "a@example.com\n"],
-    ...["a\u202e@example.com", "a\u200b@example.com", "a\u0000@example.com", `${"a".repeat(250)}@b.de`],
-  ])("refuses the address %j", async (email) => {
-    expect(await invite({ email, role: "viewer" })).toMatchObject(invalid());
-    expect((await list()).data.map((open) => open.email)).not.toContain(email);
-  });
-
-  it("accepts an address in another script, and refuses invalid bodies", async () => {
-    expect(await made("gr\u00e4ce@b\u00fccher.example")).toMatchObject({ email: "gr\u00e4ce@b\u00fccher.example" });
-    expect(await invite({})).toMatchObject(invalid("email"));
+  it("refuses what is no address, and accepts one in another script", async () => {
+    const addresses = [
+      ...["nobody", "a@b@c", "@example.com", "a@", "a b@example.com", "a@example.com,evil@example.com", ""],
+      ...["Ada <a@example.com>", '"a"@example.com', "a@example.com\r\nBcc: evil@example.com", "a@example.com\n"],
+      ...["a\u202e@example.com", "a\u200b@example.com", "a\u0000@example.com", `${"a".repeat(250)}@b.de`],
+    ];
+    for (const email of addresses) expect(await invite({ email, role: "viewer" }), email).toMatchObject(invalid());
     const short = invalid("email", "`email` must have at least 3 characters.");
     expect(await invite({ email: "", role: "viewer" })).toMatchObject(short);
+    const open = (await list()).data.map(({ email }) => email);
+    expect(open.filter((email) => addresses.includes(email))).toEqual([]);
+    expect(await made("gr\u00e4ce@b\u00fccher.example")).toMatchObject({ email: "gr\u00e4ce@b\u00fccher.example" });
+    for (const body of [{}, { email: ["a@b.de"], role: "viewer" }])
+      expect(await invite(body)).toMatchObject(invalid("email"));
     expect(await invite({ email: "a@b.de", role: "root" })).toMatchObject(invalid("role"));
-    expect(await invite({ email: ["a@b.de"], role: "viewer" })).toMatchObject(invalid("email"));
   });
 });
 
