@@ -63,30 +63,30 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-it("transitions that a recompute replaced are listed on request, marked as superseded", async () => {
-  type Transition = Record<"from" | "to" | "superseded", unknown>;
-  const of = (found: Transition[]) => found.map(({ from, to, superseded }) => [from, to, superseded]);
+it("transitions and health scores that a recompute replaced are listed on request, marked as superseded", async () => {
+  const of = async (path: string, query: string, members: string[]) =>
+    (await list<Record<string, unknown>>(`customers/ann/${path}`, query)).map((item) =>
+      members.map((name) => item[name]),
+    );
+  const transitions = (query: string) => of("transitions", query, ["from", "to", "superseded"]);
   const present = [
     ["new", "customer", false],
     [null, "new", false],
   ];
+  expect(await transitions("")).toEqual(present);
   const before = [
     ["active", "customer", true],
     ["new", "active", true],
     [null, "new", true],
   ];
-  expect(of(await list("customers/ann/transitions", ""))).toEqual(present);
-  expect(of(await list("customers/ann/transitions", "superseded=true"))).toEqual([...present, ...before]);
-});
-
-it("health scores are, too", async () => {
-  type Score = Record<"overall" | "band" | "superseded", unknown>;
-  const of = (found: Score[]) => found.map(({ overall, band, superseded }) => [overall, band, superseded]);
-  expect(of(await list("customers/ann/health-scores", ""))).toEqual([[30, "poor", false]]);
-  expect(of(await list("customers/ann/health-scores", "superseded=true"))).toEqual([
+  expect(await transitions("superseded=true")).toEqual([...present, ...before]);
+  const scores = (query: string) => of("health-scores", query, ["overall", "band", "superseded"]);
+  const [now, then] = [
     [30, "poor", false],
     [80, "good", true],
-  ]);
+  ];
+  expect(await scores("")).toEqual([now]);
+  expect(await scores("superseded=true")).toEqual([now, then]);
 });
 
 it.each(["", "customer=ann"])("rule executions are, too, newest first: %s", async (query) => {
@@ -105,26 +105,18 @@ it.each(["", "customer=ann"])("rule executions are, too, newest first: %s", asyn
   ]);
 });
 
-it("an emission of a rule refers to its execution, superseded or not, and any other to none", async () => {
+it("an emission of a rule and its delivery refer to its execution, superseded or not, and any other to none", async () => {
   const traced = await Promise.all((await timeline()).map(({ id }) => fixture.read<Traced>(`emissions/${id}`)));
-  const byRule = traced.filter(({ ruleExecution }) => ruleExecution !== null);
-  const ran = byRule.map(({ eventType, ruleExecution: run }) => [
-    eventType,
-    run!.ruleId,
-    run!.executedAt,
-    run!.superseded,
-  ]);
+  const ran = traced.flatMap(({ eventType, ruleExecution: run }) =>
+    run === null ? [] : [[eventType, run.ruleId, run.executedAt, run.superseded]],
+  );
   expect(ran).toEqual([
     ["success.call", "greet", at(1), true],
     ["success.call", "greet", at(2), true],
     ["signal.raised", "warm", at(3), true],
   ]);
-  expect(new Set(traced.filter(({ ruleExecution }) => ruleExecution === null).map(({ source }) => source))).toEqual(
-    new Set(["lifecycle", "health", "signal"]),
-  );
-});
-
-it("a delivery refers to it, too", async () => {
+  const others = traced.filter(({ ruleExecution }) => ruleExecution === null).map(({ source }) => source);
+  expect(new Set(others)).toEqual(new Set(["lifecycle", "health", "signal"]));
   const [call] = (await timeline()).filter(({ eventType }) => eventType === "success.call");
   const delivery = await fixture.read<Traced>(`webhooks/${webhook.webhookId}/deliveries/${call!.id}`);
   expect(delivery.ruleExecution).toMatchObject({ ruleId: "greet", triggeredBy: "event:login", superseded: true });

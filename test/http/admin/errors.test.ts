@@ -34,15 +34,12 @@ describe("toApiError", () => {
     expect(answer.headers["Retry-After"]).toBe(status === 503 ? "1" : undefined);
   });
 
-  it("recognizes a constraint by the beginning of its name", () => {
+  it("recognizes a constraint by the beginning of its name, and on a cluster node by the message alone", () => {
     const error = raised("23505", { constraint_name: "projects_slug_key_102008" });
     expect(toApiError(error)).toMatchObject({ status: 409, code: "SLUG_TAKEN", detail: { field: "slug" } });
-  });
-
-  it("recognizes a constraint of a cluster node by the message alone", () => {
     const message = 'duplicate key value violates unique constraint "ingest_batches_batch_id_key_102034"';
-    const error = Object.assign(new Error(message), { code: "23505" });
-    expect(toApiError(error)).toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE" });
+    const ofNode = Object.assign(new Error(message), { code: "23505" });
+    expect(toApiError(ofNode)).toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE" });
   });
 
   it("treats an unknown error as internal", () => {

@@ -42,14 +42,15 @@ describe("addresses and methods", () => {
     expect(await ask("HEAD", "/whoami")).toMatchObject({ status: 200, body: undefined });
   });
 
-  it.each([
-    ["PUT", "/projects", "GET, HEAD, POST"],
-    ["POST", "/whoami", "GET, HEAD"],
-    ["OPTIONS", "/projects/app/webhooks", "GET, HEAD, POST"],
-  ])("answers METHOD_NOT_ALLOWED for %s %s", async (method, path, allowed) => {
-    const reply = await ask(method, path);
-    expect(reply).toMatchObject(refused(405, "METHOD_NOT_ALLOWED", { fix: `Use ${allowed}.` }));
-    expect(reply.headers.get("Allow")).toBe(allowed);
+  it("are answered with METHOD_NOT_ALLOWED if another method is allowed", async () => {
+    for (const [method, path, allowed] of [
+      ["PUT", "/projects", "GET, HEAD, POST"],
+      ["OPTIONS", "/whoami", "GET, HEAD"],
+    ] as const) {
+      const reply = await ask(method, path);
+      expect(reply).toMatchObject(refused(405, "METHOD_NOT_ALLOWED", { fix: `Use ${allowed}.` }));
+      expect(reply.headers.get("Allow")).toBe(allowed);
+    }
   });
 });
 

@@ -46,14 +46,16 @@ const WEBHOOK_ROOM = "Delete a webhook that is not used";
 const KEY_ROOM = "Revoke a key that is not used";
 const WAIT = "Wait until one has finished";
 
-it.each<[quota: string, request: () => Promise<Reply>, what: string, room: string]>([
-  ["keys", () => addKey("another"), "1 working API key in an environment", KEY_ROOM],
-  ["webhooks", addWebhook, "1 webhook in an environment", WEBHOOK_ROOM],
-  ["previews", preview, "1 unfinished preview or backtest in an environment", WAIT],
-])("a limit of one is worded in the singular: %s", async (quota, request, what, room) => {
-  await setPlan(quota, 1);
-  await request();
-  expect(await request()).toMatchObject(full(what, room));
+it("a limit of one is worded in the singular", async () => {
+  for (const [quota, request, what, room] of [
+    ["keys", () => addKey("another"), "1 working API key in an environment", KEY_ROOM],
+    ["webhooks", addWebhook, "1 webhook in an environment", WEBHOOK_ROOM],
+    ["previews", preview, "1 unfinished preview or backtest in an environment", WAIT],
+  ] as const) {
+    await setPlan(quota, 1);
+    await request();
+    expect(await request(), quota).toMatchObject(full(what, room));
+  }
 });
 
 describe("what a limit of the plan refuses is accepted once there is room", () => {

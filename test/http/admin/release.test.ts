@@ -39,14 +39,14 @@ async function setAsideState() {
   return { ...row };
 }
 
-it("POST /projects/:project/customers/:customerId/release releases one customer with its held operations, and no other; reports when there was nothing to release", async () => {
+it("one customer is released with its held operations, and no other; it is said when there was nothing to release", async () => {
   expect(await post("/well/release")).toMatchObject({ status: 200, body: { released: 0 } });
   expect(await setAsideState()).toMatchObject({ jobs: [] });
   expect(await post("/a/release")).toMatchObject({ status: 200, body: { released: 1 } });
   expect(await setAsideState()).toEqual({ setAside: ["test b", "live a"], held: ["test b", "live a"], jobs: [0] });
 });
 
-it("POST /projects/:project/customers/release releases all customers of the environment, and leaves operations scheduled for the future", async () => {
+it("all customers of the environment are released, and operations scheduled for the future stay", async () => {
   expect(await post("/release")).toMatchObject({ status: 200, body: { released: 2 } });
   expect(await setAsideState()).toEqual({ setAside: ["live a"], held: ["live a"], jobs: [0] });
   const [row] = await api.sql`select not_before from svc.inbox where environment_id = ${id} and seq = 1027`;

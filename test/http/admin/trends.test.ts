@@ -46,7 +46,22 @@ const model = (quietAfter: "10d" | "20d") =>
     signals: [{ id: "gone", severity: "warning", when: { kind: "inactiveFor", duration: "9d" } }],
   });
 
+const login = (customerId: string, at: number, seats = 1) => {
+  return { customerId, event: "login", properties: { seats }, timestamp: new Date(at).toISOString() };
+};
+
 const fixture = useSpec();
+/** The number of stored events. */
+const eventCount = async (): Promise<number> => {
+  const [row] = await fixture.service.db.sql<[{ count: number }]>`select count(*)::integer from svc.events`;
+  return row.count;
+};
+/** The number of events that were ever accepted. */
+const acceptedCount = async (): Promise<number> => {
+  const [row] = await fixture.service.db.sql<[{ count: number }]>`
+    select sum(tracked)::integer as count from svc.ingest_batches`;
+  return row.count;
+};
 
 interface Trends {
   complete: boolean;
@@ -61,8 +76,9 @@ interface Population {
   health: { scored: number; average: number | null; bands: Record<string, number> };
 }
 
-const YEAR = "from=2026-01-01&to=2026-04-30";
-const trends = (what: string, more = YEAR) => fixture.read<Trends>(`trends?what=${what}&${more}`);
+/** Until shortly after the last change by time. */
+const SPAN = "from=2026-01-01&to=2026-03-08";
+const trends = (what: string, more = SPAN) => fixture.read<Trends>(`trends?what=${what}&${more}`);
 /** Counts until nothing is left: a recount waits for open transactions, also those of the server's other databases. */
 async function count(): Promise<number> {
   let counted = 0;
@@ -112,12 +128,7 @@ async function compare(): Promise<Set<string>> {
 beforeAll(async () => {
   await fixture.deploy(model("10d"));
   const events = CUSTOMERS.flatMap((customerId, n) =>
-    [0, 1, 2, 17, 18, 30 + n, 31 + n].map((days) => ({
-      customerId,
-      event: "login",
-      properties: { seats: n % 3 },
-      timestamp: new Date(START + (days + n / 7) * DAY).toISOString(),
-    })),
+    [0, 1, 2, 17, 18, 30 + n, 31 + n].map((days) => login(customerId, START + (days + n / 7) * DAY, n % 3)),
   );
   const reply = await fixture.batch(events.toSorted((a, b) => a.timestamp.localeCompare(b.timestamp)));
   expect(reply.status).toBe(202);
@@ -146,14 +157,14 @@ it("are the same in SQL as in the API", async () => {
 
 it("count moves between states, segment entries and exits, and signals raised and cleared", async () => {
   const sum = (values: (number | null)[] | undefined) => values?.reduce<number>((all, one) => all + (one ?? 0), 0);
-  const flows = await trends("flows", `${YEAR}&every=month`);
-  expect(flows.periods).toEqual(["2026-01-01", "2026-02-01", "2026-03-01", "2026-04-01"]);
+  const flows = await trends("flows", `${SPAN}&every=month`);
+  expect(flows.periods).toEqual(["2026-01-01", "2026-02-01", "2026-03-01"]);
   expect(sum(valuesOf(flows, { from: null, to: "new" }))).toBe(CUSTOMERS.length);
   expect(sum(valuesOf(flows, { from: "quiet", to: "active" }))).toBe(2 * CUSTOMERS.length);
   const emissions = await fixture.service.db.sql<{ type: string; number: number }[]>`
     select event_type as type, count(*)::integer as number from svc.emissions group by event_type`;
   const emitted = (type: string) => emissions.find((one) => one.type === type)?.number ?? 0;
-  const segments = await trends("segments", `${YEAR}&every=week`);
+  const segments = await trends("segments", `${SPAN}&every=week`);
   expect(sum(valuesOf(segments, { metric: "entered" }))).toBe(emitted("segment.entered"));
   expect(sum(valuesOf(segments, { metric: "exited" }))).toBe(emitted("segment.exited"));
   const signals = await trends("signals");
@@ -164,32 +175,20 @@ it("count moves between states, segment entries and exits, and signals raised an
 });
 
 it("count a customer once in each day, week and month, however late its events arrive", async () => {
-  const late = [0, 40, 41].map((days) => ({
-    customerId: "c0",
-    event: "login",
-    properties: { seats: 1 },
-    timestamp: new Date(START + days * DAY + 1_000).toISOString(),
-  }));
+  const late = [0, 40, 41].map((days) => login("c0", START + days * DAY + 1_000));
   expect((await fixture.batch(late)).status).toBe(202);
   await fixture.evaluate();
   await count();
-  for (const [every, unit] of [
-    ["day", "day"],
-    ["week", "week"],
-    ["month", "month"],
-  ]) {
-    const { periods, series } = await trends("active", `${YEAR}&every=${every}`);
+  for (const every of ["day", "week", "month"]) {
+    const { periods, series } = await trends("active", `${SPAN}&every=${every}`);
     const rows = await fixture.service.db.sql<{ day: string; customers: number }[]>`
-      select date_trunc(${unit!}, occurred_at at time zone 'UTC')::date::text as day, count(distinct customer_id)::integer as customers
+      select date_trunc(${every}, occurred_at at time zone 'UTC')::date::text as day, count(distinct customer_id)::integer as customers
       from svc.events group by 1`;
     const customersOf = new Map(rows.map(({ day, customers }) => [day, customers]));
     expect(customersOf.size).toBeGreaterThan(1);
     expect(series.map(({ values }) => values)).toEqual([periods.map((period) => customersOf.get(period) ?? 0)]);
   }
-  const [{ events }] = await fixture.service.db.sql<
-    [{ events: number }]
-  >`select count(*)::integer as events from svc.events`;
-  expect(valuesOf(await trends("operations", "every=month"), { metric: "events" })!.at(-1)).toBe(events);
+  expect(valuesOf(await trends("operations", "every=month"), { metric: "events" })!.at(-1)).toBe(await eventCount());
 });
 
 it("follow a recompute under another model, an erasure, and a change of the time zone", async () => {
@@ -201,7 +200,7 @@ it("follow a recompute under another model, an erasure, and a change of the time
 
   expect((await fixture.admin("DELETE", "/projects/app/customers/c3")).status).toBe(200);
   await compare();
-  expect(valuesOf(await trends("flows", `${YEAR}&every=month`), { from: null })![0]).toBe(CUSTOMERS.length - 1);
+  expect(valuesOf(await trends("flows", `${SPAN}&every=month`), { from: null })![0]).toBe(CUSTOMERS.length - 1);
 
   const { body } = await fixture.admin("PATCH", "/organization", { body: { timeZone: "Pacific/Kiritimati" } });
   expect(body).toMatchObject({ timeZone: "Pacific/Kiritimati" });
@@ -219,11 +218,9 @@ it("follow a recompute under another model, an erasure, and a change of the time
 
   // There it is still the day before, and everything counted is shown already today.
   await fixture.admin("PATCH", "/organization", { body: { timeZone: "pacific/pago_pago" } });
-  const [{ accepted }] = await fixture.service.db.sql<[{ accepted: number }]>`
-    select sum(tracked)::integer as accepted from svc.ingest_batches`;
   const operations = await trends("operations", "every=day");
   expect(operations.timeZone).toBe("Pacific/Pago_Pago");
-  expect(valuesOf(operations, { metric: "events" })!.reduce((sum, one) => sum! + one!, 0)).toBe(accepted);
+  expect(valuesOf(operations, { metric: "events" })!.reduce((sum, one) => sum! + one!, 0)).toBe(await acceptedCount());
 });
 
 it("are recounted without a statement timeout", async () => {
@@ -270,19 +267,15 @@ it("are counted once by concurrent counters", async () => {
   const [id] = await environmentsToCount(fixture.service.db.sql);
   await Promise.all(Array.from({ length: 8 }, () => call(fixture.service.db.sql, "count_trends", id!, 3)));
   await count();
-  const [{ events }] = await fixture.service.db.sql<
-    [{ events: number }]
-  >`select count(*)::integer as events from svc.events`;
-  const [{ counted }] = await fixture.service.db.sql<[{ counted: number }]>`
-    select sum(tracked)::integer as counted from svc.ingest_batches`;
+  const counted = await acceptedCount();
   expect(valuesOf(await trends("operations", "every=month"), { metric: "events" })!.at(-1)).toBe(counted);
-  expect(events).toBeLessThan(counted);
+  expect(await eventCount()).toBeLessThan(counted);
 });
 
 it("count a customer once on a day with two midnights", async () => {
   await fixture.admin("PATCH", "/organization", { body: { timeZone: "Atlantic/Azores" } });
   for (const time of ["00:30", "01:30", "23:30"]) {
-    const event = { customerId: "c0", event: "login", properties: { seats: 1 }, timestamp: `2025-10-26T${time}:00Z` };
+    const event = login("c0", Date.parse(`2025-10-26T${time}:00Z`));
     expect((await fixture.batch([event])).status).toBe(202);
     await count();
   }
@@ -294,12 +287,14 @@ it("count a customer once on a day with two midnights", async () => {
 
 it("report what is wrong with a request", async () => {
   const ask = (query: string) => fixture.admin("GET", `/projects/app/trends?${query}`);
-  expect(await ask("from=2026-02-30")).toMatchObject(invalid("from", "`from` is not a day."));
-  expect(await ask("from=2026-02-02&to=2026-02-01")).toMatchObject(invalid("from", "The span ends before it begins."));
-  expect(await ask("from=1990-01-01")).toMatchObject(invalid("from", "The span has more than 1,100 days."));
+  for (const [query, message] of [
+    ["from=2026-02-30", "`from` is not a day."],
+    ["from=2026-02-02&to=2026-02-01", "The span ends before it begins."],
+    ["from=1990-01-01", "The span has more than 1,100 days."],
+    ["from=9999-01-01", "`from` lies ahead."],
+  ] as const)
+    expect(await ask(query)).toMatchObject(invalid("from", message));
   expect((await ask("from=1990-01-01&every=month")).status).toBe(200);
-  expect((await ask("what=all")).status).toBe(400);
-  expect(await ask("from=9999-01-01")).toMatchObject(invalid("from", "`from` lies ahead."));
   expect((await ask("to=0001-01-02")).body).toMatchObject({ periods: ["0001-01-01", "0001-01-02"] });
   expect(await fixture.admin("PATCH", "/organization", { body: { timeZone: "Mars/Olympus" } })).toMatchObject(
     invalid("timeZone", "`timeZone` is not one that this service knows."),
