@@ -251,7 +251,7 @@ it("during ingestion and evaluation, every event is either stored and evaluated 
   const outcomes = new Map<number, number>();
   let sending = true;
   const send = async (from: number): Promise<void> => {
-    for (let n = 0; n < 60; n++) {
+    for (let n = 0; n < 25; n++) {
       const events = customers.map((customer) => login(customer, { idempotencyKey: `${from} ${n} ${customer}` }));
       expect(await fixture.batch(events, live)).toMatchObject({ status: 202 });
     }
@@ -277,7 +277,7 @@ it("during ingestion and evaluation, every event is either stored and evaluated 
   await expect.poll(waiting, { timeout: 60_000 }).toBe(0);
 
   expect([...outcomes.keys()].every((status) => status === 200 || status === 404)).toBe(true);
-  expect(outcomes.get(200)).toBeGreaterThan(10);
+  expect(outcomes.get(200)).toBeGreaterThan(5);
   const states = await sql`
     select c.customer_id as customer, c.set_aside_at as "setAside",
       (c.state -> 'memory' -> 2 ->> 0)::integer = e.kept as remembered, e.created

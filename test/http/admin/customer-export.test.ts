@@ -157,26 +157,22 @@ it("holds everything that is known about a customer, in one document", async () 
   expect(rows).toEqual([{ project: "app", environment: "test", target: null, details: {}, request_id: "req" }]);
 });
 
-it("holds superseded records of recomputes, marked as such", async () => {
+it("holds superseded records of recomputes, marked as such, and all recomputes, even if they exceed one part", async () => {
   await sql`
     insert into svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type, generation)
     values (${environment}, 'ann', 'new', now(), 'job', 1)`;
   await sql`update svc.customers set generation = 1 where environment_id = ${environment} and customer_id = 'ann'`;
-  expect(await get("ann")).toMatchObject({
-    body: { generation: 1, transitions: [{ generation: 0 }, { generation: 0 }, { generation: 1 }] },
-  });
-});
-
-it("holds all recomputes, even if they exceed one part", async () => {
-  await fixture.batch([login("often")]);
   await sql`
     insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, finished_at)
     select ${environment}, 'rec_often_' || n, 'recompute', now(), 'completed', 'a@b', now() from generate_series(1, 30) as n order by n`;
   await sql`
     insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
-    select ${environment}, 'rec_often_' || n, 'often', 1, '{}' from generate_series(1, 30) as n`;
-  const recomputes = Array.from({ length: 30 }, (_, n) => ({ recomputeId: `rec_often_${n + 1}` }));
-  expect(await get("often")).toMatchObject({ body: { recomputes } });
+    select ${environment}, 'rec_often_' || n, 'ann', 1, '{}' from generate_series(1, 30) as n`;
+  const { body } = await get("ann");
+  expect(body).toMatchObject({ generation: 1, transitions: [{ generation: 0 }, { generation: 0 }, { generation: 1 }] });
+  const { recomputes } = body as { recomputes: { recomputeId: string }[] };
+  const often = Array.from({ length: 30 }, (_, n) => `rec_often_${n + 1}`);
+  expect(recomputes.map(({ recomputeId }) => recomputeId).slice(-30)).toEqual(often);
 });
 
 it("keeps numbers that JavaScript would round", async () => {
@@ -214,7 +210,7 @@ it("is read at the client's pace, from one snapshot, in parts", async () => {
   await sql`
     insert into svc.events
     select ${environment}, 1000000 + n, 'large', 'login', jsonb_build_object('n', n, 'text', repeat('x', 400)), '2020-01-01', '2020-01-01'
-    from generate_series(1, 20000) as n`;
+    from generate_series(1, 8000) as n`;
   const work = createCustomerWork(
     connect(fixture.service.db.url, { max: 2, applicationName: "svc test export", role: "svc_http" }),
   );
@@ -225,7 +221,7 @@ it("is read at the client's pace, from one snapshot, in parts", async () => {
   await fixture.batch([login("large")]);
   expect(stream.readableLength).toBeLessThan(1024 * 1024);
   const document = JSON.parse(await text(stream)) as { events: { properties: { n?: number } }[] };
-  const numbers = Array.from({ length: 20_000 }, (_, n) => n + 1);
+  const numbers = Array.from({ length: 8_000 }, (_, n) => n + 1);
   expect(document.events.map(({ properties }) => properties.n)).toEqual([...numbers, undefined]);
   await work.sql.end();
 });
@@ -236,7 +232,7 @@ it("breaks the connection if it cannot be read to the end", async () => {
   await sql`
     insert into svc.events
     select ${environment}, 2000000 + n, 'huge', 'login', jsonb_build_object('text', repeat('x', 60000)), '2020-01-01', '2020-01-01'
-    from generate_series(1, 2000) as n`;
+    from generate_series(1, 500) as n`;
   const socket = ignore("huge");
   // The reader does not read, so the export waits for it.
   await expect.poll(async () => (await exporting("0.5 seconds")).length, { timeout: 10_000 }).toBe(1);
@@ -270,6 +266,8 @@ it("of an organization that leaves many unread does not block other organization
 });
 
 it("frees its place and its connection when the reader disconnects", async () => {
+  // Those that the test before has left may still be ending.
+  await expect.poll(async () => (await get("bob")).status, { timeout: 30_000 }).toBe(200);
   for (let n = 0; n < 2; n++) {
     const stop = new AbortController();
     expect((await exportOf("huge", { signal: stop.signal })).status).toBe(200);
