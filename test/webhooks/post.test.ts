@@ -56,14 +56,6 @@ test("the query of an address is sent, and its fragment is not", async () => {
   expect(asked).toMatch(/^POST \/hooks\?x=1 HTTP/);
 });
 
-test("an endless answer is read only up to its first KiB", async () => {
-  const { url } = await answering("HTTP/1.1 200 OK\r\n\r\n", (socket) => {
-    const write = () => void socket.write("x".repeat(10_000), (error) => (error ? undefined : write()));
-    write();
-  });
-  expect((await send(url)).body).toEqual(Buffer.from("x".repeat(1024)));
-});
-
 test("an error says that 100 Continue is not accepted", async () => {
   const { url } = await answering("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
   await expect(send(url)).rejects.toThrow("the receiver sent an unexpected 100 Continue");
