@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { Deliverer } from "../../src/tasks/deliver/deliver.js";
-import { sign } from "../../src/webhooks/send.js";
 import { sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { runLog } from "../support/run-log.js";
 import { attemptsOf, createEnvironment, createWebhook, emit, SERVICE_SECRET, useWebhooks } from "./support/fixtures.js";
@@ -88,11 +87,14 @@ describe.each(receivers)("the guide's receiver $title", (source) => {
     return (await attemptsOf(sql, webhookId)).map((row) => row.status_code);
   }
 
-  it("sets the fields of the customer's company, by the CRM's API", async () => {
-    const { environment, webhookId, requests } = await connected(status(crm.taken));
-    await emit(sql, environment, EMISSIONS);
-    expect(await deliver(webhookId)).toEqual([204, 204]);
-    expect(requests.map(({ method, path }) => [method, path])).toEqual(Array(2).fill(["PATCH", crm.path]));
+  it("sets the fields of the customer's company by the CRM's API, and has deliveries retried that the CRM refuses", async () => {
+    const { environment, webhookId, url, requests } = await connected(statuses(429, crm.taken));
+    await emit(sql, environment, EMISSIONS.slice(0, 1));
+    expect(await deliver(webhookId)).toEqual([503]);
+    await sql`update svc.deliveries set next_attempt_at = now()`;
+    await emit(sql, environment, EMISSIONS.slice(1));
+    expect(await deliver(webhookId)).toEqual([503, 204, 204]);
+    expect(requests.map(({ method, path }) => [method, path])).toEqual(Array(3).fill(["PATCH", crm.path]));
     for (const { headers } of requests) {
       expect(headers).toMatchObject({ authorization: "Bearer t0ken", "content-type": "application/json" });
     }
@@ -100,34 +102,19 @@ describe.each(receivers)("the guide's receiver $title", (source) => {
       select o.slug from iam.organizations as o join svc.projects using (organization_id) join svc.environments using (project_id)
       where environment_id = ${environment}`;
     const page = `https://svc.example/console/${slug}/app/test/customer?id=globex%20%26%20co`;
-    const order = (body: object) => JSON.stringify(body).includes("at_risk");
-    const bodies = requests.map(({ body }) => JSON.parse(body) as object);
-    expect(bodies.sort((one, other) => Number(order(one)) - Number(order(other)))).toEqual(crm.bodies(page));
-  });
+    const order = (body: object) => Number(JSON.stringify(body).includes("at_risk"));
+    const [refused, ...bodies] = requests.map(({ body }) => JSON.parse(body) as object);
+    expect(bodies.sort((one, other) => order(one) - order(other))).toEqual(crm.bodies(page));
+    expect(refused).toEqual(bodies[0]);
 
-  it("has deliveries retried that the CRM refuses, and forwards nothing without a signature", async () => {
-    const { environment, webhookId, url, requests } = await connected(statuses(429, crm.taken));
-    await emit(sql, environment, EMISSIONS.slice(0, 1));
-    expect(await deliver(webhookId)).toEqual([503]);
-    await sql`update svc.deliveries set next_attempt_at = now()`;
-    expect(await deliver(webhookId)).toEqual([503, 204]);
     const forged = await fetch(url, { method: "POST", body: requests[0]!.body });
-    expect([forged.status, requests.length]).toEqual([401, 2]);
+    expect([forged.status, requests.length], "nothing is forwarded without a signature").toEqual([401, 3]);
   });
-});
 
-it("a company that HubSpot does not have is skipped", async () => {
-  const standIn = await startReceiver(status(404));
-  const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-  const running = await runReceiver(receivers[0]!, secret, CRMS["To HubSpot"].env(new URL(standIn.url).origin));
-  closing.push(
-    () => standIn.close(),
-    () => running.stop(),
-  );
-  const body = JSON.stringify({ type: "customer.activated", data: { customerId: "nobody", metadata: {} } });
-  const timestamp = Math.floor(Date.now() / 1000);
-  const signature = sign({ id: "emi_1", timestamp, body }, [secret]);
-  const headers = { "webhook-id": "emi_1", "webhook-timestamp": String(timestamp), "webhook-signature": signature };
-  expect((await fetch(running.url, { method: "POST", headers, body })).status).toBe(204);
-  expect(standIn.requests).toHaveLength(1);
+  it.runIf(source.title === "To HubSpot")("skips a company that HubSpot does not have", async () => {
+    const { environment, webhookId, requests } = await connected(status(404));
+    await emit(sql, environment, EMISSIONS.slice(0, 1));
+    expect(await deliver(webhookId)).toEqual([204]);
+    expect(requests).toHaveLength(1);
+  });
 });
