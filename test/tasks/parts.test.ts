@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
   addTo,
   aggregate,
@@ -64,19 +64,6 @@ const OPERATIONS: TestOperation[] = [
 
 const db = await useDatabase();
 let environment: TestEnvironment;
-let seqs: number[];
-
-/** Sends and evaluates every operation at its time. */
-beforeEach(async () => {
-  environment = await TestEnvironment.create(db.sql, MODEL);
-  seqs = [];
-  for (const operation of OPERATIONS) {
-    seqs.push(...(await environment.ingest([operation])));
-    await environment.evaluate({ at: operation.at });
-  }
-});
-
-const eventId = (position: number) => `evt_${seqs[position]!.toString(16).padStart(16, "0")}`;
 
 async function view(name: string, columns: string, order: string): Promise<Record<string, unknown>[]> {
   const rows = await db.sql.unsafe<Record<string, unknown>[]>(
@@ -87,7 +74,11 @@ async function view(name: string, columns: string, order: string): Promise<Recor
   return rows.map(({ row }) => row as Record<string, unknown>);
 }
 
-it("journeys store a row per run, with its steps in the author's order", async () => {
+it("the views show journeys by run, every run of a rule with its cause, each change of health, and the last raise of a signal", async () => {
+  environment = await TestEnvironment.create(db.sql, MODEL);
+  const seqs: number[] = [];
+  for (const operation of OPERATIONS) seqs.push(...(await environment.take({ at: operation.at }, [operation])));
+  const eventId = (position: number) => `evt_${seqs[position]!.toString(16).padStart(16, "0")}`;
   const columns =
     "journey, run, status, current_step, steps, svc.iso(started_at) as started, svc.iso(completed_at) as completed";
   expect(await view("journey_runs", columns, "run")).toEqual([
@@ -104,14 +95,7 @@ it("journeys store a row per run, with its steps in the author's order", async (
       completed: at(1, 14),
     },
   ]);
-  await environment.take({ at: at(20) }, [{ at: at(2), event: "created" }]);
-  expect(await view("journey_runs", "run, status, svc.iso(expired_at) as expired", "run")).toEqual([
-    { run: 1, status: "complete", expired: null },
-    { run: 2, status: "expired", expired: at(9) },
-  ]);
-});
 
-it("rules log every run, with the explained condition and the cause", async () => {
   const rows = await view("rule_executions", "rule, result, triggered_by, conditions, action, svc.iso(executed_at) as at, cause_id, config_version", "execution_seq"); // oxfmt-ignore
   const lines = rows.map(({ rule, result, triggered_by, at: executed, cause_id }) => [rule, result, triggered_by, executed, cause_id]); // oxfmt-ignore
   expect(lines).toEqual([
@@ -126,14 +110,12 @@ it("rules log every run, with the explained condition and the cause", async () =
     config_version: "v1",
   });
   expect(rows[2]).toMatchObject({ conditions: {} });
-});
 
-it("signals store the current or last raise, health every change of its value", async () => {
-  const columns = "signal, severity, message, svc.iso(raised_at) as raised, svc.iso(cleared_at) as cleared";
+  const columnsOfSignals = "signal, severity, message, svc.iso(raised_at) as raised, svc.iso(cleared_at) as cleared";
   await environment.evaluate({ at: at(20) });
   const hot = { signal: "hot", severity: "critical", message: "Call them", raised: at(1, 14), cleared: at(3, 14) };
   const quiet = { signal: "quiet", severity: "warning", message: null, raised: at(6, 15), cleared: null };
-  expect(await view("signals", columns, "signal")).toEqual([hot, quiet]);
+  expect(await view("signals", columnsOfSignals, "signal")).toEqual([hot, quiet]);
   const score = "overall, components, band, svc.iso(scored_at) as at, cause_type, config_version";
   const shared = { band: "poor", config_version: "v1", cause_type: "event" };
   expect(await view("health_scores", score, "score_seq")).toEqual([
@@ -145,7 +127,13 @@ it("signals store the current or last raise, health every change of its value", 
   const again = { severity: "info", message: "again" } as const;
   await environment.deploy({ ...MODEL, signals: MODEL.signals.map((signal) => ({ ...signal, ...again })) });
   await environment.take({ at: at(30) }, [{ at: at(21), event: "login" }]);
-  expect(await view("signals", columns, "signal")).toEqual([hot, { ...quiet, ...again, raised: at(26) }]);
+  expect(await view("signals", columnsOfSignals, "signal")).toEqual([hot, { ...quiet, ...again, raised: at(26) }]);
+
+  await environment.take({ at: at(40) }, [{ at: at(30, 11), event: "created" }]);
+  expect(await view("journey_runs", "run, status, svc.iso(expired_at) as expired", "run")).toEqual([
+    { run: 1, status: "complete", expired: null },
+    { run: 2, status: "expired", expired: at(37, 11) },
+  ]);
 });
 
 it("a flapping transition is recorded once, with its last time", async () => {
