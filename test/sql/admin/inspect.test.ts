@@ -24,80 +24,69 @@ afterAll(async () => {
   await sql.unsafe(`drop role ${user}`);
 });
 
-describe("svc_inspect", () => {
-  it("shows the members, keys and audit log of an organization", async () => {
-    const members = await reader`select organization, email, role from svc_inspect.members`;
-    expect(members).toEqual([{ organization: project, email: owner, role: "owner" }]);
-    const keys = await reader`
-      select organization, project, environment, name, status, created_by, last_used_at, month_events::integer
-      from svc_inspect.api_keys order by environment desc`;
-    const unused = { status: "active", created_by: owner, last_used_at: null, month_events: 0 };
-    const key = { ...where, name: "default", ...unused };
-    expect(keys).toEqual([key, { ...key, environment: "live" }]);
-    const changes = await reader`
-      select organization, project, environment, actor, request_id, action, target, details from svc_inspect.audit_log
-      where action = 'project.created'`;
-    const created = { actor: owner, request_id: "test", action: "project.created", target: project, details: {} };
-    expect(changes).toEqual([{ ...where, environment: null, ...created }]);
-  });
+it("svc_inspect shows what is stored by the names of organization, project and environment", async () => {
+  const url = "https://hooks.example.com/";
+  const { webhookId } = await createWebhook(sql, id, url, ["*"]);
+  await sql`
+    insert into svc.recomputes (environment_id, recompute_id, kind, version, pinned_at, requested_by)
+    values (${id}, 'rec_1', 'dry_run', 3, '2026-03-01Z', 'ann@acme.example')`;
+  await sql`
+    insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
+    select ${id}, n, 'c', json_build_object('n', n)::jsonb, '2026-03-01Z' from generate_series(1, 2) as n`;
+  await sql`
+    insert into svc.delivery_attempts (environment_id, webhook_id, emission_seq, attempt, attempted_at, latency_ms, status_code, error)
+    values
+      (${id}, ${webhookId}, 65536, 1, '2026-03-01Z', 12, 503, null), (${id}, ${webhookId}, 65536, 2, '2026-03-02Z', 5000, null, 'timeout')`;
+  await sql`
+    insert into svc.customers (environment_id, customer_id, created_at, traits, lifecycle)
+    values (${id}, 'c', '2026-01-01Z', '{"a": 1.50}', 'new')`;
+  await sql`
+    insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at, idempotency_key)
+    select ${id}, n, 'c', 'login', '{}', now(), now(), case when n = 1024 then 'k' end from generate_series(1024, 1025) as n`;
+  await sql`insert into svc.inbox (environment_id, customer_id, seq) values (${id}, 'c', 2), (${id}, 'c', 1025)`;
 
-  it("shows recomputes by the names of organization, project and environment", async () => {
-    await sql`
-      insert into svc.recomputes (environment_id, recompute_id, kind, version, pinned_at, requested_by)
-      values (${id}, 'rec_1', 'dry_run', 3, '2026-03-01Z', 'ann@acme.example')`;
-    const recomputes = await reader`
-      select organization, project, environment, recompute_id, kind, status, version, customers_done from svc_inspect.recomputes`;
-    const dryRun = { recompute_id: "rec_1", kind: "dry_run", status: "queued", version: "v3", customers_done: 0 };
-    expect(recomputes).toEqual([{ ...where, ...dryRun }]);
-  });
-
-  it("shows trait updates with their status, and every attempt of a delivery", async () => {
-    await sql`
-      insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
-      select ${id}, n, 'traits', json_build_object('n', n)::jsonb, '2026-03-01Z' from generate_series(1, 2) as n`;
-    await sql`insert into svc.inbox (environment_id, customer_id, seq) values (${id}, 'traits', 2)`;
-    const updates = await reader`
-      select organization, project, environment, customer_id, traits, operation_seq, status
-      from svc_inspect.trait_updates order by operation_seq`;
-    expect(updates).toEqual([
-      { ...where, customer_id: "traits", traits: { n: 1 }, operation_seq: "1", status: "processed" },
-      { ...where, customer_id: "traits", traits: { n: 2 }, operation_seq: "2", status: "pending" },
-    ]);
-
-    const url = "https://hooks.example.com/";
-    const { webhookId } = await createWebhook(sql, id, url, ["*"]);
-    await sql`
-      insert into svc.delivery_attempts (environment_id, webhook_id, emission_seq, attempt, attempted_at, latency_ms, status_code, error)
-      values
-        (${id}, ${webhookId}, 65536, 1, '2026-03-01Z', 12, 503, null), (${id}, ${webhookId}, 65536, 2, '2026-03-02Z', 5000, null, 'timeout')`;
-    const attempts = await reader`
-      select organization, environment, project, webhook_id, url, attempt, latency_ms, status_code, error
-      from svc_inspect.delivery_attempts order by attempt`;
-    expect(attempts).toEqual([
-      { ...where, webhook_id: webhookId, url, attempt: 1, latency_ms: 12, status_code: 503, error: null },
-      { ...where, webhook_id: webhookId, url, attempt: 2, latency_ms: 5000, status_code: null, error: "timeout" },
-    ]);
-  });
-
-  it("shows states and events by the names of project and environment", async () => {
-    await sql`
-      insert into svc.customers (environment_id, customer_id, created_at, traits, lifecycle)
-      values (${id}, 'c', '2026-01-01Z', '{"a": 1.50}', 'new')`;
-    await sql`
-      insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at, idempotency_key)
-      select ${id}, n, 'c', 'login', '{}', now(), now(), case when n = 1024 then 'k' end from generate_series(1024, 1025) as n`;
-    await sql`insert into svc.inbox (environment_id, customer_id, seq) values (${id}, 'c', 1025)`;
-    const events = await reader`
-      select organization, project, environment, event_id, idempotency_key, status from svc_inspect.events order by event_id`;
-    expect(events).toEqual([
-      { ...where, event_id: "evt_0000000000000400", idempotency_key: "k", status: "processed" },
-      { ...where, event_id: "evt_0000000000000401", idempotency_key: null, status: "pending" },
-    ]);
-    const states = await reader`
-      select organization, project, environment, state::text as state from svc_inspect.customer_states`;
-    expect(states).toEqual([{ ...where, state: await environment.documentText("c") }]);
-    expect(states[0]!["state"]).toContain("1.50");
-  });
+  const unused = { status: "active", created_by: owner, last_used_at: null, month_events: "0" };
+  const key = { ...where, name: "default", ...unused };
+  const created = { actor: owner, request_id: "test", action: "project.created", target: project, details: {} };
+  const state = await environment.documentText("c");
+  const views: [view: string, order: string, rows: Record<string, unknown>[]][] = [
+    ["members", "email", [{ organization: project, email: owner, role: "owner" }]],
+    ["api_keys", "environment desc", [key, { ...key, environment: "live" }]],
+    ["audit_log where action = 'project.created'", "at", [{ ...where, environment: null, ...created }]],
+    ["recomputes", "recompute_id", [{ ...where, kind: "dry_run", status: "queued", version: "v3", customers_done: 0 }]],
+    [
+      "trait_updates",
+      "operation_seq",
+      [
+        { ...where, customer_id: "c", traits: { n: 1 }, operation_seq: "1", status: "processed" },
+        { ...where, customer_id: "c", traits: { n: 2 }, operation_seq: "2", status: "pending" },
+      ],
+    ],
+    [
+      "delivery_attempts",
+      "attempt",
+      [
+        { ...where, webhook_id: webhookId, url, attempt: 1, latency_ms: 12, status_code: 503, error: null },
+        { ...where, webhook_id: webhookId, url, attempt: 2, latency_ms: 5000, status_code: null, error: "timeout" },
+      ],
+    ],
+    [
+      "events",
+      "event_id",
+      [
+        { ...where, event_id: "evt_0000000000000400", idempotency_key: "k", status: "processed" },
+        { ...where, event_id: "evt_0000000000000401", idempotency_key: null, status: "pending" },
+      ],
+    ],
+    ["customer_states", "customer_id", [{ ...where, state: JSON.parse(state!) as object }]],
+  ];
+  for (const [view, order, rows] of views) {
+    const found = await reader.unsafe(`select * from svc_inspect.${view} order by ${order}`);
+    expect([...found], view).toMatchObject(rows);
+  }
+  const [text] = await reader`select state::text as state from svc_inspect.customer_states`;
+  expect(text).toEqual({ state });
+  expect(state).toContain("1.50");
 });
 
 describe("svc_api.bootstrap", () => {
