@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { RecomputeJob } from "../../src/db/api/recompute.js";
 import { createDatabase, useDatabase } from "../support/database.js";
 import { changeTriggers } from "../support/triggers.js";
@@ -28,16 +28,17 @@ afterEach(async () => {
 
 const populated = (amount: number) => outdated(db.sql, amount);
 
-/** The result of an uninterrupted run. */
-async function undisturbed(amount: number): Promise<object> {
-  const environment = await populated(amount);
+/** As many as are not done in one chunk. */
+const AMOUNT = 45;
+let undisturbed: object;
+beforeAll(async () => {
+  const environment = await populated(AMOUNT);
   await queue(environment);
   await first.runNext();
-  const result = await derived(environment);
-  for (const [table, rows] of Object.entries(result))
-    if (table !== "blocked") expect(rows.length, table).toBeGreaterThan(amount / 4);
-  return result;
-}
+  undisturbed = await derived(environment);
+  for (const [table, rows] of Object.entries(undisturbed))
+    if (table !== "blocked") expect((rows as string[]).length, table).toBeGreaterThan(AMOUNT / 4);
+});
 
 const queue = (environment: TestEnvironment, options: QueueOptions = {}) =>
   put(db.sql, environment, { at: AT, ...options });
@@ -164,28 +165,27 @@ describe("a job visits", () => {
   });
 });
 
-describe("a worker that is gone", () => {
-  it("can no longer write as a former attempt, and changes nothing", async () => {
-    for (const kind of ["recompute", "dry_run"] as const) {
-      const environment = await populated(40);
-      const id = await queue(environment, { kind });
-      const zombie = await claimed(first, id);
-      await first.run(zombie, () => false);
-      await first.disconnect();
-      const taken = await claimed(second, id);
-      const before = [await everything(environment), await jobOf(db.sql, id), await differencesOf(db.sql, id)];
-      await expect(first.run(zombie)).rejects.toThrow("RECOMPUTE_TAKEN_OVER");
-      expect(await first.fail(zombie, "It failed.", 1)).toBeNull();
-      await first.leave(zombie);
-      expect([await everything(environment), await jobOf(db.sql, id), await differencesOf(db.sql, id)]).toEqual(before);
-      expect(await first.claim(), "the queue is still held by the other").toBeNull();
-      await second.run(taken);
-      await second.leave(taken);
-      await expect(first.run(zombie)).rejects.toThrow("RECOMPUTE_TAKEN_OVER");
-      expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", attempt: 2, customers_done: 40 });
-    }
-  });
-});
+it.each(["recompute", "dry_run"] as const)(
+  "a worker that is gone can no longer write as a former attempt of a %s, and changes nothing",
+  async (kind) => {
+    const environment = await populated(15);
+    const id = await queue(environment, { kind });
+    const zombie = await claimed(first, id);
+    await first.run(zombie, () => false);
+    await first.disconnect();
+    const taken = await claimed(second, id);
+    const before = [await everything(environment), await jobOf(db.sql, id), await differencesOf(db.sql, id)];
+    await expect(first.run(zombie)).rejects.toThrow("RECOMPUTE_TAKEN_OVER");
+    expect(await first.fail(zombie, "It failed.", 1)).toBeNull();
+    await first.leave(zombie);
+    expect([await everything(environment), await jobOf(db.sql, id), await differencesOf(db.sql, id)]).toEqual(before);
+    expect(await first.claim(), "the queue is still held by the other").toBeNull();
+    await second.run(taken);
+    await second.leave(taken);
+    await expect(first.run(zombie)).rejects.toThrow("RECOMPUTE_TAKEN_OVER");
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", attempt: 2, customers_done: 15 });
+  },
+);
 
 it("a database that was read-only for a while gets its recomputes without a restart", async () => {
   const other = await createDatabase();
@@ -205,8 +205,7 @@ it("a database that was read-only for a while gets its recomputes without a rest
 
 describe("interruptions", () => {
   it("a worker that must stop ends after its chunk and queues the job again, which does not count as a failure", async () => {
-    const expected = await undisturbed(60);
-    const environment = await populated(60);
+    const environment = await populated(AMOUNT);
     const id = await queue(environment);
     for (let stops = 0; stops < 3; stops++) {
       const worker = recomputer(db, { attemptsMax: 1 });
@@ -217,8 +216,8 @@ describe("interruptions", () => {
       expect(job).toMatchObject({ status: "queued", failures: 0, error: null });
     }
     if (!isOver(await jobOf(db.sql, id))) await first.runNext();
-    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 60, failures: 0 });
-    expect(await derived(environment)).toEqual(expected);
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: AMOUNT, failures: 0 });
+    expect(await derived(environment)).toEqual(undisturbed);
   });
 
   it("a job whose workers repeatedly die before any progress is given up", async () => {
@@ -259,8 +258,7 @@ describe("interruptions", () => {
   });
 
   it("a job whose workers die after some progress is never given up", async () => {
-    const expected = await undisturbed(90);
-    const environment = await populated(90);
+    const environment = await populated(AMOUNT);
     const id = await queue(environment);
     let attempts = 0;
     for (let now = await jobOf(db.sql, id); !isOver(now); now = await jobOf(db.sql, id)) {
@@ -273,7 +271,7 @@ describe("interruptions", () => {
       await runner.kill();
     }
     expect(attempts).toBeGreaterThan(3);
-    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 90 });
-    expect(await derived(environment)).toEqual(expected);
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: AMOUNT });
+    expect(await derived(environment)).toEqual(undisturbed);
   });
 });
