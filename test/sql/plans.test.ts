@@ -5,7 +5,8 @@ import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { newCredential } from "../../src/http/request/credentials.js";
 import { parseDuration } from "../../src/model/snapshot/duration.js";
-import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
+import { canonicalJson, hashSnapshot } from "../../src/model/snapshot/canonical.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { useDatabase, rolledBack } from "../support/database.js";
 import { isCluster } from "../support/is-cluster.js";
 import { populate } from "../support/population.js";
@@ -42,6 +43,10 @@ const { organizationId } = JSON.parse(bootstrapped) as { organizationId: string 
 const by: AdminCredentials = { tokenHash: token.hash, organizationId, requestId: "req" };
 const keys = { test: newCredential("test"), live: newCredential("live") };
 await call(db.sql, "create_project", by, { name: "App", slug: "app" }, keys);
+const versionOf = (snapshot: Snapshot) => {
+  const [text, hash] = [canonicalJson(snapshot), hashSnapshot(snapshot)];
+  return { snapshot: text, hash, provenance: null, expected: null, force: false };
+};
 const id = await environmentId(db.sql, "app", "test");
 await populate(db.sql, id, { customers: CUSTOMERS, events: EVENTS });
 const sql = connect(db.url, { max: 1, applicationName: "svc test plans", onNotice: (notice) => notices.push(notice) });
@@ -96,8 +101,11 @@ async function expectCheap(call: () => Promise<unknown>, buffersMax: number): Pr
   expect(buffers).toBeLessThanOrEqual(buffersMax);
 }
 
+const BUSY = "customer-000000";
+const ONE = "customer-000123";
+const TEN = "customer-000010";
 const [{ busyEvent }] = await db.sql<[{ busyEvent: string }]>`
-  select svc.event_id(event_seq) as "busyEvent" from svc.events where customer_id = 'customer-000000' order by occurred_at limit 1`;
+  select svc.event_id(event_seq) as "busyEvent" from svc.events where customer_id = ${BUSY} order by occurred_at limit 1`;
 
 const day = 86_400;
 const week = new Date(Date.now() - 7 * day * 1000);
@@ -145,18 +153,14 @@ describe("lists read by index, and little more than they show:", () => {
     ["events of a name", () => events({ event: "login" }), FEW],
     ["events of a rare name", () => events({ event: "account_closed" }), FEW],
     ["events of no name", () => events({ event: "nothing" }), 200],
-    ["events of a customer", () => events({ customerId: "customer-000123" }), FEW],
-    ["events of a busy customer", () => events({ customerId: "customer-000000" }), FEW],
+    ["events of a customer", () => events({ customerId: ONE }), FEW],
+    ["events of a busy customer", () => events({ customerId: BUSY }), FEW],
     ["the first event of a busy customer", () => call(sql, "get_event", by, AT, busyEvent), BOUNDED],
-    [
-      "events of a name of a busy customer",
-      () => events({ customerId: "customer-000000", event: "account_closed" }),
-      BOUNDED,
-    ],
+    ["events of a name of a busy customer", () => events({ customerId: BUSY, event: "account_closed" }), BOUNDED],
     ["processed events", () => events({ status: "processed" }), 4_000],
     ["pending events", () => events({ status: "pending" }), 6_000],
     ["pending events of a name", () => events({ status: "pending", event: "login", since: week }), 6_000],
-    ["pending events of a customer", () => events({ status: "pending", customerId: "customer-000000" }), FEW],
+    ["pending events of a customer", () => events({ status: "pending", customerId: BUSY }), FEW],
     ["rule executions", () => rules({}), FEW],
     ["rule executions since", () => rules({ since: week }), FEW],
     ["rule executions of a rule", () => rules({ ruleId: "rule_3" }), FEW],
@@ -164,9 +168,9 @@ describe("lists read by index, and little more than they show:", () => {
     ["rule executions of a result", () => rules({ result: "fail" }), FEW],
     ["rule executions of a rare result", () => rules({ result: "error" }), FEW],
     ["a result of a rule", () => rules({ ruleId: "rule_4", result: "error", since: week }), FEW],
-    ["rule executions of a customer", () => rules({ customerId: "customer-000010" }), FEW],
+    ["rule executions of a customer", () => rules({ customerId: TEN }), FEW],
     ["rule executions, superseded ones too", () => rules({ superseded: true }), FEW],
-    ["all rule executions of a customer", () => rules({ customerId: "customer-000010", superseded: true }), FEW],
+    ["all rule executions of a customer", () => rules({ customerId: TEN, superseded: true }), FEW],
     ["emissions", () => call(sql, "search_emissions", by, AT, {}, null, PAGE), FEW],
     ["emissions since", () => call(sql, "search_emissions", by, AT, {}, week, PAGE), FEW],
     ["emissions of no type", () => call(sql, "search_emissions", by, AT, { eventType: "x" }, null, PAGE), FEW],
@@ -175,26 +179,14 @@ describe("lists read by index, and little more than they show:", () => {
     ["transitions", () => call(sql, "search_transitions", by, AT, {}, PAGE), BOUNDED],
     ["transitions to a state", () => call(sql, "search_transitions", by, AT, { entered: "quiet" }, PAGE), BOUNDED],
     ["times in states", () => call(sql, "get_transition_times", by, AT), BOUNDED],
-    [
-      "transitions from an unknown state",
-      () => call(sql, "search_transitions", by, AT, { left: "quiet" }, PAGE),
-      BOUNDED,
-    ],
+    ["transitions from no state", () => call(sql, "search_transitions", by, AT, { left: "quiet" }, PAGE), BOUNDED],
     ["runs of a journey", () => runs({}), BOUNDED],
     ["active runs at an unknown step", () => runs({ status: "active", step: "x" }), BOUNDED],
     ["runs that have completed an unknown step", () => runs({ completed: "x" }), BOUNDED],
-    [
-      "how long a journey takes some customers",
-      () => call(sql, "get_journey_times", by, AT, "onboarding", undefined, 0.01),
-      1_000,
-    ],
-    ["a customer's transitions", () => call(sql, "list_transitions", by, AT, "customer-000010", true, PAGE), 200],
-    ["a customer's scores", () => call(sql, "list_health_scores", by, AT, "customer-000010", true, PAGE), 200],
-    [
-      "rule executions of a customer, rule and result",
-      () => rules({ customerId: "customer-000010", ruleId: "rule_4", result: "fail" }),
-      FEW,
-    ],
+    ["times of some", () => call(sql, "get_journey_times", by, AT, "onboarding", undefined, 0.01), 1_000],
+    ["a customer's transitions", () => call(sql, "list_transitions", by, AT, TEN, true, PAGE), 200],
+    ["a customer's scores", () => call(sql, "list_health_scores", by, AT, TEN, true, PAGE), 200],
+    ["a result of a rule of a customer", () => rules({ customerId: TEN, ruleId: "rule_4", result: "fail" }), FEW],
     ["customers", () => customers({}), FEW],
     ["customers in a state", () => customers({ lifecycle: "active" }), FEW],
     ["customers in a rare state", () => customers({ lifecycle: "trial" }), FEW],
@@ -202,21 +194,13 @@ describe("lists read by index, and little more than they show:", () => {
     ["customers set aside", () => customers({ setAside: true }), FEW],
     ["customers in a state and a segment", () => customers({ lifecycle: "active", segment: "paying" }), 4_000],
     ["customers in a state and a small segment", () => customers({ lifecycle: "active", segment: "chosen" }), FEW],
-    [
-      "customers in a state and a segment without common members",
-      () => customers({ lifecycle: "new", segment: "paying" }),
-      BOUNDED,
-    ],
+    ["customers in a state and a segment apart", () => customers({ lifecycle: "new", segment: "paying" }), BOUNDED],
     ["inactive customers", () => customers({ inactiveSeconds: day }), FEW],
     ["inactive customers in a state", () => customers({ inactiveSeconds: day, lifecycle: "active" }), 4_000],
     ["inactive customers in a rare state", () => customers({ inactiveSeconds: day, lifecycle: "trial" }), FEW],
     ["inactive customers in a segment", () => customers({ inactiveSeconds: day, segment: "paying" }), 4_000],
     ["inactive customers in a small segment", () => customers({ inactiveSeconds: day, segment: "chosen" }), FEW],
-    [
-      "inactive customers of a state and a segment without common members",
-      () => customers({ inactiveSeconds: day, lifecycle: "new", segment: "paying" }),
-      BOUNDED,
-    ],
+    ["inactive ones of both", () => customers({ inactiveSeconds: day, lifecycle: "new", segment: "paying" }), BOUNDED],
     ["inactive customers set aside", () => customers({ inactiveSeconds: day, setAside: true }), FEW],
     ["customers with a signal", () => customers({ signal: "quiet" }), 4_000],
     ["customers of a band", () => customers({ health: "healthy" }), FEW],
@@ -225,17 +209,13 @@ describe("lists read by index, and little more than they show:", () => {
     ["customers by a trait that none has", () => customers({ traits: '{"plan": "none"}' }), BOUNDED],
     ["customers last seen", () => customers({ sort: "lastEvent", reverse: true }), FEW],
     ["customers of the lowest health", () => customers({ sort: "health" }), FEW],
-    [
-      "customers of the highest health in a state",
-      () => customers({ sort: "health", reverse: true, lifecycle: "active" }),
-      4_000,
-    ],
+    ["the healthiest in a state", () => customers({ sort: "health", reverse: true, lifecycle: "active" }), 4_000],
     ["members of a small segment", () => call(sql, "get_segment", by, AT, "chosen", PAGE), FEW],
-    ["a customer", () => call(sql, "get_customer", by, AT, "customer-000123"), 100],
-    ["a customer's timeline", () => call(sql, "list_emissions", by, AT, "customer-000123", false, PAGE), 200],
-    ["a customer's timeline, reversed", () => call(sql, "list_emissions", by, AT, "customer-000123", true, PAGE), 200],
-    ["a customer's backlog", () => call(sql, "customer_backlog", by, AT, "customer-000123"), 100],
-    ["a customer's journey", () => call(sql, "get_journey", by, AT, "customer-000123", "onboarding"), 100],
+    ["a customer", () => call(sql, "get_customer", by, AT, ONE), 100],
+    ["a customer's timeline", () => call(sql, "list_emissions", by, AT, ONE, false, PAGE), 200],
+    ["a customer's timeline, reversed", () => call(sql, "list_emissions", by, AT, ONE, true, PAGE), 200],
+    ["a customer's backlog", () => call(sql, "customer_backlog", by, AT, ONE), 100],
+    ["a customer's journey", () => call(sql, "get_journey", by, AT, ONE, "onboarding"), 100],
   ])("%s", async (_, call, buffersMax) => {
     await expectCheap(call, buffersMax);
   });
@@ -277,6 +257,86 @@ describe("lists read by index, and little more than they show:", () => {
   });
 });
 
+/** The parts of the model that the population was derived under. */
+const happened = { kind: "count", of: { event: "login" }, operator: "gte", value: 1 } as const;
+const seconds = { properties: { seconds: { type: "number" as const, optional: true as const } } };
+const active: Snapshot = {
+  ...EMPTY_SNAPSHOT,
+  strictSchema: true,
+  events: { account_closed: seconds, feature_used: seconds, invoice_paid: seconds, login: seconds },
+  lifecycle: { initial: "new", states: ["new", "trial", "active", "quiet"].map((name) => ({ name, transitions: [] })) },
+  segments: ["everyone", "paying", "chosen", "few"].map((id) => ({ id })),
+  journeys: [{ id: "onboarding", start: happened, steps: [{ id: "invite", when: happened }] }],
+  signals: [{ id: "quiet", severity: "warning" }],
+};
+interface Reads {
+  table: string;
+  sequential: number;
+  fetched: number;
+}
+
+describe("warnings about removed parts", () => {
+  beforeAll(async () => void (await call(db.sql, "deploy_config", by, AT, { ...versionOf(active), force: true })));
+
+  /** The warnings about a snapshot, and the numbers of data rows read for them. */
+  async function warnings(snapshot: Snapshot) {
+    return rolledBack(db.sql, async (tx) => {
+      const reads = () => tx<Reads[]>`
+        select relname as table, seq_tup_read::integer as sequential, idx_tup_fetch::integer as fetched
+        from pg_stat_xact_user_tables
+        where schemaname = 'svc' and relname = any('{customers, events, journey_runs, segment_memberships, signals}')`;
+      const before = await reads();
+      const [row] = await tx<[{ found: { code: string; message: string }[] }]>`
+        select svc.stranded_data(${id}, ${canonicalJson(snapshot)}::text::json) as found`;
+      const read = (await reads()).map(({ table, sequential, fetched }) => {
+        const was = before.find((one) => one.table === table);
+        return { table, sequential: sequential - (was?.sequential ?? 0), fetched: fetched - (was?.fetched ?? 0) };
+      });
+      return { found: row.found.map(({ code, message }) => `${code}: ${message}`), read };
+    });
+  }
+
+  it("read by index, and at most ten thousand rows of each", async () => {
+    const bare: Snapshot = { ...active, lifecycle: null, segments: [], journeys: [], signals: [] };
+    const { found, read } = await warnings(bare);
+    expect(found).toEqual([
+      'STATE_REMOVED: The lifecycle state "new" is removed, and 2,000 customers are in it.',
+      'STATE_REMOVED: The lifecycle state "trial" is removed, and 20 customers are in it.',
+      'STATE_REMOVED: The lifecycle state "active" is removed, and more than 10,000 customers are in it.',
+      'STATE_REMOVED: The lifecycle state "quiet" is removed, and 6,000 customers are in it.',
+      'SEGMENT_REMOVED: The segment "everyone" is removed, and more than 10,000 customers are in it.',
+      'SEGMENT_REMOVED: The segment "paying" is removed, and 6,667 customers are in it.',
+      'SEGMENT_REMOVED: The segment "chosen" is removed, and 34 customers are in it.',
+      'SEGMENT_REMOVED: The segment "few" is removed, and 1 customer is in it.',
+      'JOURNEY_REMOVED: The journey "onboarding" is removed, and more than 10,000 customers are on it.',
+      'SIGNAL_REMOVED: The signal "quiet" is removed, and it is raised: 6,667 customers are concerned.',
+    ]);
+    for (const { table, sequential } of read) expect(`${table} ${sequential}`).toBe(`${table} 0`);
+  });
+
+  it("read no more than the newest ten thousand of each event", async () => {
+    const events: Snapshot["events"] = {
+      login: { properties: { seconds: { type: "string", optional: true } } },
+      invoice_paid: seconds,
+      account_closed: seconds,
+    };
+    const { found, read } = await warnings({ ...active, events });
+    expect(found).toEqual([
+      'EVENT_REMOVED: The event "feature_used" is removed, and more than 10,000 such events are stored; the strict schema refuses it from now on.',
+      'PROPERTY_TYPE_CHANGED: The property "seconds" of "login" changes its type, and its value does not fit in 10,000 events of the newest 10,000.',
+    ]);
+    const { sequential, fetched } = read.find(({ table }) => table === "events")!;
+    expect(sequential).toBe(0);
+    expect(fetched).toBeLessThanOrEqual(20_001);
+  });
+
+  it("read no data where nothing is removed or declared differently", async () => {
+    const { found, read } = await warnings({ ...active, rules: [] });
+    expect(found).toEqual([]);
+    for (const { table, sequential, fetched } of read) expect(`${table} ${sequential} ${fetched}`).toBe(`${table} 0 0`);
+  });
+});
+
 describe("after a recompute rewrote much of the history,", () => {
   /** Superseded executions, newer than everything else, of customers for which a recompute ran no rule. */
   const SUPERSEDED = 5_000;
@@ -313,7 +373,7 @@ describe("after a recompute rewrote much of the history,", () => {
       insert into svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type)
       select environment_id, 'recomputed-' || 1 + n % 1000, 'left', now(), 'event'
       from svc.environments, generate_series(1, 20000) as n where name = 'test'`;
-    await db.sql`vacuum (analyze)`;
+    await db.sql`vacuum (analyze) svc.customers, svc.rule_executions, svc.lifecycle_transitions`;
   });
 
   it.each<[string, (page: Page) => Promise<string>, number]>([
@@ -355,10 +415,10 @@ describe("after a recompute rewrote much of the history,", () => {
     };
     await db.sql`
       insert into svc.config_versions (project_id, version, snapshot, hash, author)
-      select project_id, 1, ${JSON.stringify(snapshot)}::text::json, 'hash', 'ann' from svc.projects`;
+      select project_id, 2, ${JSON.stringify(snapshot)}::text::json, 'hash', 'ann' from svc.projects`;
     const [row] = await db.sql<[{ project: number }]>`select project_id as project from svc.projects`;
     const states = () => sql<[{ states: string[] }]>`
-      select svc.check_states(${id}, 'test', ${row.project}, 1) -> 'details' -> 'states' as states`;
+      select svc.check_states(${id}, 'test', ${row.project}, 2) -> 'details' -> 'states' as states`;
     for (const call of [states, () => sql`select svc.check_rules(${id}, 'test')`]) {
       expect((await cost(call)).buffers).toBeLessThanOrEqual(36_000);
     }
@@ -408,7 +468,7 @@ describe("queries of the deliveries to a webhook read by index:", () => {
     ["all of them", () => deliveries({}), FEW],
     ["those that failed", () => deliveries({ status: "failed" }), FEW],
     ["those that wait", () => deliveries({ status: "pending" }), BOUNDED],
-    ["those of a customer", () => deliveries({ customerId: "customer-000123" }), FEW],
+    ["those of a customer", () => deliveries({ customerId: ONE }), FEW],
     ["those of a rare type", () => deliveries({ eventType: "rare" }), 20_000],
     ["those of a rare type and status", () => deliveries({ eventType: "rare", status: "delivered" }), 20_000],
     ["a webhook", () => call(sql, "get_webhook", by, AT, "whk_many"), 12_000],
@@ -456,14 +516,14 @@ describe("queries of recomputes read by index:", () => {
     await db.sql`
       insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
       select ${id}, 'rec_' || (5 + 100 * (n % 3)), 'customer-' || n, n % 7, json_build_object('n', n, 'pad', repeat(md5(n::text), 20))
-      from generate_series(1, 60000) as n`;
+      from generate_series(1, 30000) as n`;
     await db.sql`
       insert into svc.recomputes (environment_id, recompute_id, kind, version, hash, question, pinned_at, requested_by)
       values (${id}, 'bkt_1', 'backtest', 1, 'hash', '{}', now(), 'a@b')`;
     await db.sql`
       insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
       select ${id}, 'bkt_1', 'customer-' || n, 0, json_build_object('n', n, 'pad', repeat(md5(n::text), 20))
-      from generate_series(1, 20000) as n`;
+      from generate_series(1, 10000) as n`;
     await db.sql`vacuum (analyze) svc.recomputes, svc.recompute_customers`;
   }, 60_000);
 
@@ -480,91 +540,76 @@ describe("queries of recomputes read by index:", () => {
     await expectCheap(call, buffersMax);
   });
 
-  it.each([false, true])("a later page costs no more than the first; by ids: %s", async (byId) => {
-    const cursor = await cursorAfter(200, (page) => differences(byId, page));
-    await expectCheap(() => differences(byId, { ...PAGE, cursor }), FEW);
-  });
-
-  it("a later page of samples costs no more than the first", async () => {
-    const cursor = await cursorAfter(200, (page) => samples(page));
-    await expectCheap(() => samples({ ...PAGE, cursor }), FEW);
+  it.each<[string, (page: Page) => Promise<string>]>([
+    ["the customers that change most", (page) => differences(false, page)],
+    ["the customers by their ids", (page) => differences(true, page)],
+    ["samples", samples],
+  ])("a later page costs no more than the first: %s", async (_, list) => {
+    const cursor = await cursorAfter(50, list);
+    await expectCheap(() => list({ ...PAGE, cursor }), FEW);
   });
 });
 
-describe("an erasure", () => {
-  it("finds by index what recomputes store about the customer", async () => {
-    // One in ten is for a single customer.
-    await db.sql`
+it("an erasure finds by index what recomputes store about the customer", async () => {
+  // One in ten is for a single customer.
+  await db.sql`
       insert into svc.recomputes (environment_id, recompute_id, kind, customer_id, pinned_at, status, requested_by, finished_at)
       select
         ${id}, 'rec_e' || n, 'recompute', case when n % 10 = 0 then 'customer-' || lpad(n::text, 6, '0') end, now(), 'completed', 'a@b', now()
       from generate_series(1, 10000) as n`;
-    await db.sql`
+  await db.sql`
       insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, last_customer_id)
       values (${id}, 'rec_e_running', 'recompute', now(), 'running', 'a@b', 'customer-000130')`;
-    await db.sql`
+  await db.sql`
       insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
-      select ${id}, 'rec_e' || k, 'customer-' || lpad(n::text, 6, '0'), n, '{}' from generate_series(1, 10000) as n, generate_series(1, 5) as k`;
-    await db.sql`vacuum (analyze)`;
-    await expectCheap(() => rolledBack(sql, (tx) => tx`select svc.delete_customer(${id}, 'customer-000130')`), FEW);
-  });
+      select ${id}, 'rec_e' || k, 'customer-' || lpad(n::text, 6, '0'), n, '{}' from generate_series(1, 4000) as n, generate_series(1, 5) as k`;
+  await db.sql`vacuum (analyze) svc.recomputes, svc.recompute_customers`;
+  await expectCheap(() => rolledBack(sql, (tx) => tx`select svc.delete_customer(${id}, 'customer-000130')`), FEW);
 });
 
-describe("a deployment", () => {
-  it("finds by index that its environment has no customers, even with PostgreSQL's generic plan for all environments", async () => {
-    const live = { project: "app", environment: "live" } as const;
-    const version = {
-      snapshot: JSON.stringify(EMPTY_SNAPSHOT),
-      hash: "empty",
-      provenance: null,
-      expected: null,
-      force: false,
-    };
-    const deploy = () => rolledBack(sql, (tx) => call(tx as unknown as Sql, "deploy_config", by, live, version));
-    // PostgreSQL makes it after five custom plans.
-    for (let n = 0; n < 6; n++) expect(JSON.parse(await deploy())).toMatchObject({ hasCustomers: false });
-    await expectCheap(deploy, FEW);
-  });
+it("a deployment finds by index that its environment has no customers, even with PostgreSQL's generic plan for all environments", async () => {
+  const live = { project: "app", environment: "live" } as const;
+  const version = versionOf(EMPTY_SNAPSHOT);
+  const deploy = () => rolledBack(sql, (tx) => call(tx as unknown as Sql, "deploy_config", by, live, version));
+  // PostgreSQL makes it after five custom plans.
+  for (let n = 0; n < 6; n++) expect(JSON.parse(await deploy())).toMatchObject({ hasCustomers: false });
+  await expectCheap(deploy, FEW);
 });
 
-describe("a session", () => {
-  it("is checked by one query, which only looks up keys", async () => {
-    // Enough rows to make an index worthwhile.
-    await db.sql`
+it("a session is checked by one query, which only looks up keys", async () => {
+  // Enough rows to make an index worthwhile.
+  await db.sql`
       insert into iam.users (user_id, email) select 'usr_' || n, 'u' || n || '@many.example' from generate_series(1, 5000) as n`;
-    await db.sql`
+  await db.sql`
       insert into iam.organizations (organization_id, slug) select 'org_' || n, 'many-' || n from generate_series(1, 5000) as n`;
-    await db.sql`
+  await db.sql`
       insert into iam.memberships (organization_id, user_id, role)
       select 'org_' || n, 'usr_' || n, 'viewer' from generate_series(1, 5000) as n`;
-    await db.sql`
+  await db.sql`
       insert into iam.access_tokens (token_hash, token_id, kind, user_id, organization_id, label, expires_at)
       select sha256(n::text::bytea), 'tok_' || n, 'headless', 'usr_' || n, 'org_' || n, 'many', now() + interval '1 day'
       from generate_series(1, 5000) as n`;
-    await db.sql`
+  await db.sql`
       insert into iam.sessions (session_hash, user_id, expires_at)
       select sha256(('session ' || n)::bytea), 'usr_' || n, now() + interval '1 day' from generate_series(1, 5000) as n`;
-    await db.sql`vacuum (analyze)`;
-    const call = () =>
-      sql`select (iam.authorize(${by.tokenHash}, ${by.organizationId}, 'list_events', 'test')).role as role`;
-    await call();
-    const plans = await plansOf(call);
-    const ofTables = plans.filter((plan) => nodesOf(plan).some((node) => node["Relation Name"] !== undefined));
-    expect(ofTables).toHaveLength(1);
-    const scans = nodesOf(ofTables[0]!).filter((node) => node["Relation Name"] !== undefined);
-    // The table of plans has one row.
-    expect(scans.filter((node) => !node["Node Type"].startsWith("Index") && node["Relation Name"] !== "plans")).toEqual(
-      [],
-    );
-    expect(scans.map((node) => node["Relation Name"]).toSorted()).toEqual([
-      "access_tokens",
-      "memberships",
-      "organizations",
-      "plans",
-      "sessions",
-      "users",
-    ]);
-  });
+  await db.sql`vacuum (analyze) iam.users, iam.organizations, iam.memberships, iam.access_tokens, iam.sessions`;
+  const call = () =>
+    sql`select (iam.authorize(${by.tokenHash}, ${by.organizationId}, 'list_events', 'test')).role as role`;
+  await call();
+  const plans = await plansOf(call);
+  const ofTables = plans.filter((plan) => nodesOf(plan).some((node) => node["Relation Name"] !== undefined));
+  expect(ofTables).toHaveLength(1);
+  const scans = nodesOf(ofTables[0]!).filter((node) => node["Relation Name"] !== undefined);
+  // The table of plans has one row.
+  expect(scans.filter((node) => !node["Node Type"].startsWith("Index") && node["Relation Name"] !== "plans")).toEqual(
+    [],
+  );
+  expect(
+    scans
+      .map((node) => node["Relation Name"])
+      .toSorted()
+      .join(" "),
+  ).toBe("access_tokens memberships organizations plans sessions users");
 });
 
 describe("retention finds rows by index, and reads only what it removes:", () => {
