@@ -192,7 +192,7 @@ const fitting = (fields: Fields) =>
           .map((found) => found.map((one) => [key, one] as const)),
       ),
     )
-    .map((members) => Object.fromEntries(members.flat()) as Payload);
+    .map((members) => Object.fromEntries(members.flat()));
 
 const operation = fc.dictionary(name, field, { maxKeys: 5, noNullPrototype: true }).chain((fields) =>
   fc.record({
