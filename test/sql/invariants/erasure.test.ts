@@ -46,11 +46,11 @@ it("leaves no delivery of emissions that a recompute is just passing on", async 
 it("removes all data of customers erased during recomputes and while their operations waited, except later operations", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   const { sql, environmentId } = environment;
-  const known = customersOf(80, "erased_");
+  const known = customersOf(40, "erased_");
   // These were never evaluated: only their operations are stored.
-  const waiting = customersOf(20, "erased_unknown_");
+  const waiting = customersOf(10, "erased_unknown_");
   // A recompute visits some of these before the others, and some after them.
-  const remaining = [...customersOf(20, "early_"), ...customersOf(20, "late_")];
+  const remaining = [...customersOf(10, "early_"), ...customersOf(10, "late_")];
   await environment.ingest(historiesOf(known));
   await environment.ingest(historiesOf(remaining));
   await environment.evaluate();
@@ -88,7 +88,7 @@ it("removes all data of customers erased during recomputes and while their opera
   };
   const returning = known.filter((_, i) => i % 10 === 0);
   // In an order different from that of their names, the same each time.
-  const shuffled = [...known, ...waiting].map((_, i, all) => all[(i * 67) % all.length]!);
+  const shuffled = [...known, ...waiting].map((_, i, all) => all[(i * 17) % all.length]!);
   await Promise.all(
     [0, 1, 2].map(async (eraser) => {
       const own = shuffled.filter((_, i) => i % 3 === eraser);
@@ -111,7 +111,7 @@ it("removes all data of customers erased during recomputes and while their opera
   await jobs.stop();
 
   // The event in the future waits in any case.
-  expect(erasures.pending).toBeGreaterThanOrEqual(100);
+  expect(erasures.pending).toBeGreaterThanOrEqual(50);
   expect(erasures.whileRecomputing).toBeGreaterThan(0);
 
   const there = await sql<{ customer: string; events: string[]; born: boolean }[]>`
