@@ -127,7 +127,7 @@ it.each([
     await tx.unsafe(`
       insert into svc.customers (environment_id, customer_id, created_at, next_due_at, held_until)
       select ${ENVIRONMENT}, 'many ' || n, now(), '${NOW}'::timestamptz - ${sinceDue} * n, '${NOW}'::timestamptz + ${untilFree} * n
-      from generate_series(1, 20000) as n`);
+      from generate_series(1, 10000) as n`);
     await tx`analyze svc.customers`;
     const pages = () => pagesOf(tx, tx`select svc.due_customers(${ENVIRONMENT}, ${NOW}, false, 500)`);
     // The first call also reads the catalogs.

@@ -9,12 +9,12 @@ const MINUTE = 60_000;
 
 const db = await useDatabase();
 const { sql } = db;
-// One customer with 30,000 events, alternating between two names, one per minute, among others; not analyzed yet.
+// One customer with 10,000 events, alternating between two names, one per minute, among others; not analyzed yet.
 await sql`
   insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
   select ${ENVIRONMENT}, n, 'long', case when n % 2 = 0 then 'paid' else 'other' end, jsonb_build_object('n', n),
     '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 minute', now()
-  from generate_series(1, 30000) as n`;
+  from generate_series(1, 10000) as n`;
 await sql`
   insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
   select ${ENVIRONMENT}, 100000 + n, 'short-' || n, 'paid', '{}', '2026-01-01T00:00:00Z', now()
@@ -35,13 +35,13 @@ it("returns the events of one name after one place in order, up to and including
     await answers([
       asked("long", [START + 10 * MINUTE, 10], [START + 16 * MINUTE, 16]),
       asked("long", [START + 10 * MINUTE, 9], [START + 16 * MINUTE, 15]),
-      asked("long", [START + 29_996 * MINUTE, 29_996]),
+      asked("long", [START + 9_996 * MINUTE, 9_996]),
       asked("nobody", [START, 0]),
     ]),
   ).toEqual([
     { seqs: [12, 14, 16], complete: true },
     { seqs: [10, 12, 14], complete: true },
-    { seqs: [29_998, 30_000], complete: true },
+    { seqs: [9_998, 10_000], complete: true },
     { seqs: [], complete: true },
   ]);
 });
@@ -51,17 +51,17 @@ it("returns one page if there is more, and says so, with unchanged events and in
   const event = (n: number) => ({ event: "paid", seq: n, occurredAt: START + n * MINUTE, properties: { n } });
   expect(pages).toEqual([{ events: [2, 4, 6].map(event), complete: false }]);
   // Only the next page shows that this was the last one.
-  const last = { seqs: [29_996, 29_998, 30_000], complete: false };
-  expect(await answers([asked("long", [START + 29_994 * MINUTE, 29_994])], 3)).toEqual([last]);
-  expect(await answers([asked("long", [START + 30_000 * MINUTE, 30_000])], 3)).toEqual([{ seqs: [], complete: true }]);
-});
-
-it("omits events that still wait for evaluation", async () => {
+  const last = { seqs: [9_996, 9_998, 10_000], complete: false };
+  expect(await answers([asked("long", [START + 9_994 * MINUTE, 9_994])], 3)).toEqual([last]);
+  expect(await answers([asked("long", [START + 10_000 * MINUTE, 10_000])], 3)).toEqual([{ seqs: [], complete: true }]);
   await rolledBack(sql, async (tx) => {
     await tx`insert into svc.inbox (environment_id, customer_id, seq, not_before)
       values (${ENVIRONMENT}, 'long', 4, null), (${ENVIRONMENT}, 'long', 8, '2999-01-01Z')`;
     const [page] = await loadHistoryPages(tx, ENVIRONMENT, [asked("long", [START, 0])], 3);
-    expect(page?.events.map(({ seq }) => seq)).toEqual([2, 6, 10]);
+    expect(
+      page?.events.map(({ seq }) => seq),
+      "those that still wait are left out",
+    ).toEqual([2, 6, 10]);
   });
 });
 
@@ -129,5 +129,5 @@ it("reads a range of an index, whatever the length of the history and the statis
     return pages();
   };
   // A page of 32 in 64 events, each looked up in the inbox.
-  for (const from of [0, 15_000, 29_900]) expect(await buffers(from)).toBeLessThan(300);
+  for (const from of [0, 5_000, 9_900]) expect(await buffers(from)).toBeLessThan(300);
 });
