@@ -46,22 +46,36 @@ async function claimAgain(): Promise<ClaimedDelivery> {
   return claimed!;
 }
 
-test("an answer of 2xx is a delivery; any other, and none, is retried", async () => {
-  const accepted = [200, 201, 204, 299];
-  const codes = [...accepted, null, 199, 301, 307, 400, 404, 429, 500, 503];
-  const { environment, webhookId } = await newEndpoint(sql);
-  await emit(sql, environment, codes.length);
-  const claimed = await claim(sql, "worker", 20);
-  const results = claimed.map((one, n) => answered(one, codes[n]!));
-  expect(await recordAttempts(sql, results)).toMatchObject({ recorded: codes.length });
-  const deliveries = await deliveriesOf(sql, webhookId);
-  expect(deliveries.map(({ status, attempts }) => [status, attempts])).toEqual(
-    codes.map((_, n) => [n < accepted.length ? "delivered" : "pending", 1]),
-  );
-  for (const { due_in } of deliveries.slice(accepted.length)) expect(due_in).toBeLessThan(5.5);
-  expect(await attemptsOf(sql, webhookId)).toEqual(
-    results.map(({ statusCode, error, response }) => ({ attempt: 1, status_code: statusCode, error, response })),
-  );
+const stateOf = async (webhookId: string) => {
+  const [row] = await sql`
+    select disabled_at is not null as disabled, failing_since is not null as failing
+    from svc.webhooks where webhook_id = ${webhookId}`;
+  return row;
+};
+
+test("of attempts at several webhooks in one call, 2xx is a delivery, 410 a failure, and anything else is retried", async () => {
+  const codes = [200, 201, 204, 299, null, 199, 301, 307, 400, 404, 410, 429, 500, 503];
+  const endpoints = await Promise.all(codes.map(() => newEndpoint(sql)));
+  for (const { environment } of endpoints) await emit(sql, environment, 1);
+  const codeOf = new Map(endpoints.map(({ webhookId }, n) => [webhookId, codes[n]!]));
+  const results = (await claim(sql, "worker", 20)).map((one) => answered(one, codeOf.get(one.webhookId)!));
+  const gone = endpoints[codes.indexOf(410)]!.webhookId;
+  const disabled = [{ webhookId: gone, reason: "The endpoint answered 410 Gone." }];
+  expect(await recordAttempts(sql, results)).toEqual({ recorded: codes.length, disabled });
+  expect(await recordAttempts(sql, results)).toEqual({ recorded: 0, disabled: [] });
+
+  for (const [n, { environment, webhookId }] of endpoints.entries()) {
+    const status = n < 4 ? "delivered" : webhookId === gone ? "failed" : "pending";
+    const [delivery] = await deliveriesOf(sql, webhookId);
+    expect(delivery, `HTTP ${codes[n]}`).toMatchObject({ status, attempts: 1 });
+    if (status === "pending") expect(delivery!.due_in).toBeLessThan(5.5);
+    const { statusCode, error, response } = results.find((result) => result.webhookId === webhookId)!;
+    expect(await attemptsOf(sql, webhookId)).toEqual([{ attempt: 1, status_code: statusCode, error, response }]);
+    expect(await stateOf(webhookId)).toEqual({ disabled: webhookId === gone, failing: status !== "delivered" });
+    const counted = await sql`
+      select name, value, count::integer from svc.trend_changes where environment_id = ${environment} and measure = 'delivery'`;
+    expect([...counted]).toEqual(status === "pending" ? [] : [{ name: webhookId, value: status, count: 1 }]);
+  }
 });
 
 test("failing attempts follow the schedule within a tenth, and after the tenth the delivery has failed", async () => {
@@ -177,13 +191,6 @@ test("recording an attempt twice, in one call, in sequence or concurrently, chan
   expect(await attemptsOf(sql, claimed.webhookId)).toMatchObject([{ attempt: 1, status_code: 500 }]);
 });
 
-const stateOf = async (webhookId: string) => {
-  const [row] = await sql`
-    select disabled_at is not null as disabled, failing_since is not null as failing
-    from svc.webhooks where webhook_id = ${webhookId}`;
-  return row;
-};
-
 test.each([
   [410, "failed"],
   [500, "pending"],
@@ -207,31 +214,6 @@ test("of the attempts before and after a webhook's address changed, those after 
   const attemptedAt = new Date(Date.now() - 120_000).toISOString();
   await recordAttempts(sql, [answered(old!, 204, { attemptedAt }), answered(recent!, 503)]);
   expect(await stateOf(webhookId)).toEqual({ disabled: false, failing: true });
-});
-
-test("attempts of several environments in one call are recorded separately", async () => {
-  const codes = [204, 500, 410, 204, 503, 204];
-  const endpoints = await Promise.all(codes.map(() => newEndpoint(sql)));
-  for (const { environment } of endpoints) await emit(sql, environment, 1);
-  const codeOf = new Map(endpoints.map(({ webhookId }, n) => [webhookId, codes[n]!]));
-  const claimed = await claim(sql, "worker", 10);
-
-  const results = claimed.map((one) => answered(one, codeOf.get(one.webhookId)!));
-  const reason = "The endpoint answered 410 Gone.";
-  const disabled = [{ webhookId: endpoints[2]!.webhookId, reason }];
-  expect(await recordAttempts(sql, results)).toEqual({ recorded: 6, disabled });
-  expect(await recordAttempts(sql, results)).toEqual({ recorded: 0, disabled: [] });
-
-  const status = (code: number) => (code === 204 ? "delivered" : code === 410 ? "failed" : "pending");
-  for (const [n, { environment, webhookId }] of endpoints.entries()) {
-    const code = codes[n]!;
-    expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: status(code), attempts: 1 }]);
-    expect(await attemptsOf(sql, webhookId)).toMatchObject([{ attempt: 1, status_code: code }]);
-    expect(await stateOf(webhookId)).toEqual({ disabled: code === 410, failing: code !== 204 });
-    const counted = await sql`
-      select name, value, count::integer from svc.trend_changes where environment_id = ${environment} and measure = 'delivery'`;
-    expect([...counted]).toEqual(code >= 500 ? [] : [{ name: webhookId, value: status(code), count: 1 }]);
-  }
 });
 
 describe("the recorder of a worker", () => {
