@@ -1,7 +1,9 @@
 import { beforeEach, expect, it } from "vitest";
 import { count, happened, snapshotOf } from "../../engine/support/builders.js";
+import { call } from "../../../src/db/api/call.js";
 import { connect } from "../../../src/db/connect.js";
 import { useDatabase } from "../../support/database.js";
+import { violations } from "../../support/invariants.js";
 import { waitingForLock } from "../../support/locks.js";
 import { TestEnvironment } from "../../tasks/support/environment.js";
 
@@ -22,42 +24,13 @@ beforeEach(async () => {
 
 const login = (customer: string, at = AT) => ({ customer, at, event: "login" });
 
-async function erase(customer: string, by = sql): Promise<Record<string, number>> {
-  const [row] = await by<[{ erased: Record<string, number> }]>`
-    select svc.delete_customer(${environment.environmentId}, ${customer}) as erased`;
-  return row.erased;
+/** Expects that no row of a customer is left. */
+async function expectGone(customer: string): Promise<void> {
+  expect(await environment.documentText(customer)).toBeNull();
+  expect((await environment.pending()).map((waiting) => waiting.customer)).not.toContain(customer);
+  // Among others, that every row belongs to a customer.
+  expect(await violations(sql)).toEqual([]);
 }
-
-/** The tables with rows of a customer, among all that have the column, so that a new table cannot be forgotten. */
-async function rowsOf(customer: string): Promise<string[]> {
-  const tables = await sql<{ name: string }[]>`
-    select c.table_schema || '.' || c.table_name as name
-    from information_schema.columns as c
-    join information_schema.tables as t using (table_schema, table_name)
-    where c.column_name = 'customer_id' and t.table_type = 'BASE TABLE'
-    order by 1`;
-  expect(tables.length).toBeGreaterThan(10);
-  const names = await Promise.all(
-    tables.map(async ({ name }) => {
-      const rows = await sql.unsafe(`select 1 from ${name} where environment_id = $1 and customer_id = $2`, [
-        environment.environmentId,
-        customer,
-      ]);
-      return rows.length === 0 ? [] : [name];
-    }),
-  );
-  return names.flat();
-}
-
-it("deletes everything of one customer and nothing of another", async () => {
-  await environment.ingest([login("ann"), login("bob"), { customer: "ann", at: AT, traits: { plan: "pro" } }]);
-  await environment.evaluate({ at: AT });
-  await environment.ingest([login("ann", LATER), login("bob", LATER)]);
-  const before = await rowsOf("bob");
-  expect(await erase("ann")).toMatchObject({ events: 2, identifies: 1, pending: 1, transitions: 2 });
-  expect(await rowsOf("ann")).toEqual([]);
-  expect(await rowsOf("bob")).toEqual(before);
-});
 
 it("deletes the keys of the events, but no key that was used for another event since", async () => {
   await environment.ingest([login("ann"), login("ann"), login("bob")]);
@@ -73,57 +46,39 @@ it("deletes the keys of the events, but no key that was used for another event s
   await sql`
     insert into svc.idempotency_keys
     select environment_id, idempotency_key, 1, max(event_seq), now() from svc.events where environment_id = ${id} group by 1, 2`;
-  expect(await erase("ann")).toMatchObject({ events: 2, idempotencyKeys: 1 });
+  expect(await environment.erase("ann")).toMatchObject({ events: 2, idempotencyKeys: 1 });
   const keys = await sql`select idempotency_key from svc.idempotency_keys where environment_id = ${id}`;
   expect([...keys]).toEqual([{ idempotency_key: "b" }]);
 });
 
-it.each([
-  ["for the first time", []],
-  ["again", [login("ann")]],
-])("waits for the worker that evaluates the customer %s", async (_, before) => {
-  if (before.length > 0) {
-    await environment.ingest(before);
-    await environment.evaluate({ at: AT });
+it("waits for the worker that evaluates the customer, for the first time or again", async () => {
+  for (const events of [1, 2]) {
+    if (events === 2) await environment.take({ at: AT }, [login("ann")]);
+    await environment.ingest([login("ann", LATER)]);
+    let erasing: Promise<Record<string, number>> | undefined;
+    await sql.begin(async (tx) => {
+      const [{ input }] = await tx<[{ input: { customers: object[] } }]>`
+        select svc_api.begin_chunk(${environment.environmentId}, 10, 10, '0', ${LATER}::text::timestamptz) as input`;
+      expect(input.customers).toHaveLength(1);
+      erasing = environment.erase("ann");
+      await expect.poll(() => waitingForLock(sql, "%erase_customer%")).toBe(1);
+    });
+    expect(await erasing).toMatchObject({ events });
+    await expectGone("ann");
   }
-  await environment.ingest([login("ann", LATER)]);
-  const eraser = await sql.reserve();
-  let erasing: Promise<Record<string, number>> | undefined;
-  await sql.begin(async (tx) => {
-    const [{ input }] = await tx<[{ input: { customers: object[] } }]>`
-      select svc_api.begin_chunk(${environment.environmentId}, 10, 10, '0', ${LATER}::text::timestamptz) as input`;
-    expect(input.customers).toHaveLength(1);
-    erasing = erase("ann", eraser);
-    await expect.poll(() => waitingForLock(sql, "%delete_customer%")).toBe(1);
-  });
-  expect(await erasing).toMatchObject({ events: before.length + 1 });
-  eraser.release();
-  expect(await rowsOf("ann")).toEqual([]);
 });
 
 it("a worker that waited for the erasure before taking the customer's first operations leaves nothing behind", async () => {
   await environment.ingest([login("ann"), login("bob")]);
   let evaluated: Promise<void> | undefined;
   await sql.begin(async (tx) => {
-    await tx`select svc.delete_customer(${environment.environmentId}, 'ann')`;
+    await call(tx, "erase_customer", environment.by, environment.place, "ann");
     evaluated = environment.evaluate({ at: AT });
     await expect.poll(() => waitingForLock(sql, "%begin_chunk%")).toBe(1);
   });
   await evaluated;
-  expect(await rowsOf("ann")).toEqual([]);
+  await expectGone("ann");
   expect(await environment.document("bob")).toMatchObject({ lifecycle: "activated" });
-});
-
-it("operations accepted while it runs begin a new customer, with their event and inbox row", async () => {
-  await environment.ingest([login("ann")]);
-  await environment.evaluate({ at: AT });
-  await sql.begin(async (tx) => {
-    await tx`select svc.delete_customer(${environment.environmentId}, 'ann')`;
-    await environment.ingest([login("ann", LATER)]);
-  });
-  expect(await rowsOf("ann")).toEqual(["svc.events", "svc.inbox"]);
-  await environment.evaluate({ at: LATER });
-  expect(await environment.document("ann")).toMatchObject({ createdAt: LATER, lifecycle: "activated" });
 });
 
 it("neither the erasure nor the export scans a growing table", async () => {
