@@ -4,7 +4,7 @@ import { happened, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
 import type { TestEnvironment } from "./support/environment.js";
 import { everything } from "./support/kept.js";
-import { CHANGED, MODEL, populated, POPULATION_THROUGH as AT } from "./support/population.js";
+import { CHANGED, populated, POPULATION_THROUGH as AT } from "./support/population.js";
 import { differencesOf, jobOf, JobRunner, type QueueOptions } from "./support/recompute.js";
 
 const db = await useDatabase();
@@ -23,56 +23,7 @@ async function run(environment: TestEnvironment, options: QueueOptions) {
 const preview = (environment: TestEnvironment, snapshot: Snapshot, sample?: number) =>
   run(environment, { kind: "preview", snapshot, ...(sample === undefined ? {} : { sample }) });
 
-it("writes only its result, which a recompute reproduces once the model is deployed", async () => {
-  const environment = await populated(db.sql, 40);
-  const before = await everything(environment);
-  const { job, found } = await preview(environment, CHANGED);
-  expect(found.length).toBeGreaterThan(10);
-  expect(job).toMatchObject({ customers_total: 40, customers_done: 40, customers_changed: found.length });
-  expect(await everything(environment)).toEqual(before);
-
-  await environment.deploy(CHANGED);
-  await run(environment, { kind: "recompute" });
-  for (const { customerId, lifecycle, segments, journeys, health } of found) {
-    expect(await environment.document(customerId)).toMatchObject({
-      lifecycle: lifecycle.after,
-      segments: segments.after,
-      journeys: journeys.after,
-      health: health.after,
-    });
-  }
-});
-
 describe("its baseline", () => {
-  it("is a replay under the active version, so that effects of late events are not differences", async () => {
-    const environment = await populated(db.sql, 12);
-    // Late events take effect when they arrive; a replay puts them in their place.
-    await environment.take(
-      { at: "2026-03-01T12:00:00.000Z" },
-      ["login", "login", "a", "paid", "paid"].map((event) => ({
-        customer: "c011",
-        at: AT,
-        event,
-        occurred: "2026-01-02T00:00:00.000Z",
-        properties: { x: 5 },
-      })),
-    );
-    const { found: late } = await run(environment, { kind: "dry_run" });
-    expect(late.map(({ customerId }) => customerId)).toContain("c011");
-    const { found, job } = await preview(environment, MODEL);
-    expect(found).toEqual([]);
-    expect(job).toMatchObject({ customers_done: 12, customers_changed: 0, rules_added: 0, emissions_added: 0 });
-    const changed = { ...MODEL, segments: [...MODEL.segments, { id: "seen", when: happened("login") }] };
-    const { found: entered } = await preview(environment, changed);
-    const one = entered.find(({ customerId }) => customerId === "c011")!;
-    expect(one.segments.after).toEqual([...one.segments.before, "seen"].sort());
-    expect(one).toMatchObject({
-      rules: [],
-      emissions: [{ eventType: "segment.entered", metadata: { segment: "seen" } }],
-    });
-    expect(one.lifecycle.after).toBe(one.lifecycle.before);
-  });
-
   it("is empty before the first deploy", async () => {
     // Operations are evaluated anyway.
     const environment = await populated(db.sql, 12, null);
@@ -115,23 +66,23 @@ describe("its baseline", () => {
 });
 
 it("a sample has about the requested number of customers, always the same ones, with the same results as the full preview", async () => {
-  const environment = await populated(db.sql, 300);
+  const environment = await populated(db.sql, 120);
   const { found: all } = await preview(environment, CHANGED);
-  const { job, found } = await preview(environment, CHANGED, 100);
+  const { job, found } = await preview(environment, CHANGED, 40);
   expect(job.customers_done).toBe(job.customers_total);
-  expect(job.customers_total).toBeGreaterThan(70);
-  expect(job.customers_total).toBeLessThan(130);
+  expect(job.customers_total).toBeGreaterThan(25);
+  expect(job.customers_total).toBeLessThan(55);
   const ids = new Set(found.map(({ customerId }) => customerId));
-  expect(found.length).toBeGreaterThan(20);
+  expect(found.length).toBeGreaterThan(10);
   expect(all.filter(({ customerId }) => ids.has(customerId)).map((one) => ({ ...one, emissions: [] }))).toEqual(
     found.map((one) => ({ ...one, emissions: [] })),
   );
-  const again = await preview(environment, CHANGED, 100);
+  const again = await preview(environment, CHANGED, 40);
   expect(again.found.map(({ customerId }) => customerId)).toEqual([...ids]);
-  for (const sample of [300, 1_000]) {
+  for (const sample of [120, 1_000]) {
     const { job: all } = await preview(environment, CHANGED, sample);
-    expect(all, "as large as the population").toMatchObject({ customers_total: 300, customers_done: 300 });
+    expect(all, "as large as the population").toMatchObject({ customers_total: 120, customers_done: 120 });
   }
-  const fewer = await preview(environment, CHANGED, 30);
+  const fewer = await preview(environment, CHANGED, 12);
   for (const { customerId } of fewer.found) expect(ids, "a smaller sample is a part of it").toContain(customerId);
 });
