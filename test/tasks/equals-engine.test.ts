@@ -20,7 +20,7 @@ import { propertyRuns } from "../support/property-runs.js";
 
 const db = await useDatabase();
 
-const RUNS = propertyRuns(40);
+const RUNS = propertyRuns(25);
 /** The maximum number of rounds until all cases are covered. */
 const ROUNDS = 5;
 const SETTLE_SECONDS = 30;

@@ -14,7 +14,7 @@ const db = await useDatabase();
 const runner = new JobRunner(db);
 afterAll(() => runner.end());
 
-const RUNS = propertyRuns(25);
+const RUNS = propertyRuns(15);
 const AT = "2026-03-01T00:00:00.000Z";
 /** After everything that is sent and accepted. */
 const FINAL = "2099-01-01T00:00:00.000Z";
@@ -144,7 +144,7 @@ async function states(environment: TestEnvironment) {
 
 it(
   "stores, repeats or quarantines each operation, and after the release the result is as if all had been accepted at first",
-  { timeout: 60_000 + 4_000 * RUNS },
+  { timeout: 60_000 + 8_000 * RUNS },
   async () => {
     let quarantined = 0;
     await fc.assert(
