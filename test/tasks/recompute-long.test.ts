@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { corrections, stateDocument } from "../../src/engine/index.js";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
+import type { Difference } from "../../src/tasks/recompute/difference.js";
 import {
   aggregate,
   count,
@@ -100,82 +101,76 @@ async function run(environment: TestEnvironment, options: QueueOptions = {}): Pr
 
 const replayed = (environment: TestEnvironment, snapshot: Snapshot) => replayedTo(environment, snapshot, AT);
 
-it("a dry run predicts and a run stores what the engine derives from the whole history; the next run changes nothing", async () => {
-  const environment = await long();
-  for (const [snapshot, version] of [
-    [CHANGED, "v2"],
-    [MODEL, "v3"],
-  ] as const) {
-    await environment.deploy(snapshot);
-    const expected = await replayed(environment, snapshot);
-    const log = await executionsOf(environment, "c1");
-    const kept = await everything(environment);
-    const dry = await run(environment, { kind: "dry_run" });
-    expect(await everything(environment), "a dry run writes nothing").toEqual(kept);
-    const real = await run(environment);
+const linesOf = (rules: Difference["rules"]) =>
+  rules.map(({ ruleId, result, executedAt, triggeredBy }) => `${ruleId} ${result} ${executedAt} ${triggeredBy}`);
 
-    const [difference] = await differencesOf(db.sql, dry);
-    const anonymous = (value: unknown) =>
-      JSON.parse(JSON.stringify(value).replaceAll(/rec_[0-9a-f]+/g, "job")) as unknown;
-    expect(anonymous(await differencesOf(db.sql, real))).toEqual(anonymous([difference]));
-    const gained = added(log, executionLines(expected.effects));
-    expect(gained.length).toBeGreaterThan(100);
-    expect(await jobOf(db.sql, dry)).toMatchObject({ rules_added: gained.length });
-    expect(await jobOf(db.sql, real)).toMatchObject({ rules_added: gained.length });
-    expect(difference!.rules).toHaveLength(Math.min(gained.length, 1_000));
-    expect(
-      difference!.rules.map(
-        ({ ruleId, result, executedAt, triggeredBy }) => `${ruleId} ${result} ${executedAt} ${triggeredBy}`,
-      ),
-    ).toEqual(gained.slice(0, 1_000));
-    expect(difference!.rulesOmitted ?? 0).toBe(Math.max(0, gained.length - 1_000));
-
-    await expectReplayed(environment, "c1", expected);
-    expect(await environment.document()).toEqual(
-      JSON.parse(JSON.stringify(stateDocument(expected.state, { environment: "test", configVersion: version }))),
+it(
+  "a preview compares two replays, a dry run predicts and a run stores what the engine derives from the whole history",
+  { timeout: 120_000 },
+  async () => {
+    const environment = await long();
+    const untouched = await everything(environment);
+    const [active, changed] = [await replayed(environment, MODEL), await replayed(environment, CHANGED)];
+    const preview = await run(environment, { kind: "preview", snapshot: CHANGED });
+    const [previewed] = await differencesOf(db.sql, preview);
+    const documents = [active, changed].map(({ state }) =>
+      stateDocument(state, { environment: "test", configVersion: null }),
     );
-    const emitted = corrections(expected.before, expected.state, { at: Date.parse(AT), jobId: "job" });
-    expect(difference!.emissions.filter(({ eventType }) => eventType !== "journey.expired")).toEqual(
-      emitted.flatMap((effect) =>
-        effect.kind === "emission"
-          ? [{ eventType: effect.type, source: effect.source, metadata: effect.metadata, timestamp: AT }]
-          : [],
-      ),
-    );
+    expect(previewed).toMatchObject({
+      lifecycle: { before: documents[0]!.lifecycle, after: documents[1]!.lifecycle },
+      segments: { before: documents[0]!.segments, after: documents[1]!.segments },
+      journeys: { before: documents[0]!.journeys, after: documents[1]!.journeys },
+    });
+    const more = added(executionLines(active.effects), executionLines(changed.effects));
+    expect(more.length).toBeGreaterThan(10);
+    expect(await jobOf(db.sql, preview)).toMatchObject({ rules_added: more.length });
+    expect(linesOf(previewed!.rules)).toEqual(more.slice(0, 1_000));
+    const same = await run(environment, { kind: "preview", snapshot: MODEL });
+    expect(await differencesOf(db.sql, same), "the active model, though what is stored is another state").toEqual([]);
+    expect(await everything(environment)).toEqual(untouched);
 
+    for (const [snapshot, version] of [
+      [CHANGED, "v2"],
+      [MODEL, "v3"],
+    ] as const) {
+      await environment.deploy(snapshot);
+      const expected = await replayed(environment, snapshot);
+      const log = await executionsOf(environment, "c1");
+      const kept = await everything(environment);
+      const dry = await run(environment, { kind: "dry_run" });
+      expect(await everything(environment), "a dry run writes nothing").toEqual(kept);
+      const real = await run(environment);
+
+      const [difference] = await differencesOf(db.sql, dry);
+      const anonymous = (value: unknown) =>
+        JSON.parse(JSON.stringify(value).replaceAll(/rec_[0-9a-f]+/g, "job")) as unknown;
+      expect(anonymous(await differencesOf(db.sql, real))).toEqual(anonymous([difference]));
+      const gained = added(log, executionLines(expected.effects));
+      expect(gained.length).toBeGreaterThan(100);
+      expect(await jobOf(db.sql, dry)).toMatchObject({ rules_added: gained.length });
+      expect(await jobOf(db.sql, real)).toMatchObject({ rules_added: gained.length });
+      expect(linesOf(difference!.rules)).toEqual(gained.slice(0, 1_000));
+      expect(difference!.rulesOmitted ?? 0).toBe(Math.max(0, gained.length - 1_000));
+
+      await expectReplayed(environment, "c1", expected);
+      expect(await environment.document()).toEqual(
+        JSON.parse(JSON.stringify(stateDocument(expected.state, { environment: "test", configVersion: version }))),
+      );
+      const emitted = corrections(expected.before, expected.state, { at: Date.parse(AT), jobId: "job" });
+      expect(difference!.emissions.filter(({ eventType }) => eventType !== "journey.expired")).toEqual(
+        emitted.flatMap((effect) =>
+          effect.kind === "emission"
+            ? [{ eventType: effect.type, source: effect.source, metadata: effect.metadata, timestamp: AT }]
+            : [],
+        ),
+      );
+    }
     const after = await everything(environment);
     const again = await run(environment);
-    expect(await differencesOf(db.sql, again)).toEqual([]);
+    expect(await differencesOf(db.sql, again), "the next run changes nothing").toEqual([]);
     expect(await everything(environment)).toEqual(after);
-  }
-});
-
-it("a preview compares two replays", async () => {
-  const environment = await long();
-  const kept = await everything(environment);
-  const [active, changed] = [await replayed(environment, MODEL), await replayed(environment, CHANGED)];
-  const id = await run(environment, { kind: "preview", snapshot: CHANGED });
-  const [difference] = await differencesOf(db.sql, id);
-  const documents = [active, changed].map(({ state }) =>
-    stateDocument(state, { environment: "test", configVersion: null }),
-  );
-  expect(difference).toMatchObject({
-    lifecycle: { before: documents[0]!.lifecycle, after: documents[1]!.lifecycle },
-    segments: { before: documents[0]!.segments, after: documents[1]!.segments },
-    journeys: { before: documents[0]!.journeys, after: documents[1]!.journeys },
-  });
-  const gained = added(executionLines(active.effects), executionLines(changed.effects));
-  expect(gained.length).toBeGreaterThan(10);
-  expect(await jobOf(db.sql, id)).toMatchObject({ rules_added: gained.length });
-  expect(
-    difference!.rules.map(
-      ({ ruleId, result, executedAt, triggeredBy }) => `${ruleId} ${result} ${executedAt} ${triggeredBy}`,
-    ),
-  ).toEqual(gained.slice(0, 1_000));
-  expect(await everything(environment)).toEqual(kept);
-  const same = await run(environment, { kind: "preview", snapshot: MODEL });
-  expect(await differencesOf(db.sql, same), "the active model, though what is stored is another state").toEqual([]);
-});
+  },
+);
 
 it("a log longer than the history is also compared", async () => {
   const environment = await long(40);
