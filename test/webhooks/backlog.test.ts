@@ -9,7 +9,7 @@ import { newEndpoint, useWebhooks } from "./support/fixtures.js";
 const it = test.skipIf(isCluster);
 
 const FEW = 1_000;
-const BACKLOG = 100_000;
+const BACKLOG = 50_000;
 const EACH = 100;
 const FIRST = 5_000_000_000;
 

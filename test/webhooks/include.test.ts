@@ -49,6 +49,8 @@ test("a body has the requested members that exist, in a fixed order", async () =
     traits: { seats: 12, plan: "pro" },
   };
   expect(customerIn(body)).toBe(JSON.stringify(customer));
+  await sql`delete from svc.public_url`;
+  expect(customerIn(await bodyOf(environment, ["url"])), "the service's address is unknown").toBe("{}");
 });
 
 test("apart from the requested members, a body is byte-identical", async () => {
@@ -97,10 +99,4 @@ test("webhooks that request nothing cost no more than before", async () => {
     return tx`select from pg_stat_xact_user_functions where funcname in ('write_delivery_bodies', 'told_customer')`;
   });
   expect(asked).toHaveLength(0);
-});
-
-test("a body has no link if the service's address is unknown", async () => {
-  const environment = await populated({});
-  await sql`delete from svc.public_url`;
-  expect(customerIn(await bodyOf(environment, ["url"]))).toBe("{}");
 });
