@@ -1,25 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import {
-  date,
-  defineModel,
-  display,
-  emit,
-  event,
-  health,
-  journey,
-  lifecycle,
-  type ModelDefinition,
-  number,
-  rule,
-  scale,
-  segment,
-  signal,
-  step,
-  string,
-  tracking,
-  traits,
-} from "svc-success";
+import { date, defineModel, event, number, string, tracking, traits, type ModelDefinition } from "svc-success";
+import { display, emit, health, journey, lifecycle, rule, scale, segment, signal, step } from "svc-success";
 import { expect, test } from "vitest";
 
 import { lower } from "../../src/dsl-compiler/load/lower.js";
@@ -28,9 +10,11 @@ import { model as circle } from "./circle.js";
 
 const order = event("order", { total: number() });
 const customer = traits({ company: string(), renewsOn: date(), seats: number() });
-const happened = { kind: "count", of: { event: "order" }, operator: "gte", value: 1 };
+const of = { event: "order" };
+const happened = { kind: "count", of, operator: "gte", value: 1 };
 
 test("every part of a model has its place in the snapshot", () => {
+  const { company, renewsOn, seats } = customer;
   const definition: ModelDefinition = {
     strictSchema: true,
     events: { order },
@@ -44,12 +28,7 @@ test("every part of a model has its place in the snapshot", () => {
     }),
     rules: [rule("r", { on: order, then: emit("order.seen") })],
     signals: [signal("s", { severity: "info", when: order.happened() })],
-    display: display({
-      name: customer.company,
-      owner: customer.company,
-      renewal: customer.renewsOn,
-      show: [customer.seats, customer.renewsOn],
-    }),
+    display: display({ name: company, owner: company, renewal: renewsOn, show: [seats, renewsOn] }),
   };
   const { snapshot, problems } = lower({ default: defineModel(definition) });
   expect(problems).toEqual([]);
@@ -69,24 +48,13 @@ test("every part of a model has its place in the snapshot", () => {
     journeys: [{ id: "j", start: happened, steps: [{ id: "again", when: happened }] }],
     segments: [{ id: "group" }],
     health: {
-      components: [
-        {
-          id: "use",
-          weight: 1,
-          score: { kind: "scale", of: { kind: "count", of: { event: "order" } }, from: 0, to: 9 },
-        },
-      ],
+      components: [{ id: "use", weight: 1, score: { kind: "scale", of: { kind: "count", of }, from: 0, to: 9 } }],
       bands: [{ id: "all", from: 0 }],
     },
-    rules: [{ id: "r", on: { kind: "event", of: { event: "order" } }, then: { kind: "emit", type: "order.seen" } }],
+    rules: [{ id: "r", on: { kind: "event", of }, then: { kind: "emit", type: "order.seen" } }],
     signals: [{ id: "s", severity: "info", when: happened }],
     display: { name: "company", owner: "company", renewal: "renewsOn", show: ["seats", "renewsOn"] },
   });
-});
-
-test("a model without a display has no such member", () => {
-  const { snapshot } = lower({ default: defineModel({ traits: customer }) });
-  expect(snapshot).not.toHaveProperty("display");
 });
 
 test("a model defines how calls of the tracking API become operations, and how violations are handled", () => {
@@ -101,7 +69,7 @@ test("a model defines how calls of the tracking API become operations, and how v
   });
   expect(parseSnapshot(snapshot)).toEqual({ ok: true, snapshot });
   const usual = lower({ default: defineModel({ events: [order], onViolation: "refuse", tracking: tracking({}) }) });
-  expect(usual.snapshot).not.toHaveProperty("onViolation");
+  for (const part of ["onViolation", "display"]) expect(usual.snapshot).not.toHaveProperty(part);
   expect(usual.snapshot).toMatchObject({ tracking: { customer: ["userId"], events: {} } });
 });
 
@@ -117,12 +85,6 @@ test.each([
   expect(parseSnapshot(snapshot)).toMatchObject({ ok: false, problems: [{ path }] });
 });
 
-test("parts that all read each other make a valid model", () => {
-  const { snapshot, problems } = lower({ default: circle });
-  expect(problems).toEqual([]);
-  expect(parseSnapshot(snapshot)).toMatchObject({ ok: true });
-});
-
 test.each([
   ["journeys", [order], "NOT_A_JOURNEY", "journeys[0] is not a journey"],
   ["segments", { one: undefined }, "NOT_A_SEGMENT", "segments.one is not a segment"],
@@ -130,17 +92,19 @@ test.each([
   ["signals", [segment("s")], "NOT_A_SIGNAL", "signals[0] is not a signal"],
   ["lifecycle", segment("s"), "NOT_A_LIFECYCLE", "lifecycle is not what lifecycle(…) returns"],
   ["health", null, "NOT_HEALTH", "health is not what health(…) returns"],
-  [
-    "display",
-    [display({ name: customer.company }), display({ show: [customer.seats] })],
-    "NOT_A_DISPLAY",
-    "display is not what display(…) returns",
-  ],
+  ["display", [display({ name: customer.company })], "NOT_A_DISPLAY", "display is not what display(…) returns"],
   ["tracking", {}, "NOT_TRACKING", "tracking is not what tracking(…) returns"],
   ["events", [5], "NOT_AN_EVENT", "events[0] is not an event"],
 ])("%s: a value of another kind is refused", (part, value, code, message) => {
   const { problems } = lower({ default: defineModel({ [part]: value }) });
   expect(problems).toMatchObject([{ code, message }]);
+});
+
+test("a mark that an event is only recorded is not part of the snapshot", () => {
+  const [plain, marked] = [order, event("order", { total: number() }).recordOnly()].map(
+    (one) => lower({ default: defineModel({ events: [one] }) }).snapshot,
+  );
+  expect(marked).toEqual(plain);
 });
 
 test("a part exported under two names is one part of the model", () => {
@@ -149,9 +113,11 @@ test("a part exported under two names is one part of the model", () => {
   expect(snapshot).toMatchObject({ segments: [{ id: "group" }] });
 });
 
-test("each part made by a builder has a source location, down to steps, scores, transitions and conditions", async () => {
+test("parts that all read each other make a valid model, and each has a source location, down to steps, scores, transitions and conditions", async () => {
   const source = (await readFile(path.join(import.meta.dirname, "circle.ts"), "utf8")).split("\n");
-  const { stacks } = lower({ default: circle });
+  const { stacks, snapshot, problems } = lower({ default: circle });
+  expect(problems).toEqual([]);
+  expect(parseSnapshot(snapshot)).toMatchObject({ ok: true });
   const lines = new Map(
     stacks.map(([place, stack]) => [place, source[Number(/circle\.ts:(\d+)/.exec(stack)?.[1]) - 1]]),
   );

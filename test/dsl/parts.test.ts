@@ -1,31 +1,7 @@
-import {
-  type Action,
-  addTo,
-  clear,
-  daysSince,
-  daysSinceFirst,
-  emit,
-  event,
-  health,
-  inactiveFor,
-  journey,
-  lifecycle,
-  type Measure,
-  number,
-  type Occasion,
-  oneOf,
-  raise,
-  removeFrom,
-  rule,
-  scale,
-  type Score,
-  segment,
-  signal,
-  step,
-  steps,
-  traits,
-  traitsChanged,
-} from "svc-success";
+import { daysSince, daysSinceFirst, event, inactiveFor, number, oneOf, traits, traitsChanged } from "svc-success";
+import { health, journey, lifecycle, rule, scale, segment, signal, step, steps } from "svc-success";
+import { addTo, clear, emit, raise, removeFrom } from "svc-success";
+import type { Action, Measure, Occasion, Score } from "svc-success";
 import { expect, test } from "vitest";
 
 import { LOWER, NODE, type Part, SCORE } from "../../src/dsl/part.js";
@@ -46,14 +22,12 @@ const of = { event: "order" };
 const happened = { kind: "count", of, operator: "gte", value: 1 };
 const lowered = (part: Part<string, object>) => part[LOWER]();
 
+const EVERYTHING = { anyOrder: true, repeat: true, expiresAfter: "30d" };
+
 test.each<[string, object, object]>([
   ["only the required members", {}, {}],
   ["explicit defaults", { anyOrder: false, repeat: false }, {}],
-  [
-    "everything",
-    { anyOrder: true, repeat: true, expiresAfter: "30d" },
-    { anyOrder: true, repeat: true, expiresAfter: "30d" },
-  ],
+  ["everything", EVERYTHING, EVERYTHING],
 ])("a journey with %s becomes its node", (_, options, members) => {
   const model = journey("j", {
     start: () => order.happened(),
@@ -132,24 +106,16 @@ test.each<[node: object, then: Action]>([
 });
 
 const seen = { id: "r", on: { kind: "event", of }, then: { kind: "emit", type: "x" } };
+const CALL = { severity: "critical", message: "Call", for: "3d" } as const;
 const onOrder = { on: order, then: emit("x") };
 
 test.each<[node: object, part: Part<string, object>]>([
   [{ id: "chosen" }, chosen],
   [{ id: "s", when: happened }, segment("s", { when: order.happened() })],
   [{ id: "s", when: happened }, segment("s", { when: () => order.happened() })],
-  [
-    { id: "s", severity: "critical", message: "Call", for: "3d" },
-    signal("s", { severity: "critical", message: "Call", for: "3d" }),
-  ],
-  [
-    { id: "s", severity: "warning", when: happened },
-    signal("s", { severity: "warning", when: () => order.happened() }),
-  ],
-  [
-    { ...seen, when: { kind: "inactiveFor", duration: "1d" }, cooldown: "3d" },
-    rule("r", { ...onOrder, when: inactiveFor("1d"), cooldown: "3d" }),
-  ],
+  [{ id: "s", ...CALL }, signal("s", CALL)],
+  [{ id: "s", severity: "info", when: happened }, signal("s", { severity: "info", when: () => order.happened() })],
+  [{ ...seen, when: happened, cooldown: "3d" }, rule("r", { ...onOrder, when: order.happened(), cooldown: "3d" })],
   [{ ...seen, when: happened, once: true }, rule("r", { ...onOrder, when: () => order.happened(), once: true })],
   [seen, rule("r", { ...onOrder, once: false })],
 ])("a segment, a signal or a rule becomes %j", (node, part) => {
@@ -170,13 +136,11 @@ test.each<[node: object, measure: Measure]>([
   expect(scale(measure, { from: 0, to: 20 })[SCORE]).toEqual({ kind: "scale", of: node, from: 0, to: 20 });
 });
 
-const STEPS: [number, number][] = [
-  [2, 100],
-  [7.5, 70],
-];
-
 test.each<[node: object, score: Score]>([
-  [{ kind: "steps", of: { kind: "count", of }, steps: STEPS, otherwise: 5 }, steps(order.count(), STEPS, 5)],
+  [
+    { kind: "steps", of: { kind: "count", of }, steps: [[7.5, 70]], otherwise: 5 },
+    steps(order.count(), [[7.5, 70]], 5),
+  ],
   [{ kind: "map", trait: "plan", values: { free: 30, pro: 70 } }, customer.plan.map({ free: 30, pro: 70 })],
 ])("a score becomes %j", (node, score) => {
   expect(score[SCORE]).toEqual(node);
