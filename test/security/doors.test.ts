@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TRACKING_PATHS } from "../../src/http/request/tracking-calls.js";
 import { startSpec, type SpecFixture } from "../spec/support/fixture.js";
-import { REQUESTS, ROLES, startWorld, type World } from "../http/admin/support/world.js";
+import { REQUESTS, startWorld, type World } from "../http/admin/support/world.js";
 import { createUser, PASSWORD, signedIn } from "../http/pages/people.js";
 import { formOf } from "../support/browser.js";
-import { envelope, type Actor } from "../support/service.js";
+import { envelope } from "../support/service.js";
 import { printTable } from "../support/table.js";
 
 // Every endpoint ("door") of the service is tried as every caller who is not permitted, and the answers are printed: `npm run doors`. The
-// endpoints' own tests cover permitted callers; here roles are tried for the sake of the roles below them.
+// endpoints' own tests cover permitted callers, and test/http/admin/authorization.test.ts the roles.
 
 describe("the administrative API", () => {
   const MESSAGE = "The access token is missing, unknown, expired or revoked.";
@@ -25,15 +25,9 @@ describe("the administrative API", () => {
   beforeAll(async () => {
     world = await startWorld();
     const { owner, foreigner, token } = world;
-    const headersOf = ({
-      token,
-      organizationId = owner.organizationId,
-    }: {
-      token: string;
-      organizationId?: string;
-    }) => ({
-      Authorization: `Bearer ${token}`,
-      "X-Svc-Organization": organizationId,
+    const headersOf = (given: { token: string; organizationId?: string }) => ({
+      Authorization: `Bearer ${given.token}`,
+      "X-Svc-Organization": given.organizationId ?? owner.organizationId,
     });
     const { body } = await world.make("POST", "/projects/app/keys?env=live", { name: "doors" });
     const { token: session } = await token({ of: foreigner, session: true });
@@ -54,27 +48,23 @@ describe("the administrative API", () => {
   afterAll(async () => {
     await world.stop();
     const heading = "Administrative API: what is answered, in live where there is a choice";
-    printTable(heading, [["door", ...strangers.map(([name]) => name), ...ROLES], ...seen]);
+    printTable(heading, [["door", ...strangers.map(([name]) => name)], ...seen]);
   });
 
   it.each(Object.keys(REQUESTS))("%s", async (route) => {
     const [method = ""] = route.split(" ");
-    const knock = async (caller: { by: Actor } | { headers: Record<string, string> }, text?: string) => {
-      const { path, body } = await REQUESTS[route]!(world, "live");
-      return world.service.request(method, path, { ...caller, ...(body !== undefined && { body: text ?? body }) });
-    };
+    const { path, body: sent } = await REQUESTS[route]!(world, "live");
     const statuses: number[] = [];
     for (const [name, headers, status, body] of strangers) {
       // The body of an unauthenticated request is not read.
-      const reply = await knock({ headers }, status === 401 ? "{" : undefined);
+      const unread = status === 401 ? "{" : sent;
+      const reply = await world.service.request(method, path, { headers, ...(sent !== undefined && { body: unread }) });
       const known = status !== 401 && route === OWN_ONLY;
       expect(reply, name).toMatchObject(known ? { status: 200 } : { status });
       if (!known) expect(reply.body, name).toEqual(body);
       expect(reply.headers.get("WWW-Authenticate"), name).toBe(status === 401 ? "Bearer" : null);
       statuses.push(reply.status);
     }
-    // test/http/admin/authorization.test.ts checks the answers for each role.
-    for (const role of ROLES) statuses.push((await knock({ by: world.members[role] })).status);
     seen.push([route, ...statuses.map(String)]);
   });
 });
@@ -106,27 +96,24 @@ describe("every other door", () => {
     const { key, secret: revoked } = made as { key: { id: string }; secret: string };
     await fixture.admin("POST", `/projects/app/keys/${key.id}/revoke?env=test`, { body: {} });
     expect(revoked).toMatch(/^svc_test_/);
-    const callers: [string, Record<string, string>][] = [
-      ["nobody", {}],
-      ["an unknown key", bearer(`svc_test_${"0".repeat(48)}`)],
-      ["a revoked key", bearer(revoked)],
-      ["an owner's token", { ...bearer(owner.token), "X-Svc-Organization": owner.organizationId }],
-      ["a key by another scheme", { Authorization: `Basic ${btoa(`${fixture.keys.test}:`)}` }],
-    ];
     const basic = (user: string) => ({ Authorization: `Basic ${btoa(`${user}:`)}` });
-    const senders: readonly [as: string, headers: Record<string, string>][] = [
+    const organization = { "X-Svc-Organization": owner.organizationId };
+    const strangers = (
+      scheme: typeof bearer,
+      other: typeof bearer,
+    ): [as: string, headers: Record<string, string>][] => [
       ["nobody", {}],
-      ["an unknown key", basic(`svc_test_${"0".repeat(48)}`)],
-      ["a revoked key", basic(revoked)],
-      ["an owner's token", basic(owner.token)],
-      ["a key by another scheme", bearer(fixture.keys.test)],
+      ["an unknown key", scheme(`svc_test_${"0".repeat(48)}`)],
+      ["a revoked key", scheme(revoked)],
+      ["an owner's token", { ...scheme(owner.token), ...organization }],
+      ["a key by another scheme", other(fixture.keys.test)],
     ];
     return [
-      ...callers.flatMap(([as, headers]): Try[] => [
+      ...strangers(bearer, basic).flatMap(([as, headers]): Try[] => [
         ["POST /v1/events", as, 401, headers, EVENT],
         ["POST /v1/events/batch", as, 401, headers, { events: [EVENT] }],
       ]),
-      ...senders.flatMap(([as, headers]) =>
+      ...strangers(basic, bearer).flatMap(([as, headers]) =>
         TRACKING_PATHS.map(([path]): Try => [`POST ${path}`, as, 401, headers, { batch: [] }]),
       ),
     ];
@@ -171,33 +158,26 @@ describe("every other door", () => {
       ["POST /forgotten-password", { email: ADA }],
       ["POST /device", { user_code: "BCDF-GHJK", decision: "approve" }],
     ];
-    const ofForms = forms.flatMap(([door, fields]): Try[] => {
+    const gone = { Cookie: `svc_session=svc_session_${"0".repeat(48)}` };
+    const forgeries = (door: string, fields: Record<string, string>, unseen: Record<string, string>): Try[] => {
       const whole = form({ ...fields, ...hidden });
       const forged = form({ ...fields, form_token: "guessed" });
       return [
         [door, "a form of another site", 403, { Cookie: cookie, Origin: "https://evil.example" }, whole],
         [door, "a form with another token", 403, { Cookie: cookie, Origin }, forged],
-        [door, "who never saw the page", 403, { Origin }, whole],
+        [door, "who never saw the page", 403, { ...unseen, Origin }, whole],
       ];
-    });
+    };
     const neverMade = "a link that was never made";
     return [
-      ...ofForms,
+      ...forms.flatMap(([door, fields]) => forgeries(door, fields, {})),
       ["GET /invitation", neverMade, 404, { Cookie: `svc_invitation=${NO_LINK}` }],
       ["GET /password", neverMade, 404, { Cookie: `svc_password_link=${NO_LINK}` }],
       ["GET /sign-in", neverMade, 410, { Cookie: `svc_sign_in_link=${NO_LINK}` }],
       ...service.routes.flatMap(({ method, path }): Try[] => {
         const door = `${method} ${path}`;
         if (!path.startsWith("/console") || path === "/console/style.css") return [];
-        const gone = { Cookie: `svc_session=svc_session_${"0".repeat(48)}` };
-        if (method === "POST") {
-          const forged = form({ form_token: "guessed" });
-          return [
-            [door, "a form of another site", 403, { Cookie: cookie, Origin: "https://evil.example" }, forged],
-            [door, "a form with another token", 403, { Cookie: cookie, Origin }, forged],
-            [door, "who never saw the page", 403, { ...gone, Origin }, forged],
-          ];
-        }
+        if (method === "POST") return forgeries(door, {}, gone);
         return [
           [door, "nobody", 303],
           [door, "a session that is none", 303, gone],
