@@ -127,7 +127,10 @@ describe("a temporary failure", () => {
   it.each(FATES)("(%s) repeats the request byte for byte, and nothing overtakes it", async (_, fate) => {
     // On a busy machine more tries than intended can time out, so only the minimum is certain.
     const options = { flushIntervalMs: 0, timeoutMs: 200 };
-    const { client, memory, front, errors, retries } = await start((request) => (request < 2 ? fate : "pass"), options);
+    const { client, memory, front, errors, retries } = await start(
+      (request) => (request === 0 ? fate : "pass"),
+      options,
+    );
     client.track({ customerId: "c", event: "first" });
     client.identify({ customerId: "c", traits: { n: 1 } });
     await vi.waitFor(() => expect(front.requests).not.toEqual([]));
@@ -138,7 +141,7 @@ describe("a temporary failure", () => {
     expect(others).toEqual([]);
     expect(second).toContain("second");
     expect(bodies.lastIndexOf(first!)).toBeLessThan(bodies.indexOf(second!));
-    expect(bodies.indexOf(second!)).toBeGreaterThanOrEqual(3);
+    expect(bodies.indexOf(second!)).toBeGreaterThanOrEqual(2);
     const events = memory.accepted.filter(({ type }) => type === "track");
     expect(events).toMatchObject([{ event: "first" }, { event: "second" }]);
     expect(errors).toEqual([]);
@@ -148,14 +151,14 @@ describe("a temporary failure", () => {
   it("is not retried before Retry-After", async () => {
     const waits: number[] = [];
     const { client } = await start(
-      (request) => (request === 0 ? refusal(503, "SERVICE_UNAVAILABLE", {}, { "retry-after": "1" }) : "pass"),
+      (request) => (request === 0 ? refusal(503, "SERVICE_UNAVAILABLE", {}, { "retry-after": "0.2" }) : "pass"),
       { onRetry: (_, { waitMs }) => waits.push(waitMs) },
     );
     client.track(track(1));
     await client.flush();
     expect(waits).toHaveLength(1);
-    expect(waits[0]).toBeGreaterThanOrEqual(1_000);
-    expect(waits[0]).toBeLessThan(1_001);
+    expect(waits[0]).toBeGreaterThanOrEqual(200);
+    expect(waits[0]).toBeLessThan(201);
   });
 
   it("delays a flush no longer than its timeout, and is retried after that", async () => {
@@ -338,21 +341,15 @@ describe("batch", () => {
     expect(errors).toEqual([]);
   });
 
-  it("reports an operation that conflicts with an earlier one, and keeps the earlier one", async () => {
-    const { client, memory } = await start();
-    await client.batch([{ ...track("k"), properties: { a: 1 } }]);
-    await client.batch([{ ...track("k"), properties: { a: 1 } }]);
-    const attempt = client.batch([track("l"), { ...track("k"), properties: { a: 2 } }]);
-    await expect(attempt).rejects.toMatchObject({ refused: [{ index: 1, error: { code: "IDEMPOTENCY_CONFLICT" } }] });
-    expect(keys(memory.accepted)).toEqual(["k", "l"]);
-  });
-
-  it("removes all conflicting operations in one step", async () => {
-    const { client, front } = await start();
+  it("reports operations that conflict with earlier ones, removes them in one step, and keeps the earlier ones", async () => {
+    const { client, memory, front } = await start();
     await client.batch(numbers(40).map((key) => track(key)));
-    const attempt = client.batch(numbers(40).map((key) => track(key, Number(key) % 2 === 0 ? "other" : "e")));
-    await expect(attempt).rejects.toMatchObject({ accepted: 20, refused: { length: 20 } });
-    expect(batches(front)).toEqual([40, 40, 20]);
+    await client.batch(numbers(40).map((key) => track(key)));
+    const attempt = client.batch(numbers(41).map((key) => track(key, Number(key) % 2 === 1 ? "other" : "e")));
+    const refused = numbers(20).map((n) => ({ index: 2 * Number(n) + 1, error: { code: "IDEMPOTENCY_CONFLICT" } }));
+    await expect(attempt).rejects.toMatchObject({ accepted: 21, refused });
+    expect(batches(front)).toEqual([40, 40, 41, 21]);
+    expect(keys(memory.accepted)).toEqual(numbers(41));
   });
 });
 
@@ -435,13 +432,11 @@ describe("by default", () => {
       ["SvcClient", "UNEXPECTED_ANSWER", expect.stringMatching(/^tried 5 times, and continues: /)],
       ["SvcClient", "UNKNOWN_EVENT", expect.stringMatching(/^event: .*reported once/)],
     ]);
+    const fail = (message: string) => {
+      throw new Error(message);
+    };
     const clumsy: [string, () => unknown][] = [
-      [
-        "mine",
-        () => {
-          throw new Error("mine");
-        },
-      ],
+      ["mine", () => fail("mine")],
       ["mine, later", () => Promise.reject(new Error("mine, later"))],
     ];
     for (const [message, onError] of clumsy) {
