@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createClient, type ClientError } from "../../src/client/index.js";
+import { propertyRuns } from "../support/property-runs.js";
 import { refusal, startFront, type Fate } from "./support/front.js";
 import { Memory } from "./support/memory.js";
 
@@ -108,7 +109,7 @@ it("loses and duplicates nothing, and keeps the order", async () => {
     expect(client.stats).toMatchObject({ accepted: good.length, waiting: 0, waitingBytes: 0, dropped: 0 });
   };
   await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.array(fate, { maxLength: 12 }), sees), {
-    numRuns: 40,
+    numRuns: propertyRuns(25),
   });
   expect(met.size).toBeGreaterThanOrEqual(10);
 });

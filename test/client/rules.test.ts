@@ -119,11 +119,7 @@ describe("an operation is accepted and copied", () => {
     ["a circular reference", track({ properties: circle }), /^properties\.list\[1\] is part of itself$/],
     ["too deep nesting", track({ properties: deep(101) }), /^properties is nested more than 100 levels deep$/],
     ["a too large object", track({ properties: wide }), /^properties is larger than 64 KiB as JSON$/],
-    [
-      "too many letters",
-      track({ properties: { a: "x".repeat(65_529) } }),
-      /^properties is larger than 64 KiB as JSON$/,
-    ],
+    ["a letter too many", track({ properties: { a: "x".repeat(65_529) } }), /^properties is larger than 64 KiB as/],
     ["too many bytes", track({ properties: { a: "é".repeat(40_000) } }), /^properties is larger than 64 KiB as JSON$/],
     ["half a pair", track({ properties: { a: "\ud800" } }), /^properties\.a has the character U\+0000 or half/],
     ["U+0000 in a name", track({ properties: { "\0": 1 } }), /^properties\["\\u0000"\] has the character U\+0000/],

@@ -22,6 +22,7 @@ import {
   trait,
 } from "../engine/support/builders.js";
 import { Run } from "../engine/support/runner.js";
+import { propertyRuns } from "../support/property-runs.js";
 
 type States = Record<string, [to: string, when: Condition][]>;
 
@@ -113,7 +114,7 @@ test("lifecycles that only wait are reported exactly when the engine stops them"
       outcomes.add(isEnded);
       expect(circlesIn(states).length > 0).toBe(isEnded);
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(60) },
   );
   expect(outcomes.size).toBe(2);
 });
