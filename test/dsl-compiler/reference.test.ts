@@ -59,6 +59,7 @@ function table(...heads: string[]): { text: string; rows: string[][] } {
   };
 }
 
+const SETTINGS = { environment: "test" as const, configVersion: null, settleMs: 30_000 };
 const rowOf = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`;
 const codeOf = (cell: string) => /^`(.*)`$/.exec(cell)![1]!;
 const codesOf = (cell: string) => [...cell.matchAll(/`(.*?)`/g)].map(([, code]) => code!);
@@ -70,19 +71,8 @@ function moduleOf(code: string): string {
     builder,
   }));
   const of = (builder: string) => declared.filter((one) => one.builder === builder).map(({ name }) => name);
-  const builders = [
-    "event",
-    "traits",
-    "lifecycle",
-    "journey",
-    "segment",
-    "health",
-    "rule",
-    "signal",
-    "display",
-    "tracking",
-  ];
-  const conditions = declared.filter(({ name, builder }) => !builders.includes(builder ?? "") && name !== "large");
+  const builders = /^(event|traits|lifecycle|journey|segment|health|rule|signal|display|tracking)$/;
+  const conditions = declared.filter(({ name, builder }) => !builders.test(builder ?? "") && name !== "large");
   const segments = conditions.map(({ name }, n) => `segment("example_${n}", { when: ${name} })`);
   return `import { ${exported.values.join(", ")} } from "svc-success";
 ${prelude}${code}
@@ -214,12 +204,7 @@ describe("the tables", () => {
     const code = rows.map(([cell], n) => `const row${n} = segment("row_${n}", { when: ${codeOf(cell!)} });\n`);
     const model = await compiled(code.join(""));
     const clock = TestClock.at("2026-03-01T09:00:00Z");
-    const engine = new LocalEngine(model, {
-      clock,
-      environment: "test" as const,
-      configVersion: null,
-      settleMs: 30_000,
-    });
+    const engine = new LocalEngine(model, { clock, ...SETTINGS });
     const login = { customerId: "globex", event: "login", properties: { user: "ada" } };
     engine.accept([login, { type: "identify", customerId: "globex", traits: { renewsOn: "2026-04-01" } }], "batch");
     clock.moveTo(Date.parse("2027-03-01T09:00:00Z"));
@@ -288,8 +273,7 @@ describe("the tables", () => {
 
 function outcome({ snapshot, hash }: LocalModel, strictSchema: boolean, operation: RequestOperation): string {
   const clock = TestClock.at("2026-03-01T09:00:00Z");
-  const options = { clock, environment: "test" as const, configVersion: null, settleMs: 30_000 };
-  const engine = new LocalEngine({ snapshot: { ...snapshot, strictSchema }, hash }, options);
+  const engine = new LocalEngine({ snapshot: { ...snapshot, strictSchema }, hash }, { clock, ...SETTINGS });
   try {
     const { diagnostics } = engine.accept([operation], "batch");
     return ["accepted", ...diagnostics.map(({ code }) => `counted as \`${code}\``)].join(", ");
