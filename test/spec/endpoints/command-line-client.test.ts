@@ -89,7 +89,6 @@ describe("Shared options: `--env <test|live>` (default is `defaultEnvironment` i
   const send = ["events", "send", "paid", "--customer", "environments"];
 
   it.each([
-    ["--env test", ["--env", "test"], {}, "test"],
     ["--env live", ["--env", "live"], {}, "live"],
     ["the default of the file", [], { defaultEnvironment: "live" }, "live"],
     ["--env before the default of the file", ["--env", "test"], { defaultEnvironment: "live" }, "test"],
@@ -116,27 +115,23 @@ describe("Shared options: `--json` (machine-readable output; command errors also
     });
   });
 
-  it.each([
-    [
-      "the service",
-      ["customers", "inspect", "nobody"],
-      1,
-      {
-        code: "CUSTOMER_NOT_FOUND",
-        message: 'There is no customer "nobody" in this environment.',
-        reason: "A customer exists once its first operation has been evaluated.",
-        fix: "check the id and --env; `svc customers list` lists the customers",
-        docs: "https://docs.example.com/api#CUSTOMER_NOT_FOUND",
+  it("an error of the service is one too, and so is one of the command line", async () => {
+    expect(await runJson(["customers", "inspect", "nobody"])).toEqual({
+      code: 1,
+      document: {
+        error: {
+          code: "CUSTOMER_NOT_FOUND",
+          message: 'There is no customer "nobody" in this environment.',
+          reason: "A customer exists once its first operation has been evaluated.",
+          fix: "check the id and --env; `svc customers list` lists the customers",
+          docs: "https://docs.example.com/api#CUSTOMER_NOT_FOUND",
+          requestId: "cli_<random>",
+        },
       },
-    ],
-    [
-      "the command line",
-      ["customers", "inspect"],
-      2,
-      { code: "USAGE", message: "missing <customerId>", fix: "see `svc customers inspect --help`" },
-    ],
-  ])("an error of %s is one too", async (_of, argv, code, error) => {
-    expect(await runJson(argv)).toEqual({ code, document: { error: { ...error, requestId: "cli_<random>" } } });
+    });
+    const error = { code: "USAGE", message: "missing <customerId>", fix: "see `svc customers inspect --help`" };
+    const document = { error: { ...error, requestId: "cli_<random>" } };
+    expect(await runJson(["customers", "inspect"])).toEqual({ code: 2, document });
   });
 });
 
@@ -152,59 +147,50 @@ it("Shared options: `--debug` (stack traces; goes before the command)", async ()
 
 describe("Confirmation: commands that change shared state ask for confirmation; `--yes` bypasses standard confirmation, but live deployment still requires typing `live`.", () => {
   it("without a terminal to ask on, nothing is deployed", async () => {
-    const { code, stderr } = await run(["deploy"], { cwd: await folder() });
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr:
-        "error [CONFIRMATION_REQUIRED]: Deploying to test needs a confirmation, and there is no terminal to ask on. Add --yes.\n",
-    });
+    expect(await refusal(["deploy"], { cwd: await folder() })).toEqual({ code: 1, error: "CONFIRMATION_REQUIRED" });
     expect(await activeVersions()).toEqual([]);
   });
 
-  it.each([
-    ["n\n", 1],
-    ["y\n", 0],
-  ])("on a terminal, %j: exit code %i", async (input, code) => {
-    const result = await run(["deploy"], { cwd: await folder(), terminal: true, input });
-    expect(result.code).toBe(code);
-    expect(await activeVersions()).toHaveLength(code === 0 ? 1 : 0);
-  });
-
-  it.each([
-    ["--yes alone", 1, ["--yes"], ""],
-    ["--yes and another word", 1, ["--yes"], "yes\n"],
-    ["the word live", 0, [], "live\n"],
-  ])("live, with %s: exit code %i", async (_name, code, options, input) => {
-    const result = await run(["deploy", "--env", "live", ...options], { cwd: await folder(), input });
-    expect(result.code).toBe(code);
-    expect((await activeVersions()).filter(({ active }) => active.includes("live"))).toHaveLength(code === 0 ? 1 : 0);
+  it.each<[what: string, environment: string, deployed: number, options: string[], answer: Partial<RunOptions>]>([
+    ["n on a terminal", "test", 0, [], { terminal: true, input: "n\n" }],
+    ["y on a terminal", "test", 1, [], { terminal: true, input: "y\n" }],
+    ["--yes alone", "live", 0, ["--yes"], { input: "" }],
+    ["--yes and another word", "live", 0, ["--yes"], { input: "yes\n" }],
+    ["the word live", "live", 1, [], { input: "live\n" }],
+  ])("with %s, %s gets %i versions", async (_what, environment, deployed, options, answer) => {
+    const { code } = await run(["deploy", "--env", environment, ...options], { cwd: await folder(), ...answer });
+    expect(code).toBe(1 - deployed);
+    expect((await activeVersions()).filter(({ active }) => active.includes(environment))).toHaveLength(deployed);
   });
 });
 
-describe("| `svc whoami` (alias `svc auth status`) | shows user, organization, API |", () => {
-  it.each(["whoami", "auth status"])("svc %s", async (words) => {
-    expect(await run(words.split(" "))).toEqual({
-      code: 0,
-      stdout: [
-        "User          owner@acme.example",
-        `Organization  acme (${fixture.owner.organizationId}), as owner`,
-        `API           ${fixture.service.url}`,
-        "Signed in     by SVC_ACCESS_TOKEN",
-        "",
-      ].join("\n"),
-      stderr: "",
-    });
+it("| `svc whoami` (alias `svc auth status`) | shows user, organization, API |", async () => {
+  const shown = await run(["whoami"]);
+  expect(shown).toEqual({
+    code: 0,
+    stdout: [
+      "User          owner@acme.example",
+      `Organization  acme (${fixture.owner.organizationId}), as owner`,
+      `API           ${fixture.service.url}`,
+      "Signed in     by SVC_ACCESS_TOKEN",
+      "",
+    ].join("\n"),
+    stderr: "",
   });
+  expect(await run(["auth", "status"])).toEqual(shown);
 });
 
 describe("| `svc validate [--strict] [--json]` | compiles TypeScript sources, checks schemas and cross-file references; `--strict` treats warnings as errors; does not deploy |", () => {
-  it("a valid model", async () => {
-    expect(await documentOf(["validate"], { cwd: await folder() })).toEqual({
+  it("a valid model is not deployed", async () => {
+    const before = await activeVersions();
+    const cwd = await folder(MODEL.replace('"payers"', '"buyers"'));
+    expect(await documentOf(["validate"], { cwd })).toEqual({
       valid: true,
       hash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
       stateBytes: expect.any(Number) as unknown,
       warnings: [],
     });
+    expect(await activeVersions()).toEqual(before);
   });
 
   const ACROSS = {
@@ -227,45 +213,31 @@ describe("| `svc validate [--strict] [--json]` | compiles TypeScript sources, ch
     const cwd = await folder(SUSPICIOUS);
     const warnings = [{ severity: "warning" }];
     expect(await documentOf(["validate"], { cwd })).toMatchObject({ valid: true, warnings });
-    expect(await runJson(["validate", "--strict"], { cwd })).toMatchObject({
-      code: 1,
-      document: { error: { code: "CONFIG_WARNINGS", warnings } },
-    });
-  });
-
-  it("does not deploy", async () => {
-    const before = await activeVersions();
-    const cwd = await folder(MODEL.replace('"payers"', '"buyers"'));
-    expect((await run(["validate"], { cwd })).code).toBe(0);
-    expect(await activeVersions()).toEqual(before);
+    const error = { code: "CONFIG_WARNINGS", warnings };
+    expect(await runJson(["validate", "--strict"], { cwd })).toMatchObject({ code: 1, document: { error } });
   });
 });
 
 describe("| `svc events send <event> --customer <customerId>` | options `--props <json object>`, `--idempotency-key <key>`, `--env`, `--json`; uses an ingestion key from variables |", () => {
   const argv = ["events", "send", "paid", "--customer", "cus_1"];
 
-  it("--props, the event's properties", async () => {
-    const document = await documentOf([...argv, "--props", '{"amount": 12.5}']);
+  it("--props, the event's properties, and --idempotency-key, which makes a repetition have no effect", async () => {
+    const keyed = [...argv, "--props", '{"amount": 12.5}', "--idempotency-key", "k"];
+    const document = await documentOf(keyed);
     expect(document).toEqual({ eventId: EVENT_ID, accepted: true, queued: true, duplicate: false });
     const stored = { environment: "test", customerId: "cus_1", event: "paid", properties: { amount: 12.5 } };
     expect(await storedBy(document)).toMatchObject(stored);
-  });
-
-  it.each(["[]", "5", "{"])("--props %s, which is no object, is not sent", async (props) => {
-    expect(await refusal([...argv, "--props", props])).toEqual({ code: 2, error: "USAGE" });
-  });
-
-  it("--idempotency-key makes a repetition have no effect", async () => {
-    const keyed = [...argv, "--props", '{"amount":1}', "--idempotency-key", "k"];
-    const first = await documentOf(keyed);
-    expect(await documentOf(keyed)).toEqual({ ...first, duplicate: true });
+    expect(await documentOf(keyed)).toEqual({ ...document, duplicate: true });
   });
 
   it.each([
-    ["<event>", ["events", "send", "--customer", "c"]],
-    ["--customer", ["events", "send", "paid"]],
-  ])("%s is required", async (name, given) => {
-    expect((await runJson(given)).document.error.message).toBe(`missing ${name}`);
+    ["--props [] is no object", [...argv, "--props", "[]"], /--props/],
+    ["--props { is no JSON", [...argv, "--props", "{"], /--props/],
+    ["<event> is required", ["events", "send", "--customer", "c"], /^missing <event>$/],
+    ["--customer is required", ["events", "send", "paid"], /^missing --customer$/],
+  ])("%s", async (_what, given, message) => {
+    const error = { code: "USAGE", message: expect.stringMatching(message) as unknown };
+    expect(await runJson(given)).toMatchObject({ code: 2, document: { error } });
   });
 });
 
@@ -302,7 +274,6 @@ describe("customers and segments", () => {
   describe("| `svc customers list` | filters `--lifecycle <state>`, `--segment <segmentId>`, `--inactive <duration>`; `--limit` default 50; `--cursor` |", () => {
     it.each([
       ["--lifecycle new", ["d-new"]],
-      ["--lifecycle customer", PAYERS],
       ["--segment payers", PAYERS],
       ["--inactive 7d --segment payers", ["a-old"]],
     ])("%s", async (filters, customers) => {
@@ -323,49 +294,17 @@ describe("customers and segments", () => {
       expect(stdout).toContain(text);
   });
 
-  describe("| `svc segments inspect <segmentId>` | members and aggregate statistics; `--limit` default 50; `--cursor` |", () => {
-    it("members, and how many there are", async () => {
-      const { document, ids, ours } = await list("segments", "inspect", "payers");
-      expect(ours).toEqual(PAYERS);
-      expect(document).toMatchObject({ segment: "payers", members: ids.length });
-    });
-
-    it("--limit and --cursor", () => leadsThrough(["segments", "inspect", "payers"]));
+  it("| `svc segments inspect <segmentId>` | members and aggregate statistics; `--limit` default 50; `--cursor` |", async () => {
+    const { document, ids, ours } = await list("segments", "inspect", "payers");
+    expect(ours).toEqual(PAYERS);
+    expect(document).toMatchObject({ segment: "payers", members: ids.length });
+    await leadsThrough(["segments", "inspect", "payers"]);
   });
 });
 
 describe("| `svc deploy` | validates and deploys local configuration as a new immutable version; `--env`, `-y/--yes`, `--force` (deploy despite warnings; errors still block), `--json`; attaches available CI provenance (repository, commit, ref, workflow, run) |", () => {
-  const variant = (id: string) => folder(MODEL.replace('"payers"', `"${id}"`));
-
-  it("a new immutable version", async () => {
+  it("a new immutable version, with the CI provenance that is available", async () => {
     const before = await activeVersions();
-    expect(await documentOf(["deploy", "-y"], { cwd: await variant("buyers") })).toEqual({
-      version: `v${before.length + 1}`,
-      hash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
-      environment: "test",
-      activated: true,
-      hasCustomers: false,
-      created: true,
-      warnings: [],
-    });
-    const after = await activeVersions();
-    expect(after.slice(1).map(({ version }) => version)).toEqual(before.map(({ version }) => version));
-  });
-
-  it("validates: errors block, also with --force", async () => {
-    const before = await activeVersions();
-    const options = { cwd: await folder(BROKEN) };
-    expect(await refusal(["deploy", "--yes", "--force"], options)).toEqual({ code: 1, error: "CONFIG_INVALID" });
-    expect(await activeVersions()).toEqual(before);
-  });
-
-  it("warnings block, but with --force", async () => {
-    const cwd = await folder(SUSPICIOUS);
-    expect(await refusal(["deploy", "--yes"], { cwd })).toEqual({ code: 1, error: "CONFIG_WARNINGS" });
-    expect((await run(["deploy", "--yes", "--force"], { cwd })).code).toBe(0);
-  });
-
-  it("attaches available CI provenance", async () => {
     const env = {
       GITHUB_ACTIONS: "true",
       GITHUB_REPOSITORY: "acme/app",
@@ -374,10 +313,31 @@ describe("| `svc deploy` | validates and deploys local configuration as a new im
       GITHUB_WORKFLOW: "Deploy",
       GITHUB_RUN_ID: "42",
     };
-    expect((await run(["deploy", "--yes"], { cwd: await variant("built_by_ci"), env })).code).toBe(0);
-    expect((await activeVersions())[0]).toMatchObject({
+    const cwd = await folder(MODEL.replace('"payers"', '"buyers"'));
+    expect(await documentOf(["deploy", "-y"], { cwd, env })).toEqual({
+      version: `v${before.length + 1}`,
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
+      environment: "test",
+      activated: true,
+      hasCustomers: false,
+      created: true,
+      warnings: [],
+    });
+    const [deployed, ...others] = await activeVersions();
+    expect(others.map(({ version }) => version)).toEqual(before.map(({ version }) => version));
+    expect(deployed).toMatchObject({
       provenance: { repository: "acme/app", commit: "c0ffee", ref: "refs/heads/main", workflow: "Deploy", run: "42" },
     });
+  });
+
+  it("errors block, also with --force; warnings block without it", async () => {
+    const before = await activeVersions();
+    const broken = { cwd: await folder(BROKEN) };
+    expect(await refusal(["deploy", "--yes", "--force"], broken)).toEqual({ code: 1, error: "CONFIG_INVALID" });
+    const cwd = await folder(SUSPICIOUS);
+    expect(await refusal(["deploy", "--yes"], { cwd })).toEqual({ code: 1, error: "CONFIG_WARNINGS" });
+    expect(await activeVersions()).toEqual(before);
+    expect((await run(["deploy", "--yes", "--force"], { cwd })).code).toBe(0);
   });
 });
 
