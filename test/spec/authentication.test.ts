@@ -33,18 +33,10 @@ describe("1. Ingestion: header `Authorization: Bearer <API_KEY>`. The key select
   it.each(["test", "live"] as const)("Prefix `svc_%s_` means the environment of this name.", async (environment) => {
     const key = fixture.keys[environment];
     expect(key).toMatch(new RegExp(`^svc_${environment}_`));
-    for (const reply of [
-      await fixture.single(event, bearer(key)),
-      await fixture.post("/v1/events/batch", { events: [event] }, bearer(key)),
-    ]) {
+    for (const reply of [await fixture.single(event, bearer(key)), await fixture.batch([event], bearer(key))]) {
       expect(reply.status).toBe(202);
       expect(await fixture.storedEvent(reply)).toMatchObject({ environment });
     }
-  });
-
-  it("the prefix alone is not enough: the rest of a test key is no live key", async () => {
-    const key = fixture.keys.test.replace("svc_test_", "svc_live_");
-    await fixture.refuses(() => fixture.single(event, bearer(key)), 401, INVALID_API_KEY);
   });
 
   it("No request field selects the environment: neither a member of the body, nor the address, nor a header", async () => {
@@ -82,8 +74,9 @@ describe("2. | 401 | `INVALID_API_KEY` | missing, malformed, unknown, or revoked
     ["unknown", `Bearer svc_test_${digits}`],
   ])("%s", (_name, authorization) => isRefused({ Authorization: authorization }));
 
-  it("revoked, from that moment on", async () => {
+  it("with the prefix of the other environment; revoked, from that moment on", async () => {
     const { test } = await newProject("revoked");
+    await isRefused(bearer(test.replace("svc_test_", "svc_live_")));
     expect((await send(bearer(test))).map(({ status }) => status)).toEqual([202, 202]);
     const hash = createHash("sha256").update(test).digest();
     await fixture.service.db.sql`update svc.api_keys set revoked_at = now() where key_hash = ${hash}`;
@@ -145,14 +138,12 @@ describe("6. `/metrics` requires an internal bearer token. Health probes (`/live
     }
   });
 
-  it("GET /metrics: the internal token opens it", async () => {
+  it("the internal token opens GET /metrics, and probes open without one", async () => {
     const reply = await fetch(`${fixture.service.url}/metrics`, { headers: bearer(METRICS_TOKEN) });
     expect(reply.status).toBe(200);
     expect(await reply.text()).toContain("# TYPE svc_http_requests_total counter\n");
-  });
-
-  it.each(["/livez", "/startupz", "/readyz", "/health"])("GET %s", async (path) => {
-    expect(await fixture.service.request("GET", path)).toMatchObject({ status: 200, body: { status: "ok" } });
+    for (const path of ["/livez", "/startupz", "/readyz", "/health"])
+      expect(await fixture.service.request("GET", path), path).toMatchObject({ status: 200, body: { status: "ok" } });
   });
 });
 
