@@ -140,15 +140,6 @@ describe("with a history", () => {
     expect(second.html.match(/href="backtest\?/g)).toHaveLength(2);
     expect(second.html).toContain("First page");
   });
-
-  it("a page for an unknown backtest or job says so, and links elsewhere", async () => {
-    for (const page of ["backtest?id=bkt_0", `backtest?id=${encodeURIComponent(HOSTILE)}`, "backtest"]) {
-      const { status, html } = await open(page);
-      expect([page, status]).toEqual([page, 404]);
-      expect(html).toContain('href="today"');
-      expect(html).not.toContain("<script>");
-    }
-  });
 });
 
 describe("a report", () => {

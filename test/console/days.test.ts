@@ -1,7 +1,8 @@
 import { beforeAll, expect, it } from "vitest";
 import { dayIn } from "../../src/console/span.js";
+import { happened, trait } from "../engine/support/builders.js";
 import { useSpec } from "../spec/support/fixture.js";
-import { type Browser } from "../support/browser.js";
+import { type Browser, textOf } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
 
@@ -20,20 +21,29 @@ beforeAll(async () => {
   owner = await browserOf(fixture.service, "owner@acme.example");
   await fixture.deploy(
     snapshot({
+      traits: {
+        plan: { type: "string", enum: ["free", "pro"] },
+        company: { type: "string", optional: true },
+        csm: { type: "string", optional: true },
+        renewsOn: { type: "date", optional: true },
+      },
       signals: [
-        { id: "seen", severity: "info", when: { kind: "count", of: { event: "login" }, operator: "gte", value: 1 } },
+        { id: "seen", severity: "info", when: happened("login") },
+        { id: "leaving", severity: "critical", message: "Call them", when: trait("plan", "eq", "pro") },
       ],
+      display: { name: "company", owner: "csm", renewal: "renewsOn" },
     }),
   );
   const logins = { before: begin - HOUR_MS, within: begin + HOUR_MS };
-  await fixture.batch(
-    Object.entries(logins).map(([customerId, at]) => ({
-      customerId,
-      event: "login",
-      properties: { seats: 1 },
+  const renewsOn = new Date(Date.now() + 40.5 * DAY_MS).toISOString();
+  await fixture.batch([
+    ...Object.entries(logins).map(([customerId, at]) => ({
+      ...{ customerId, event: "login", properties: { seats: 1 } },
       timestamp: new Date(at).toISOString(),
     })),
-  );
+    { type: "identify", customerId: "c1", traits: { plan: "pro", company: "Globex", csm: "<b>Ada</b>", renewsOn } },
+    { type: "identify", customerId: "c2", traits: { plan: "pro" } },
+  ]);
   await fixture.evaluate();
   expect((await fixture.admin("PATCH", "/organization", { body: { timeZone: ZONE } })).status).toBe(200);
 });
@@ -63,17 +73,41 @@ it("shows a customer's past state at the start of the day", async () => {
   expect(text).toMatch(/seen info, 1 hour ago /);
 });
 
-it("reports an invalid date next to the form, which keeps the input", async () => {
-  const { status, html, text } = await owner.get(`${BASE}/customer?id=before&at=2026-13-01`);
-  expect([status, text]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);
-  expect(html).toContain('name="at" value="2026-13-01"');
-  expect(html).toContain('href="customer?id=before"');
-  const ahead = await owner.get(`${BASE}/customer?id=before&at=2999-01-01`);
-  expect(ahead.text).toContain("is in the future");
-  expect((await owner.get(`${BASE}/customer?id=before&at=9999d`)).text).toContain("than the longest duration, 3650d.");
-});
-
 it("uses UTC days in the API", async () => {
   const { body } = await fixture.admin("GET", `/projects/app/events?since=${day}`);
   expect(body).toMatchObject({ data: [] });
+});
+
+it("display traits such as owner and renewal date are shown with a customer on every page for deciding whom to call", async () => {
+  const today = await owner.get(`${BASE}/today`);
+  expect(today.text).toMatch(
+    /Signal Customer Since Owner Renewal Message .*Globex c1 (now|\d+ seconds? ago) <b>Ada<\/b> in 40 days Call/,
+  );
+  expect(today.text).toMatch(/leaving critical c2 (now|\d+ seconds? ago) none none Call them/);
+  const customers = (await owner.get(`${BASE}/customers`)).text;
+  expect(customers).toMatch(/Last event Owner Renewal .*Globex c1 .* <b>Ada<\/b> in 40 days/);
+});
+
+it("a date without a time is shown as the day that was sent, in every time zone", async () => {
+  const change = await fixture.admin("PATCH", "/organization", { body: { timeZone: "Pacific/Pago_Pago" } });
+  expect(change.status).toBe(200);
+  const today = dayIn(Date.now(), "Pacific/Pago_Pago");
+  const later = new Date(Date.parse(today) + 9 * DAY_MS).toISOString().slice(0, 10);
+  await fixture.batch(
+    Object.entries({ c3: "2027-01-01", c4: today, c5: later }).map(([customerId, renewsOn]) => ({
+      type: "identify",
+      customerId,
+      traits: { plan: "pro", renewsOn },
+    })),
+  );
+  await fixture.evaluate();
+  const factOf = async (id: string) => {
+    const { html } = await owner.get(`${BASE}/customer?id=${id}`);
+    return textOf(/<dt><bdi>renewsOn<\/bdi><\/dt><dd>(.*?)<\/dd>/.exec(html)?.[1] ?? "");
+  };
+  expect(await factOf("c3")).toMatch(/^1 Jan 2027 (in \d+ days?|today|\d+ days? ago)$/);
+  expect(await factOf("c4")).toMatch(/ \d{4} today$/);
+  expect(await factOf("c5")).toMatch(/ \d{4} in 9 days$/);
+  const { html } = await owner.get(`${BASE}/today`);
+  expect(html).toContain('<time datetime="2027-01-01" title="1 Jan 2027">');
 });

@@ -7,7 +7,6 @@ import { browserOf } from "./support/session.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
-const HOSTILE = `<b>"evil"‮</b> 🦊`;
 const page = (path: string, browser = owner) => browser.get(`${BASE}/${path}`);
 /** The ids of the deliveries that a page of a webhook lists. */
 const listed = (html: string) => [...html.matchAll(/href="delivery\?webhook=\w+&amp;id=(\w+)"/g)].map(([, id]) => id!);
@@ -40,7 +39,7 @@ beforeAll(async () => {
   const { sql } = fixture.service.db;
   await fixture.deploy(snapshot({ display: { name: "plan" } }));
   webhook = await webhookAt("https://example.com/hook");
-  for (const customerId of ["globex", "initech", HOSTILE]) {
+  for (const customerId of ["globex", "initech", "umbrella"]) {
     await fixture.batch([{ customerId, event: "login", properties: { seats: 3 } }]);
     await fixture.evaluate();
   }
@@ -66,11 +65,6 @@ describe("the webhooks", () => {
     );
     expect(html).toContain(`href="webhook?id=${webhook}&amp;days=7#days"`);
     expect(listed((await page(`webhook?id=${webhook}&status=pending`)).html)).toEqual([ids[2]]);
-  });
-
-  it("show how to add one if there are none", async () => {
-    const { status, text } = await owner.get("/console/acme/app/live/deliveries");
-    expect([status, text]).toEqual([200, expect.stringContaining("There is no webhook yet")]);
   });
 
   it("show why one is disabled", async () => {
@@ -116,18 +110,6 @@ describe("a webhook", () => {
   it("finds a delivery by id", async () => {
     expect(listed((await page(`webhook?id=${webhook}&search=${ids[1]}`)).html)).toEqual([ids[1]]);
   });
-
-  it("says what is wrong with a filter, and keeps the other filters", async () => {
-    const { status, html, text } = await page(`webhook?id=${webhook}&status=lost&eventType=some.type`);
-    expect([status, text]).toEqual([400, expect.stringContaining("status")]);
-    expect(html).toContain('name="eventType" value="some.type"');
-    expect((await page(`webhook?id=${webhook}&cursor=x`)).status).toBe(400);
-  });
-
-  it("that is not there is said to be missing", async () => {
-    const { status, text } = await page("webhook?id=whk_1");
-    expect([status, text]).toEqual([404, expect.stringContaining("whk_1")]);
-  });
 });
 
 describe("a delivery", () => {
@@ -140,17 +122,7 @@ describe("a delivery", () => {
     expect(text).toContain('"customerId": "globex"');
     expect(html).toMatch(/href="customer\?id=globex(&amp;at=[^"]+)?#emi_\w+"/);
     expect(html).toMatch(/by <a href="event\?id=evt_\w+">an event<\/a>/);
-  });
-
-  it("escapes a hostile customer id", async () => {
-    const { html, text } = await page(`delivery?webhook=${webhook}&id=${ids[2]}`);
-    expect(html).not.toContain("<b>");
-    expect(html).not.toContain("‮");
-    expect(text).toContain("Status pending , next attempt");
-  });
-
-  it("that is not there is said to be missing", async () => {
-    expect((await page(`delivery?webhook=${webhook}&id=emi_0000000000000000`)).status).toBe(404);
+    expect((await page(`delivery?webhook=${webhook}&id=${ids[2]}`)).text).toContain("Status pending , next attempt");
   });
 });
 
@@ -175,18 +147,9 @@ describe("resending", () => {
     expect((await owner.post(RESEND, fields)).status).toBe(303);
   });
 
-  it("requires a form token", async () => {
-    const { form_token: _, ...fields } = formOf((await confirmation(ids[0]!)).html, "resend").hidden;
-    expect((await owner.post(RESEND, fields)).status).toBe(403);
-    expect(await statusOf(ids[0]!)).toBe("delivered");
-  });
-
   it("is offered to those who may resend, and refused to others", async () => {
-    const { sql } = fixture.service.db;
     await fixture.service.member(fixture.owner, "viewer");
-    const [{ email }] = await sql<[{ email: string }]>`
-      select u.email from iam.users as u join iam.memberships as m using (user_id) where m.role = 'viewer'`;
-    const viewer = await browserOf(fixture.service, email);
+    const viewer = await browserOf(fixture.service, `viewer@${fixture.owner.organizationId}.example`);
     const { html } = await page(`delivery?webhook=${webhook}&id=${ids[0]}`, viewer);
     expect(html).not.toContain('href="resend?');
     const ask = await page(`resend?webhook=${webhook}&id=${ids[0]}`, viewer);

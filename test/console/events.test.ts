@@ -6,7 +6,6 @@ import { browserOf } from "./support/session.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
-const HOSTILE = `<b>"evil"‮</b> 🦊`;
 const page = (path: string) => owner.get(`${BASE}/${path}`);
 const idsOf = (html: string, kind: "event" | "emission") =>
   [...html.matchAll(new RegExp(`<td><a href="${kind}\\?id=(\\w+)"`, "g"))].map(([, id]) => id!);
@@ -35,9 +34,9 @@ beforeAll(async () => {
   await fixture.batch([{ type: "identify", customerId: "globex", traits: { plan: "pro" } }]);
   for (const [customerId, event] of [
     ["globex", "login"],
-    ["initech", HOSTILE],
+    ["initech", "unheard_of"],
   ] as const) {
-    events[customerId] = eventIdOf(await fixture.batch([{ customerId, event, properties: { seats: HOSTILE } }]));
+    events[customerId] = eventIdOf(await fixture.batch([{ customerId, event, properties: { seats: "many" } }]));
     await fixture.evaluate();
   }
   events["umbrella"] = eventIdOf(await fixture.batch([{ customerId: "umbrella", event: "login" }]));
@@ -57,12 +56,6 @@ describe("the events", () => {
     expect([status, idsOf(html, "event")]).toEqual([200, expected.map((customer) => events[customer])]);
   });
 
-  it("say what is wrong with a filter, and keep the other filters", async () => {
-    const { status, html, text } = await page("events?since=soon&type=login");
-    expect([status, text]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);
-    expect(html).toMatch(/name="type" [^>]*value="login"/);
-  });
-
   it("reload as a live tail, which keeps the filters and can be stopped", async () => {
     const still = await page("events?type=login");
     expect(still.headers.get("Refresh")).toBeNull();
@@ -70,11 +63,6 @@ describe("the events", () => {
     const tail = await page("events?type=login&tail=1");
     expect(tail.headers.get("Refresh")).toBe("5");
     expect(tail.html).toMatch(/<a href="events\?type=login">Stop<\/a>/);
-  });
-
-  it("show how to send one if there are none", async () => {
-    const { text } = await owner.get("/console/acme/app/live/events");
-    expect(text).toContain("There are no events yet");
   });
 });
 
@@ -92,18 +80,6 @@ describe("an event", () => {
     const { text } = await page(`event?id=${events["umbrella"]}`);
     expect(text).toContain("It is waiting to be evaluated");
   });
-
-  it("escapes a hostile name", async () => {
-    const { html } = await page(`event?id=${events["initech"]}`);
-    expect(html).not.toContain("<b>");
-    expect(html).not.toContain("‮");
-    expect(html).toContain("&lt;b>");
-  });
-
-  it("that is not there is said to be missing", async () => {
-    const { status, text } = await page("event?id=evt_0000000000000400");
-    expect([status, text]).toEqual([404, expect.stringContaining('There is no event "evt_0000000000000400"')]);
-  });
 });
 
 it("schema violations are listed by event, with the latest operation", async () => {
@@ -111,10 +87,6 @@ it("schema violations are listed by event, with the latest operation", async () 
   expect(status).toBe(200);
   expect(text).toMatch(/login properties\.seats \w+ 1 .* of globex .* v1/);
   expect(html).toContain(`href="event?id=${events["globex"]}"`);
-  expect(html).not.toContain("<b>");
-  expect((await owner.get("/console/acme/app/live/violations")).text).toContain(
-    "All accepted operations match the model",
-  );
 });
 
 describe("the emissions", () => {
@@ -128,11 +100,6 @@ describe("the emissions", () => {
     expect([status, idsOf(html, "emission").length]).toEqual([200, count]);
   });
 
-  it("say what is wrong with a filter, and explain emissions if there are none", async () => {
-    expect((await page("emissions?source=nothing")).status).toBe(400);
-    expect((await owner.get("/console/acme/app/live/emissions")).text).toContain("Nothing has been emitted yet");
-  });
-
   it("link to the rule run with its conditions, to the cause and to the deliveries", async () => {
     const [id] = idsOf((await page("emissions?source=rule")).html, "emission");
     const { status, html, text } = await page(`emission?id=${id}`);
@@ -141,6 +108,5 @@ describe("the emissions", () => {
     expect(text).toMatch(/plan is "pro" it is pro/);
     expect(html).toContain(`href="event?id=${events["globex"]}"`);
     expect(html).toContain(`href="delivery?webhook=${webhook}&amp;id=${id}"`);
-    expect((await page("emission?id=emi_0000000000000400")).status).toBe(404);
   });
 });

@@ -9,7 +9,6 @@ import { textOf } from "../support/browser.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
-const HOSTILE = `<script>alert(1)</script> & "x" ‮evil‬ 🦊`;
 const NAMES = ["signed_up", "invited", "imported", "paid"];
 const step = (id: string, event: string): StepParts => [id, happened(event)];
 const journey = { start: happened("signed_up"), expiresAfter: "30d" };
@@ -40,7 +39,7 @@ const EVENTS = [
   event("umbrella", "signed_up", 5),
   event("soylent", "signed_up", 60),
   event("soylent", "invited", 60, 6),
-  event(HOSTILE, "signed_up", 200),
+  event("hooli", "signed_up", 200),
 ];
 
 let owner: Browser;
@@ -85,22 +84,6 @@ describe("the journeys", () => {
     expect(rows((await page("journeys?since=30d")).html)[0]).toEqual(["onboarding", "3", "2", "1", "0", "100 %"]);
     expect(rows((await page("journeys?since=all")).html)[0]).toEqual(["onboarding", "5", "2", "1", "2", "33 %"]);
   });
-
-  it("say what is wrong with a period", async () => {
-    for (const path of [
-      "journeys?since=soon",
-      "journey?id=onboarding&since=soon",
-      "journey-runs?id=onboarding&since=soon",
-    ]) {
-      const { status, text } = await page(path);
-      expect([path, status, text]).toEqual([path, 400, expect.stringContaining("is neither a duration nor a date")]);
-    }
-  });
-
-  it("explain what they will show if there is no model", async () => {
-    const { text } = await owner.get("/console/acme/app/live/journeys");
-    expect(text).toContain("No model is deployed yet");
-  });
 });
 
 describe("a journey", () => {
@@ -134,22 +117,8 @@ describe("a journey", () => {
     }
   });
 
-  it("that nobody began says so; one that is not there is missing", async () => {
+  it("that nobody began says so", async () => {
     expect((await page("journey?id=renewal&since=1d")).text).toContain("No customer started it within this time");
-    expect(await page("journey?id=nope")).toMatchObject({
-      status: 404,
-      html: expect.stringContaining('href="journeys"') as string,
-    });
-    expect(await page("journey-runs?id=nope")).toMatchObject({
-      status: 404,
-      text: expect.stringContaining('There is no journey "nope" in this environment') as string,
-    });
-  });
-
-  it("escapes hostile customer ids", async () => {
-    const { html, text } = await page("journey-runs?id=onboarding&since=all&status=expired");
-    expect(html).not.toContain("<script");
-    expect(text).toContain('<script>alert(1)</script> & "x" \\u202eevil\\u202c 🦊');
   });
 
   it("with very many runs shows the times of a sample, and says so", async () => {

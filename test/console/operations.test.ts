@@ -160,14 +160,6 @@ describe("with customers of an earlier version", () => {
     await worker.runNext();
     expect(await textAt(owner, page)).toMatch(/umbrella 50 poor → 50 good \+rich/);
   });
-
-  it("a page for an unknown job says so, and links elsewhere", async () => {
-    for (const page of ["recompute?id=rec_0", "preview?id=prv_0", "recompute", "preview", "begin-recompute?from=x"]) {
-      const { status, html } = await owner.get(`${BASE}/test/${page}`);
-      expect([page, status]).toEqual([page, 404]);
-      expect(html).toContain('href="today"');
-    }
-  });
 });
 
 describe("the audit log", () => {
@@ -175,8 +167,6 @@ describe("the audit log", () => {
     expect(await textAt(owner, "audit-log")).toMatch(/config\.deployed .*owner@acme\.example app test/);
     expect(await textAt(owner, "audit-log?action=config.deployed")).not.toContain("project.created");
     expect(await textAt(owner, "audit-log?actor=nobody")).toContain("No entries match these filters.");
-    expect((await owner.get(`${BASE}/test/audit-log?since=soon`)).status).toBe(400);
-    expect((await owner.get(`${BASE}/test/audit-log?cursor=nope`)).status).toBe(400);
   });
 
   it("is for administrators and owners", async () => {

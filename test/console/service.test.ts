@@ -2,13 +2,12 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { useSpec } from "../spec/support/fixture.js";
 import { join } from "../http/admin/organization/support.js";
 import { Browser, formsOf } from "../support/browser.js";
-import { environmentId, snapshot, type Actor } from "../support/service.js";
+import { environmentId, snapshot } from "../support/service.js";
 import { browserOf, startSession } from "./support/session.js";
 
 const fixture = useSpec();
 const OWNER = "owner@acme.example";
 const BASE = "/console/acme/app/test";
-const HOSTILE = `<script>alert(1)</script> & "x" ‮evil‬ 🦊 ${"ä".repeat(190)}`;
 let owner: Browser;
 
 const HOME = { Accept: "text/html,application/xhtml+xml" };
@@ -30,7 +29,6 @@ beforeAll(async () => {
     { type: "identify", customerId: "globex", traits: { plan: "pro", company: "123", products: ["crm", "api"] } },
     { customerId: "globex", event: "login", properties: { seats: 3 } },
     { type: "identify", customerId: "initech", traits: { plan: "free", company: "12345678901234567890" } },
-    { customerId: HOSTILE, event: "login", properties: { seats: 1 } },
   ]);
   await fixture.evaluate();
   owner = await browserOf(fixture.service, OWNER);
@@ -49,14 +47,6 @@ describe("access", () => {
       expect((await owner.get(path)).location).toBe("/console/acme/app/test/today");
     expect((await owner.get("/console/acme")).location).toBe("/console/acme/app/test/today");
     expect((await owner.get("/", { headers: { Accept: "*/*" } })).status).toBe(404);
-  });
-
-  it("shows a viewer what the API lets a viewer read, in test and in live", async () => {
-    const viewer = await fixture.service.member(fixture.owner, "viewer");
-    const browser = await browserOf(fixture.service, await emailOf(viewer));
-    for (const env of ["test", "live"]) {
-      expect((await browser.get(`/console/acme/app/${env}/customers`)).status).toBe(200);
-    }
   });
 
   it("reveals nothing about organizations, projects and environments that a user cannot see", async () => {
@@ -84,8 +74,8 @@ describe("access", () => {
 
   it("shows how to create the first project, and lets those who may create it there", async () => {
     const bare = await fixture.service.owner("bare");
-    const viewer = await fixture.service.member(bare, "viewer");
-    const told = await (await browserOf(fixture.service, await emailOf(viewer))).get("/console/bare");
+    await fixture.service.member(bare, "viewer");
+    const told = await (await browserOf(fixture.service, `viewer@${bare.organizationId}.example`)).get("/console/bare");
     expect([told.status, told.text]).toEqual([404, expect.stringContaining("An administrator can create one here")]);
     expect(formsOf(told.html)).toHaveLength(1);
 
@@ -110,24 +100,12 @@ describe("access", () => {
     expect((await owner.get(`${BASE}/today`)).html).toMatch(/<bdi>Shop \(app\)<.*<bdi>Shop \(second\)</);
   });
 
-  it("refuses a session as an API token, and redirects an ended session to sign-in", async () => {
+  it("refuses a session as an API token", async () => {
     const text = await startSession(fixture.service.db.sql, OWNER);
     const { organizationId } = fixture.owner;
     const asToken = await fixture.service.request("GET", "/whoami", { by: { token: text, organizationId } });
     expect(asToken).toMatchObject({ status: 401, body: { error: { code: "INVALID_SESSION" } } });
-
-    const browser = await browserOf(fixture.service, OWNER);
-    await fixture.service.db
-      .sql`delete from iam.sessions where session_hash = sha256(${Buffer.from(browser.cookies.get("svc_session")!)})`;
-    expect((await browser.get(`${BASE}/customers`)).status).toBe(303);
   });
-
-  const emailOf = async ({ token }: Actor): Promise<string> => {
-    const [row] = await fixture.service.db.sql<[{ email: string }]>`
-      select u.email from iam.users as u
-      join iam.access_tokens as t on t.user_id = u.user_id and t.token_hash = sha256(${Buffer.from(token)})`;
-    return row.email;
-  };
 });
 
 describe("the customers", () => {
@@ -155,18 +133,6 @@ describe("the customers", () => {
     expect(ids.filter((id) => id === "globex" || id === "initech")).toEqual(expected);
   });
 
-  it("say what is wrong with a filter, a duration or a cursor, and keep the filters", async () => {
-    for (const [query, says] of [
-      ["lifecycle=nope", "The active version has no state of this name"],
-      ["inactive=soon", "is not a duration"],
-      ["cursor=x", "The cursor is not one of this list"],
-    ]) {
-      const { status, html, text } = await owner.get(`${BASE}/customers?${query}&search=glo`);
-      expect([query, status, text]).toEqual([query, 400, expect.stringContaining(says!)]);
-      expect(html).toContain('name="search" value="glo"');
-    }
-  });
-
   it("are searched beyond empty pages, up to a limit", async () => {
     const { sql } = fixture.service.db;
     const id = await environmentId(sql, "app", "live");
@@ -179,11 +145,6 @@ describe("the customers", () => {
     expect(await page("far")).toContain("many-05000");
     expect(await page("further")).toContain("The search continues on the next page.");
     await sql`delete from svc.customers where environment_id = ${id}`;
-  });
-
-  it("show how to create one if there are none", async () => {
-    const { status, text } = await owner.get("/console/acme/app/live/customers");
-    expect([status, text]).toEqual([200, expect.stringContaining("There are no customers yet")]);
   });
 });
 
@@ -202,27 +163,6 @@ describe("a customer", () => {
     const { status, text } = await owner.get(`${BASE}/customer?id=globex&at=${new Date().toISOString()}`);
     expect([status, text]).toEqual([200, expect.stringContaining("by a replay under v1 with today's traits")]);
     expect((await owner.get(`${BASE}/customer?id=globex&at=7d`)).status).toBe(404);
-  });
-
-  it("that does not exist or was erased is reported as missing, with links", async () => {
-    const { status, html, text } = await owner.get(`${BASE}/customer?id=nobody`);
-    expect([status, text]).toEqual([
-      404,
-      expect.stringContaining('There is no customer " nobody " in this environment'),
-    ]);
-    expect(html).toContain('href="customers?search=nobody"');
-  });
-
-  it("with a hostile name is escaped everywhere", async () => {
-    const list = await owner.get(`${BASE}/customers?search=script`);
-    const page = await owner.get(`${BASE}/customer?${new URLSearchParams({ id: HOSTILE }).toString()}`);
-    for (const { status, html, text } of [list, page]) {
-      expect(status).toBe(200);
-      expect(html).not.toContain("<script");
-      expect(html.replaceAll(/="[^"]*"/g, "")).not.toContain("‮");
-      expect(text).toContain('<script>alert(1)</script> & "x" \\u202eevil\\u202c 🦊');
-    }
-    expect(list.html).toContain(`href="customer?${new URLSearchParams({ id: HOSTILE }).toString()}"`);
   });
 });
 

@@ -49,10 +49,6 @@ beforeAll(async () => {
   owner = await browserOf(fixture.service, "owner@acme.example");
 });
 
-it("is the start page", async () => {
-  expect((await owner.get("/console")).location).toBe(PAGE);
-});
-
 it("shows the raised signals, most severe first, with the customer's name and since when", async () => {
   const { html } = await owner.get(PAGE);
   const text = sectionOf(html, "Raised signals");
@@ -85,18 +81,10 @@ it("shows failing webhooks, and none if all deliveries succeed", async () => {
   );
 });
 
-it("can start at any day, and reports an invalid one", async () => {
+it("can start at any day", async () => {
   const then = new Date(Date.now() - 3 * 86_400_000);
   await fixture.service.db.sql`update svc.emission_batches set created_at = ${then}`;
   await fixture.service.db.sql`update svc.emissions set created_at = ${then}`;
   expect(sectionOf((await owner.get(PAGE)).html, "States")).toContain("No customer changed state.");
   expect(sectionOf((await owner.get(`${PAGE}?since=7d`)).html, "States")).toMatch(/to active 2/);
-  const { status, html, text } = await owner.get(`${PAGE}?since=soon`);
-  expect([status, text]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);
-  expect(html).toContain('name="since" value="soon"');
-});
-
-it("says so if the environment has no model", async () => {
-  const { status, text } = await owner.get("/console/acme/app/live/today");
-  expect([status, text]).toEqual([200, expect.stringContaining("No model is deployed yet; this page")]);
 });
