@@ -127,15 +127,6 @@ describe("the schema", () => {
       "INVALID_TRAIT_TYPE events[4].traits.plan",
     ]);
   });
-
-  test("accepts and reports a violation if it is not strict", () => {
-    ({ engine } = localEngine({ ...MODEL, strictSchema: false }));
-    const { diagnostics } = engine.accept([{ customerId: "a", event: "unheard_of" }], "single");
-    expect(diagnostics).toEqual([
-      { code: "UNKNOWN_EVENT", message: expect.stringContaining("unheard_of") as string, path: "event" },
-    ]);
-    expect(engine.document("a")).toMatchObject({ lifecycle: "new", lastEventAt: iso(START) });
-  });
 });
 
 describe("an idempotency key", () => {

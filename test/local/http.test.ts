@@ -1,15 +1,16 @@
 import { request as httpRequest } from "node:http";
 import fc from "fast-check";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 
 import { RealClock } from "../../src/local/clock.js";
 import type { LocalEngineOptions } from "../../src/local/engine.js";
 import type { CustomerChange } from "../../src/local/population.js";
 import type { RequestReport } from "../../src/local/report.js";
-import { startLocalServer } from "../../src/local/server.js";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { openConnection } from "../http/ingest/raw-connection.js";
-import { DAY, iso, localEngine, MODEL, START } from "./support/model.js";
+import { propertyRuns } from "../support/property-runs.js";
+import { DAY, iso, MODEL, START } from "./support/model.js";
+import { serveLocally } from "./support/server.js";
 
 interface Reply {
   status: number;
@@ -19,25 +20,22 @@ interface Reply {
 
 /** A local engine behind real HTTP, for one test. String and byte bodies are sent unchanged. */
 async function serve(snapshot: Snapshot = MODEL, options: Partial<LocalEngineOptions> = {}) {
-  const { engine } = localEngine(snapshot, options);
   const reports: RequestReport[] = [];
   let fire: (changes: readonly CustomerChange[]) => void = () => undefined;
   const fired = new Promise<readonly CustomerChange[]>((resolve) => (fire = resolve));
-  const server = await startLocalServer({
-    engine,
-    port: 0,
+  const { url } = await serveLocally(snapshot, {
+    ...options,
     observe: (report) => void reports.push(report),
     timersFired: (changes) => fire(changes),
   });
-  onTestFinished(() => server.stop());
   const send = async (method: string, path: string, init: RequestInit = {}): Promise<Reply> => {
-    const response = await fetch(server.url + path, { method, ...init });
+    const response = await fetch(url + path, { method, ...init });
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   };
   return {
-    server,
+    url,
     reports,
     /** Resolves with the next changes by timers. */
     fired,
@@ -54,9 +52,9 @@ async function serve(snapshot: Snapshot = MODEL, options: Partial<LocalEngineOpt
 const event = { customerId: "a", event: "signed_up", properties: {} };
 
 /** Each test has its own engine. */
-let { server, reports, get, post, send } = {} as Awaited<ReturnType<typeof serve>>;
+let { url, reports, get, post, send } = {} as Awaited<ReturnType<typeof serve>>;
 beforeEach(async () => {
-  ({ server, reports, get, post, send } = await serve());
+  ({ url, reports, get, post, send } = await serve());
 });
 
 /** Expects the error envelope. */
@@ -68,40 +66,35 @@ function expectError({ status, headers, body }: Reply, expected: number, code: s
 }
 
 describe("sending", () => {
-  test.each(["/events/batch", "/v1/events/batch"])(
-    "POST %s answers with the states of all its customers",
-    async (path) => {
-      const { post } = await serve();
-      const events = [event, { type: "identify", customerId: "b", traits: { plan: "pro" } }, event];
-      const { status, body } = await post(path, { events });
-      expect(status).toBe(202);
-      expect(body).toMatchObject({
-        accepted: 3,
-        rejected: 0,
-        eventIds: ["evt_0000000000000400", "evt_0000000000000402"],
-        states: [{ customerId: "a" }, { customerId: "b", segments: ["paying"] }],
-      });
-    },
-  );
+  test("a batch is answered with the states of all its customers, and a repetition as such, with the original id", async () => {
+    const events = [
+      { ...event, idempotencyKey: "k" },
+      { type: "identify", customerId: "b", traits: { plan: "pro" } },
+      event,
+    ];
+    const { status, body } = await post("/v1/events/batch", { events });
+    expect(status).toBe(202);
+    expect(body).toMatchObject({
+      accepted: 3,
+      rejected: 0,
+      eventIds: ["evt_0000000000000400", "evt_0000000000000402"],
+      states: [{ customerId: "a" }, { customerId: "b", segments: ["paying"] }],
+    });
+    const again = await post("/events", events[0]);
+    expect(again.body).toMatchObject({ eventId: "evt_0000000000000400", duplicate: true });
+  });
 
   test("returns violations of a schema that is not strict with the state", async () => {
     const { post, reports } = await serve({ ...MODEL, strictSchema: false });
     const { status, body } = await post("/events", { customerId: "a", event: "unheard_of" });
     expect(status).toBe(202);
     expect(body).toMatchObject({ state: { customerId: "a" }, diagnostics: [{ code: "UNKNOWN_EVENT", path: "event" }] });
+    expect(body.diagnostics[0].message).toContain("unheard_of");
     expect(reports).toMatchObject([{ status: 202, diagnostics: [{ code: "UNKNOWN_EVENT" }], error: null }]);
-  });
-
-  test("marks a repetition as such, with the original id", async () => {
-    const keyed = { ...event, idempotencyKey: "k" };
-    const { body } = await post("/events", keyed);
-    expect((await post("/events", keyed)).body).toMatchObject({ eventId: body.eventId, duplicate: true });
   });
 
   test.each([
     ["no JSON", "{", 400, "MALFORMED_JSON"],
-    ["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), 400, "MALFORMED_JSON"],
-    ["no event", { customerId: "a" }, 400, "VALIDATION_ERROR"],
     ["an identify", { type: "identify", customerId: "a", traits: {} }, 400, "VALIDATION_ERROR"],
     ["U+0000", '{"customerId":"a","event":"signed_up","properties":{"source":"\\u0000"}}', 400, "VALIDATION_ERROR"],
     ["an undeclared event", { customerId: "a", event: "e" }, 422, "UNKNOWN_EVENT"],
@@ -112,12 +105,9 @@ describe("sending", () => {
     expect(reports).toMatchObject([{ status, changes: [], error: { code } }]);
   });
 
-  test.each([
-    ["no operation", [], 400, "BATCH_SIZE_INVALID"],
-    ["one bad operation of three", [event, { ...event, customerId: "" }, event], 400, "VALIDATION_ERROR"],
-    ["a violation of the schema", [event, { ...event, event: "e" }], 422, "UNKNOWN_EVENT"],
-  ])("refuses a batch with %s as a whole", async (_, events, status, code) => {
-    expectError(await post("/events/batch", { events }), status, code);
+  test("refuses a batch with one bad operation as a whole", async () => {
+    const events = [event, { ...event, customerId: "" }, event];
+    expectError(await post("/events/batch", { events }), 400, "VALIDATION_ERROR");
     expect((await get("/customers")).body.data).toEqual([]);
   });
 });
@@ -148,15 +138,6 @@ describe("reading", () => {
     expect(explanation.body).toMatchObject({ lifecycle: { state: "trial", transitions: [{ to: "activated" }, {}] } });
   });
 
-  test.each([
-    "/customers/nobody",
-    "/customers/nobody/timeline",
-    "/customers/nobody/explanation",
-    "/customers/%E0%A4%A",
-  ])("answers 404 for an unknown customer: %s", async (path) => {
-    expectError(await get(path), 404, "CUSTOMER_NOT_FOUND");
-  });
-
   test("accepts any character in a customer id", async () => {
     const customerId = "a/b c?%#é😀";
     await post("/events", { ...event, customerId });
@@ -164,13 +145,14 @@ describe("reading", () => {
   });
 
   test.each([
-    "/customers?limit=0",
-    "/customers?limit=x",
-    "/customers?cursor=!",
-    "/customers?limit=1&limit=2",
-    "/customers?x=1",
-  ])("%s is refused", async (path) => {
-    expectError(await get(path), 400, "VALIDATION_ERROR");
+    ...["nobody", "nobody/timeline", "nobody/explanation", "%E0%A4%A"].map((of) => [
+      `/${of}`,
+      404,
+      "CUSTOMER_NOT_FOUND",
+    ]),
+    ...["limit=0", "cursor=!", "limit=1&limit=2", "x=1"].map((query) => [`?${query}`, 400, "VALIDATION_ERROR"]),
+  ] as [string, number, string][])("GET /customers%s is refused with %i", async (path, status, code) => {
+    expectError(await get(`/customers${path}`), status, code);
   });
 
   test("GET / lists the requests, with an event that the model accepts", async () => {
@@ -217,11 +199,9 @@ describe("the clock", () => {
   test.each([
     [{ to: "2025-12-31T23:59:59.999Z" }],
     [{ to: "2026-01-01" }],
-    [{ to: 5 }],
     [{ advance: "1y" }],
     [{ advance: "1d", to: "2027-01-01T00:00:00Z" }],
     [{}],
-    [[]],
     [null],
   ])("does not move by %j", async (body) => {
     expectError(await post("/clock", body), 400, "VALIDATION_ERROR");
@@ -256,21 +236,15 @@ describe("a web page", () => {
   test.each([
     ["evil.example", 403],
     ["127.0.0.1.evil.example:4401", 403],
-    ["localhost.", 403],
-    ["localhost", 200],
     ["LOCALHOST:1", 200],
-    ["127.0.0.1", 200],
   ])("with a rebound host name is refused: Host %s, %i", async (host, status) => {
-    expect(await withHost(server.url, host)).toBe(status);
+    expect(await withHost(url, host)).toBe(status);
   });
 
-  test.each(["http://evil.example", "null", "http://127.0.0.1:4401"])(
-    "is recognized by its Origin: %s",
-    async (origin) => {
-      expectError(await post("/events", event, { origin }), 403, "FORBIDDEN");
-      expect((await get("/customers")).body.data).toEqual([]);
-    },
-  );
+  test.each(["null", "http://127.0.0.1:4401"])("is recognized by its Origin: %s", async (origin) => {
+    expectError(await post("/events", event, { origin }), 403, "FORBIDDEN");
+    expect((await get("/customers")).body.data).toEqual([]);
+  });
 
   test("cannot read anything: there are no CORS headers", async () => {
     const { headers } = await get("/clock");
@@ -284,7 +258,7 @@ test("a request id is returned, and an invalid one is replaced", async () => {
 });
 
 test("a request without the Host header gets an explanation", async () => {
-  const connection = openConnection(server.url);
+  const connection = openConnection(url);
   connection.write("GET /clock HTTP/1.1\r\nConnection: close\r\n\r\n");
   expect(await connection.closed).toMatchObject([
     { status: 400, body: { error: { code: "VALIDATION_ERROR", message: "The request has no header Host." } } },
@@ -312,7 +286,7 @@ test("never answers an internal error, whatever is sent", async () => {
       expect(status).toBeLessThan(500);
       if (status >= 400) expect(answer).toMatchObject({ error: { code: expect.any(String) as string } });
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(100) },
   );
   expect(reports.every(({ status }) => status < 500)).toBe(true);
 });

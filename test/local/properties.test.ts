@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 
 import type { LocalEngine, RequestOperation } from "../../src/local/engine.js";
 import type { TestClock } from "../../src/local/clock.js";
+import { propertyRuns } from "../support/property-runs.js";
 import { atLeast, DAY, iso, localEngine, localModel, MINUTE, MODEL, START } from "./support/model.js";
 
 /** A step of a run: time that passes, and then a request, unless it has no operations. */
@@ -85,7 +86,7 @@ test("repeating any accepted request with its keys changes nothing", () => {
         expect(visibleState(subject.engine)).toEqual(before);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(60) },
   );
 });
 
@@ -102,7 +103,7 @@ test("a refused request changes nothing", () => {
         expect(visibleState(subject.engine)).toEqual(before);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: propertyRuns(40) },
   );
 });
 
@@ -120,6 +121,6 @@ test("replacing the model gives the same state as having it from the beginning",
       replaced.engine.replaceModel(other);
       expect(visibleState(replaced.engine)).toEqual(visibleState(fresh.engine));
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(60) },
   );
 });
