@@ -27,6 +27,7 @@ import {
   trait,
   traitNumber,
 } from "../engine/support/builders.js";
+import { propertyRuns } from "../support/property-runs.js";
 import { complete, ordered } from "./sound.js";
 
 /** A snapshot with one of everything, which the tests change in one place each. */
@@ -423,7 +424,7 @@ test("there are no changes if and only if the hashes are equal, and each change 
         expect(change.message).not.toMatch(/undefined|\[object|NaN/);
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: propertyRuns(250) },
   );
 });
 
