@@ -113,15 +113,13 @@ test("looks for PostgreSQL 15 in the directory from which the tests start it", a
   expect(script).toContain(`"\${POSTGRES_15:-${DEBIAN_PROGRAMS}/postgres}"`);
 });
 
-test.each(steps.slice(0, -1).map((step, index) => [step, index] as const))(
-  "stops where `npm %s` fails",
-  async (step, index) => {
-    const outcome = await run({ failing: step, report: passing });
-    expect(outcome.commands).toEqual(steps.slice(0, index + 1));
-    expect(lastLine(outcome)).toBe("0 passed, 1 failed");
-    expect(outcome).toMatchObject({ code: 3, left: [] });
-  },
-);
+// All steps are run by the same function.
+test.each([0, steps.length - 2])("stops at a step that fails: %i", async (index) => {
+  const outcome = await run({ failing: steps[index]!, report: passing });
+  expect(outcome.commands).toEqual(steps.slice(0, index + 1));
+  expect(lastLine(outcome)).toBe("0 passed, 1 failed");
+  expect(outcome).toMatchObject({ code: 3, left: [] });
+});
 
 const failed = { ...passing, success: false };
 const unloaded = [...passing.testResults, { status: "failed", assertionResults: [] }];

@@ -55,8 +55,8 @@ async function cruise(
 }
 
 /** The violations, as `rule: from > to`. */
-async function violations(files: Record<string, string>, config?: string): Promise<string[]> {
-  const { stdout } = await cruise(files, "json", config);
+async function violations(files: Record<string, string>): Promise<string[]> {
+  const { stdout } = await cruise(files, "json");
   const { summary } = JSON.parse(stdout) as { summary: { violations: Violation[] } };
   const found = summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from}${from === to ? "" : ` > ${to}`}`);
   return found.sort();
@@ -119,7 +119,7 @@ test("each rule is enforced", async () => {
 });
 
 test("svc dev must not reach database code, not even indirectly or by a dynamic import; type imports do not count", async () => {
-  const found = await violations(
+  const { code, stdout } = await cruise(
     {
       "src/local/app.ts": use("../http/csv.js"),
       "src/local/types.ts": 'import type * as used from "../http/answers.js";\nexport type User = typeof used;\n',
@@ -127,17 +127,10 @@ test("svc dev must not reach database code, not even indirectly or by a dynamic 
       "src/http/answers.ts": use("../db/connect.js"),
       "src/db/connect.ts": "export const connect = 1;\n",
     },
+    "err",
     ".dependency-cruiser-loaded.cjs",
   );
-  expect(found).toEqual(["local-without-database: src/local/app.ts > src/db/connect.ts"]);
-});
-
-test("the command fails if there is a violation", async () => {
-  const { code, stdout } = await cruise(
-    { "src/ai/one.ts": use("../db/two.js"), "src/db/two.ts": "export const two = 2;\n" },
-    "err",
-  );
-  expect(stdout).toContain("error arrows-of-ai: src/ai/one.ts → src/db/two.ts");
+  expect(stdout.match(/error .*/g)).toEqual(["error local-without-database: src/local/app.ts → src/db/connect.ts"]);
   expect(code).toBe(1);
 });
 
