@@ -11,7 +11,6 @@ it.each([
   "/docs/search?q=idempotency+key",
   "/docs/search?q=xqzzyv",
   "/docs/tutorial",
-  "/docs/webhooks",
   "/docs/formats",
   "/docs/operations/monitoring",
 ])("%s is accessible, wide or narrow, light or dark", async (path) => {

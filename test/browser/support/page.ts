@@ -1,7 +1,5 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { startSession } from "../../console/support/session.js";
-import type { SpecFixture } from "../../spec/support/fixture.js";
 import { launchChromium } from "../../support/chromium.js";
 import { INSTALL_MS_MAX } from "../../support/debian.js";
 
@@ -41,12 +39,4 @@ export function usePage(prepare: (context: BrowserContext) => Promise<void> = as
     if (typeof launched !== "string") await launched.close();
   });
   return opened as Opened;
-}
-
-/** As `usePage`, signed in as the owner of the fixture's organization. */
-export function useConsole(fixture: SpecFixture): Opened {
-  return usePage(async (context) => {
-    const { url, db } = fixture.service;
-    await context.addCookies([{ name: "svc_session", value: await startSession(db.sql, "owner@acme.example"), url }]);
-  });
 }
