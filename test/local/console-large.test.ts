@@ -1,12 +1,11 @@
 import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { Changes } from "../../src/console/pages/version.js";
 import type { Change } from "../../src/model/compare/compare.js";
-import { startLocalServer } from "../../src/local/server.js";
 import { type Condition, EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { textOf } from "../support/browser.js";
-import { localEngine } from "./support/model.js";
+import { serveLocally } from "./support/server.js";
 
 const conditions = (count: number): Condition => ({
   kind: "all",
@@ -29,21 +28,16 @@ const LARGE: Snapshot = {
   })),
 };
 
-/** Pages of the console for this model, with a customer that sent these operations. */
+/** Pages of the console for this model, with a customer of these traits. */
 async function open(model: Snapshot, traits: Record<string, unknown>) {
-  const { engine } = localEngine(model, {});
+  const { engine, page } = await serveLocally(model);
   engine.accept([{ type: "identify", customerId: "ann", traits }], "batch");
-  const server = await startLocalServer({ engine, port: 0, observe: () => undefined, timersFired: () => undefined });
-  onTestFinished(() => server.stop());
-  return async (path: string) => {
-    const html = await (await fetch(`${server.url}/console/${path}`)).text();
-    return { html, text: textOf(html) };
-  };
+  return page;
 }
 
 const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
 
-test("lists of a large model describe the first parts, and link to the others", async () => {
+test("lists and figures of a large model show the first parts, and lists link to the others", async () => {
   const page = await open(LARGE, { seats: 1 });
   for (const [path, part] of [
     ["segments", "segment?id=part-199"],
@@ -56,10 +50,6 @@ test("lists of a large model describe the first parts, and link to the others", 
     const [, href] = new RegExp(`href="(${part.replace("?", "\\?")}[^"]*)">Shown`).exec(html)!;
     expect((await page(href!.replaceAll("&amp;", "&"))).text, path).toContain("seats at least 23");
   }
-});
-
-test("figures of a large model show the first parts", async () => {
-  const page = await open(LARGE, { seats: 1 });
   const { html, text } = await page("segments?days=30");
   expect(text).toContain("Only the first 100 of 200 are shown; svc trends prints all of them.");
   expect(count(html, /<td/g)).toBeLessThan(4_000);
