@@ -133,6 +133,8 @@ const press = (key: string) => Promise.all([browser.page.waitForEvent("load"), b
 const heading = () => browser.page.getByRole("heading", { level: 1 }).innerText();
 const region = (name: string) => browser.page.getByRole("region", { name, exact: true }).innerText();
 
+const runJobOfPage = () => worker.runNext(new URL(browser.page.url()).searchParams.get("id")!);
+
 async function expectAccessible(): Promise<void> {
   await unfold(browser.page);
   expect(await faultsOf(browser.page)).toEqual([]);
@@ -230,8 +232,7 @@ it("a dry run is found from the operations page by keyboard, and becomes a recom
   await page.getByRole("button", { name: "Recompute in test" }).focus();
   await press("Enter");
   expect(await heading()).toBe("Recompute");
-  await page.goto(page.url());
-  await worker.runNext();
+  await runJobOfPage();
 });
 
 it("a version is previewed by keyboard, and its page is accessible while it runs and when it is done", async () => {
@@ -243,7 +244,7 @@ it("a version is previewed by keyboard, and its page is accessible while it runs
   await page.goto(page.url());
   expect(await page.getByRole("main").innerText()).toContain("waiting for its turn");
   await expectAccessible();
-  await worker.runNext();
+  await runJobOfPage();
   await page.reload();
   expect(await page.getByRole("main").innerText()).toContain("completed");
   expect(await region("Customers that change")).toContain("+vip");
@@ -263,7 +264,7 @@ it("a version is backtested against the active one by keyboard, for a long name 
   await press("Enter");
   await page.goto(page.url());
   expect(await page.getByRole("main").innerText()).toContain("waiting for its turn");
-  await worker.runNext();
+  await runJobOfPage();
   await page.reload();
   expect(await page.getByRole("img").count()).toBe(4);
   await expectAccessible();
@@ -275,7 +276,7 @@ it("a version is backtested against the active one by keyboard, for a long name 
   await page.getByRole("combobox", { name: "What v2 should foresee in test" }).selectOption(`event:${LONG}`);
   await page.getByRole("button", { name: "Backtest it" }).click();
   await page.getByText("waiting for its turn").waitFor();
-  await worker.runNext();
+  await runJobOfPage();
   await page.goto(page.url());
   await expectAccessible();
   await page.goto(addressOf("test/model"));
