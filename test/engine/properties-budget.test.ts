@@ -15,30 +15,47 @@ import {
   type StepParts,
 } from "./support/builders.js";
 import { replayedInParts, replayOf } from "./support/replays.js";
-import { check, Run, runs, timeout } from "./support/runner.js";
+import { check, ofInstants, Run, runs, timeout } from "./support/runner.js";
 import { viewOfState } from "./support/subject-engine.js";
 
 const sizes = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 20 });
 const batches = fc.array(fc.boolean(), { minLength: 12, maxLength: 12 });
+const spent: Budget = () => false;
 
 describe("evaluation within a budget", () => {
-  it("ends as without a budget", { timeout }, () => {
-    let slices = 0;
+  it("ends as without one, also if some of the future operations are not loaded", { timeout }, () => {
+    const more = { budget: 0, ahead: 0, both: 0 };
+    const limit = fc.constantFrom(...(Object.keys(more) as (keyof typeof more)[]));
+    const loaded = fc.integer({ min: 1, max: 2 });
     check(
-      fc.property(snapshot, operations, batches, sizes, (given, sequence, cuts, budgets) => {
-        const model = compile(given);
-        const sliced: Run = new Run(model, "pages", undefined, () =>
-          ofInstants(budgets[sliced.calls % budgets.length]!),
-        );
-        slices += moreCalls(new Run(model), sliced, sequence, cuts);
-      }),
+      fc.property(
+        snapshot,
+        operations,
+        batches,
+        batches,
+        sizes,
+        loaded,
+        limit,
+        (given, some, cuts, later, ...limits) => {
+          const [budgets, aheadMax, limited] = limits;
+          const model = compile(given);
+          const sequence = some.map((operation, i): Operation => {
+            if (operation.kind === "identify" || !later[i]) return operation;
+            return { ...operation, occurredAt: operation.acceptedAt + (6 + ((i * 7) % 20)) * 60_000 };
+          });
+          const budget = () => ofInstants(limited === "ahead" ? Infinity : budgets[parted.calls % budgets.length]!);
+          const parted: Run = new Run(model, "pages", undefined, budget, limited === "budget" ? Infinity : aheadMax);
+          more[limited] += moreCalls(new Run(model), parted, sequence, cuts);
+        },
+      ),
     );
-    expect(slices).toBeGreaterThan(2 * runs);
+    expect(more.budget).toBeGreaterThan(runs / 2);
+    expect(more.both).toBeGreaterThan(runs / 2);
+    expect(more.ahead).toBeGreaterThan(20);
   });
 
   it("advances by at least one instant, however small the budget is", () => {
     const model = modelOf({ states: { a: [["b", inState("1h")]], b: "terminal" } });
-    const spent: Budget = () => false;
     const first = evaluate(model, new Run(model).state, [seen(1, 0)], {
       now: 7_200_000,
       timers: "fire",
@@ -54,42 +71,8 @@ describe("evaluation within a budget", () => {
   });
 });
 
-describe("evaluation with some of the future operations not loaded", () => {
-  it("ends as with all of them loaded", { timeout }, () => {
-    let calls = 0;
-    const loaded = fc.integer({ min: 1, max: 2 });
-    check(
-      fc.property(snapshot, operations, batches, batches, loaded, (given, some, cuts, later, aheadMax) => {
-        const model = compile(given);
-        const sequence = some.map((operation, i): Operation => {
-          if (operation.kind === "identify" || !later[i]) return operation;
-          return { ...operation, occurredAt: operation.acceptedAt + (6 + ((i * 7) % 20)) * 60_000 };
-        });
-        calls += moreCalls(new Run(model), new Run(model, "pages", undefined, undefined, aheadMax), sequence, cuts);
-      }),
-    );
-    expect(calls).toBeGreaterThan(100);
-  });
-});
-
 describe("a replay within a budget", () => {
-  it("ends as without a budget", { timeout }, () => {
-    let parts = 0;
-    check(
-      fc.property(snapshot, operations, sizes, (given, sequence, budgets) => {
-        const { run, model, replayed } = replayOf(given, sequence);
-        const parted = replayedInParts(run, model, (events, part) => {
-          parts++;
-          return { events, through: FINAL_INSTANT, budget: ofInstants(budgets[part % budgets.length]!) };
-        });
-        expect(parted).toEqual(replayed);
-      }),
-    );
-    expect(parts).toBeGreaterThan(2 * runs);
-  });
-
   it("counts the same since the previous step after the last step is complete", () => {
-    const spent: Budget = () => false;
     const steps: StepParts[] = [
       ["quiet", inactiveFor("6h")],
       ["two", aggregate("sum", ["a", "x"], "eq", 2), "previousStep"],
@@ -118,10 +101,4 @@ function moreCalls(unlimited: Run, parted: Run, sequence: readonly Operation[], 
   expect(parted.effects).toEqual(unlimited.effects);
   expect(viewOfState(parted.state)).toEqual(viewOfState(unlimited.state));
   return parted.calls - unlimited.calls;
-}
-
-/** A budget of `count` instants. */
-function ofInstants(count: number): Budget {
-  let left = count;
-  return () => --left > 0;
 }

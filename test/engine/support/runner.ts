@@ -39,6 +39,12 @@ export type History = "whole" | "pages" | number;
 
 const FIVE_MINUTES = 300_000;
 
+/** A budget of `count` instants for one call. */
+export function ofInstants(count: number): Budget {
+  let left = count;
+  return () => --left > 0;
+}
+
 /** A state as it comes back from the database. */
 export function storedAndRead(state: CustomerState): CustomerState {
   const { customerId, createdAt, traits } = state;
