@@ -7,7 +7,7 @@ import type { Json, SumMemory, TrackOperation } from "../../src/engine/state/typ
 import type { Condition, EventSelector, NumberAggregate, Scalar, Snapshot } from "../../src/model/snapshot/types.js";
 import { propertyRuns } from "../support/property-runs.js";
 import { weighted } from "./support/arbitrary-conditions.js";
-import { aggregate, compile, happened, property, seen, snapshotOf } from "./support/builders.js";
+import { aggregate, compile, happened, property, seen, snapshotOf, type Parts } from "./support/builders.js";
 import { holds, nextFlip } from "./support/reference/conditions.js";
 import { factsOf, measured, type Facts, type Start } from "./support/reference/facts.js";
 import { Run, timeout, withHistory } from "./support/runner.js";
@@ -242,20 +242,15 @@ describe("a sum that was not read while its window moved", () => {
   const move = happened("move", { since: "state" });
 
   it("includes a late event when it reads from the history", () => {
-    const model = compile(
-      snapshotOf({
-        states: {
-          here: [
-            ["rich", sum(1_000)],
-            ["idle", move],
-          ],
-          idle: [["back", move]],
-          back: [["seen", sum(1)]],
-          rich: "terminal",
-          seen: "terminal",
-        },
-      }),
-    );
+    // oxfmt-ignore
+    const states: Parts["states"] = {
+      here: [["rich", sum(1_000)], ["idle", move]],
+      idle: [["back", move]],
+      back: [["seen", sum(1)]],
+      rich: "terminal",
+      seen: "terminal",
+    };
+    const model = compile(snapshotOf({ states }));
     const operations = [
       ...Array.from({ length: 40 }, (_, i) => seen(i + 1, 0, "x", { n: 1 })),
       seen(41, MINUTE, "move"),
@@ -280,12 +275,12 @@ describe("a sum that was not read while its window moved", () => {
   });
 
   it("drops what was removed from the history, though more than a page is retained", () => {
-    const [hour, window] = [60, 600];
-    const given = aggregate("sum", ["x", "n"], "gte", 900, { within: "10h" });
-    const model = compile(snapshotOf({ segments: { some: { ...given, value: 200 }, many: given } }));
-    const run = new Run(model, 50);
+    const window = 300;
+    const given = aggregate("sum", ["x", "n"], "gte", 450, { within: "5h" });
+    const model = compile(snapshotOf({ segments: { some: { ...given, value: 100 }, many: given } }));
+    const run = new Run(model, 25);
     for (let minute = 0; minute < 3 * window; minute++) {
-      run.forget(({ occurredAt }) => occurredAt < (minute - 3 * hour) * MINUTE);
+      run.forget(({ occurredAt }) => occurredAt < (minute - 90) * MINUTE);
       run.take([seen(minute + 1, minute * MINUTE, "x", { n: 1 })]);
       expect((run.state.memory.aggregates[0] as SumMemory).count).toBeLessThanOrEqual(window);
     }

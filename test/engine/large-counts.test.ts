@@ -62,15 +62,8 @@ const compared = fc
 /** The count as a score that a condition reads: highest from the limit on, and 0 again from a higher limit on. */
 const scored = limit.map((limit): Question => ({
   parts(scope) {
-    const score: Score = {
-      kind: "steps",
-      of: number("used", scope),
-      steps: [
-        [limit - 1, 0],
-        [limit + 2, 100],
-      ],
-      otherwise: 0,
-    };
+    const steps: [number, number][] = [limit - 1, limit + 2].map((upTo, i) => [upTo, 100 * i]);
+    const score: Score = { kind: "steps", of: number("used", scope), steps, otherwise: 0 };
     return { health: healthOf({ c: score }, { good: 50, bad: 0 }), segments: { s: healthIs("gte", 50) } };
   },
   isMet: (count) => count >= limit && count <= limit + 2,
@@ -153,9 +146,9 @@ describe("a count that is compared with a thousand and more", () => {
           turned += turns.length;
         },
       ),
-      { numRuns: propertyRuns(40) },
+      { numRuns: propertyRuns(25) },
     );
-    expect(turned).toBeGreaterThan(40);
+    expect(turned).toBeGreaterThan(25);
   });
 
   const month = { within: "30d" };
@@ -187,17 +180,16 @@ describe("a count that is compared with a thousand and more", () => {
 
   it("always has its search remembered, however many searches a model has", () => {
     const windows = Array.from({ length: 40 }, (_, i) => `${1 + i}d`);
-    const counts = windows.map((within) => [`c${within}`, count("used", "gte", 1_000, { within })] as const);
-    const sums = windows.map(
-      (within) => [`s${within}`, aggregate("sum", ["used", "n"], "gte", 9, { within })] as const,
-    );
-    const { searched } = modelOf({ segments: Object.fromEntries([...counts, ...sums]) }).registry;
+    const both = windows.flatMap((within) => [
+      [`c${within}`, count("used", "gte", 1_000, { within })],
+      [`s${within}`, aggregate("sum", ["used", "n"], "gte", 9, { within })],
+    ]);
+    const { searched } = modelOf({ segments: Object.fromEntries(both) as Parts["segments"] & {} }).registry;
     expect(searched.filter(({ isRemembered }) => isRemembered).length).toBe(40 + 16);
   });
 
   it("is shown exactly, not capped", () => {
-    const given = { segments: { s: count("used", "gte", 1_000, month) } };
-    const model = modelOf(given);
+    const model = modelOf({ segments: { s: count("used", "gte", 1_000, month) } });
     const run = new Run(model);
     run.take(used(1_234));
     expect(JSON.stringify(explain(model, run.state))).toContain("1234");
@@ -251,7 +243,7 @@ describe("a count that is compared with a thousand and more", () => {
     ])("is counted from the history, and everything else continues: %j", (scope) => {
       const model = modelOf(parts(scope));
       expect(model.memoryKey).toBe(`${model.hash}/ones`);
-      for (const amount of [0, 990, 2_500]) {
+      for (const amount of [0, 990, 1_500]) {
         const operations = life(amount);
         const upgraded = before(model, operations, `${model.hash}/shared`);
         expect(hasMemoryOf(model, upgraded.state)).toBe(true);
@@ -271,11 +263,16 @@ describe("a count that is compared with a thousand and more", () => {
       }
     });
 
-    it("is recognized by its former memory key, also if conditions count since the end of a run", () => {
+    it("is recognized by its former memory key, also with counts since the end of a run, but not by an earlier release", () => {
       const start = count("used", "gte", 1_000, { since: "state" });
       const journey: JourneyParts = { start, repeat: true, steps: [["order", happened("order")]] };
       const { hash, memoryKey, formerMemoryKeys } = modelOf({ ...parts(month), journeys: { journey } });
       expect([memoryKey, ...formerMemoryKeys]).toEqual([`${hash}/ones`, `${hash}/runs`]);
+      const model = modelOf(parts(month));
+      const run = new Run(model);
+      run.take(life(10));
+      expect(hasMemoryOf(modelOf(parts({ within: "20d" })), run.state)).toBe(false);
+      expect([model.hash, `${model.hash}/shared`]).not.toContain(run.state.memory.model);
     });
 
     it("does not drop other memories whose history was removed", () => {
@@ -285,15 +282,6 @@ describe("a count that is compared with a thousand and more", () => {
       run.forget(({ event }) => event === "order");
       run.take([seen(10_000, 40 * DAY, "used", { n: 1, user: "u1" })]);
       expect(Object.keys(run.state.segments)).toContain("ever");
-    });
-
-    it("is not accepted by an earlier release", () => {
-      const model = modelOf(parts(month));
-      const run = new Run(model);
-      run.take(life(10));
-      const other = modelOf(parts({ within: "20d" }));
-      expect(hasMemoryOf(other, run.state)).toBe(false);
-      expect([model.hash, `${model.hash}/shared`]).not.toContain(run.state.memory.model);
     });
   });
 });

@@ -1,27 +1,26 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { CustomerState, Model, TrackOperation } from "../../src/engine/index.js";
-import { PastEvents } from "../../src/evaluation/past-events.js";
 import { travelTo } from "../../src/evaluation/time-travel.js";
 import { inOrder, FINAL_INSTANT, operations, snapshot, START } from "../engine/support/arbitrary.js";
 import { inOrder as effectsInOrder } from "../engine/support/equal.js";
 import { Reference } from "../engine/support/reference/reference.js";
 import { replayed } from "../engine/support/reference/replay.js";
 import { replayOf } from "../engine/support/replays.js";
-import { requestedEvents, timeout } from "../engine/support/runner.js";
+import { pastEvents, timeout } from "../engine/support/runner.js";
 import { viewOfState } from "../engine/support/subject-engine.js";
 import { viewOfReference } from "../engine/support/subject-reference.js";
 import { propertyRuns } from "../support/property-runs.js";
 
-const RUNS = propertyRuns(100);
-const ALL = 1e6;
+const RUNS = propertyRuns(60);
 
-/** Travels to `at` with a history in parts of `size` events, of which two are fetched at a time. */
-function travel(model: Model, input: CustomerState, events: readonly TrackOperation[], at: number, size: number) {
-  const past = new PastEvents(async (request) => {
-    const found = requestedEvents(events, request);
-    return Promise.resolve({ events: found.slice(0, 2), complete: found.length <= 2 });
-  });
+/** Travels to `at` with a history in parts of `size` events. */
+function travel(
+  { model, run }: ReturnType<typeof replayOf>,
+  at: number,
+  size: number,
+  emissionsMax = Infinity,
+): ReturnType<typeof travelTo> {
+  const events = run.evaluated();
   const parts = (async function* () {
     for (let from = 0; ; from += size) {
       const isLast = from + size >= events.length;
@@ -29,7 +28,7 @@ function travel(model: Model, input: CustomerState, events: readonly TrackOperat
       if (isLast) return;
     }
   })();
-  return travelTo({ model, input, at, parts, past, emissionsMax: ALL });
+  return travelTo({ model, input: run.state, at, parts, past: pastEvents(events), emissionsMax });
 }
 
 const instants = fc.oneof(
@@ -43,14 +42,15 @@ it("at any instant, it equals a plain reading of the rules for everything up to 
   let before = 0;
   await fc.assert(
     fc.asyncProperty(snapshot, operations, instants, sizes, async (given, sequence, instant, size) => {
-      const { run, model, createdAt } = replayOf(given, sequence);
+      const lived = replayOf(given, sequence);
+      const { run, createdAt } = lived;
       const at = instant < 12 ? sequence[instant % sequence.length]!.acceptedAt : instant;
       const events = run.evaluated();
       const { firstEvaluatedAt: began } = run.state;
       const first = events[0]?.occurredAt ?? Infinity;
       // As for replays: the first evaluation is unknown if the first identify changed nothing.
       if (began === null || (began !== createdAt && began < first)) return;
-      const travelled = await travel(model, run.state, events, at, size);
+      const travelled = await travel(lived, at, size);
       if (first > at && Math.max(createdAt, began) > at) {
         before++;
         expect(travelled).toBeNull();
@@ -82,11 +82,10 @@ it(
     await fc.assert(
       fc.asyncProperty(snapshot, inOrder, sizes, async (given, sequence, size) => {
         if (sequence.length === 0) return;
-        const { run, model } = replayOf(given, sequence);
-        const { state, effects } = run;
+        const lived = replayOf(given, sequence);
+        const { state, effects } = lived.run;
         if (state.evaluatedThrough === null) return;
-        const events = run.evaluated();
-        const stateAt = async (at: number) => (await travel(model, state, events, at, size))?.state ?? null;
+        const stateAt = async (at: number) => (await travel(lived, at, size))?.state ?? null;
         expect(viewOfState((await stateAt(FINAL_INSTANT))!)).toEqual(viewOfState(state));
         const log = effects.filter((effect) => effect.kind === "transition");
         const at = (instant: number) => log.findLast((entry) => entry.at <= instant)?.to ?? null;
@@ -103,17 +102,12 @@ it(
 );
 
 it("keeps the last emissions, and counts the rest", async () => {
-  const [given, sequence] = fc.sample(fc.tuple(snapshot, inOrder), { seed: 7, numRuns: 200 }).find(([model, list]) => {
-    return (
-      list.length > 0 && replayOf(model, list).replayed.effects.filter(({ kind }) => kind === "emission").length > 3
-    );
-  })!;
-  const { run, model } = replayOf(given, sequence);
-  const all = (await travel(model, run.state, run.evaluated(), FINAL_INSTANT, 2))!.emissions;
-  const past = new PastEvents(() => Promise.reject(new Error("nothing is fetched")));
-  const parts = (async function* () {
-    yield await Promise.resolve({ events: run.evaluated(), isLast: true });
-  })();
-  const last = await travelTo({ model, input: run.state, at: FINAL_INSTANT, parts, past, emissionsMax: 2 });
+  const emissionsOf = (of: ReturnType<typeof replayOf>) =>
+    of.replayed.effects.filter(({ kind }) => kind === "emission");
+  const lives = fc.sample(fc.tuple(snapshot, inOrder), { seed: 7, numRuns: 200 });
+  const life = lives.find((one) => one[1].length > 0 && emissionsOf(replayOf(...one)).length > 3)!;
+  const lived = replayOf(...life);
+  const all = (await travel(lived, FINAL_INSTANT, 2))!.emissions;
+  const last = await travel(lived, FINAL_INSTANT, 2, 2);
   expect([last!.emissions, last!.omitted]).toEqual([all.slice(-2), all.length - 2]);
 });

@@ -18,6 +18,7 @@ import {
   type StoredState,
   type TrackOperation,
 } from "../../../src/engine/index.js";
+import { PastEvents } from "../../../src/evaluation/past-events.js";
 import { propertyRuns } from "../../support/property-runs.js";
 import { rebuildMemory } from "./whole-history.js";
 
@@ -71,6 +72,7 @@ export class Run {
   readonly requests: HistoryRequest[] = [];
   /** The number of engine calls so far, without those repeated because history was missing. */
   calls = 0;
+  /** In order of occurrence. */
   private readonly taken: TrackOperation[] = [];
 
   /**
@@ -114,7 +116,7 @@ export class Run {
   /** The evaluated events, in order. */
   evaluated(): TrackOperation[] {
     const ahead = new Set(this.deferred.map(({ seq }) => seq));
-    return this.taken.filter(({ seq }) => !ahead.has(seq)).sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
+    return this.taken.filter(({ seq }) => !ahead.has(seq));
   }
 
   private call(operations: readonly Operation[], options: Parameters<typeof evaluate>[3]): Evaluated {
@@ -137,7 +139,11 @@ export class Run {
       }),
     );
     const taken = result.taken - ahead.length;
-    this.taken.push(...operations.slice(0, taken).filter((operation) => operation.kind === "track"));
+    for (const operation of operations.slice(0, taken)) {
+      if (operation.kind !== "track") continue;
+      const before = this.taken.findLastIndex((one) => isLater(operation, one));
+      this.taken.splice(before + 1, 0, operation);
+    }
     this.state = result.state;
     this.deferred = [...result.deferred, ...left].sort((a, b) => a.seq - b.seq);
     this.effects.push(...result.effects);
@@ -176,14 +182,24 @@ export function withHistory<T>(
   }
 }
 
+function isLater(a: { occurredAt: number; seq: number }, b: typeof a): boolean {
+  return a.occurredAt > b.occurredAt || (a.occurredAt === b.occurredAt && a.seq > b.seq);
+}
+
 /** The events that match a request. */
-export function requestedEvents(
+function requestedEvents(
   evaluated: readonly TrackOperation[],
   { event, after, until }: HistoryRequest,
 ): TrackOperation[] {
-  const isLater = (a: { occurredAt: number; seq: number }, b: typeof a): boolean =>
-    a.occurredAt > b.occurredAt || (a.occurredAt === b.occurredAt && a.seq > b.seq);
   return evaluated.filter((one) => one.event === event && isLater(one, after) && !(until && isLater(one, until)));
+}
+
+/** A history of which two events are fetched at a time. */
+export function pastEvents(events: readonly TrackOperation[]): PastEvents {
+  return new PastEvents(async (request) => {
+    const found = requestedEvents(events, request);
+    return Promise.resolve({ events: found.slice(0, 2), complete: found.length <= 2 });
+  });
 }
 
 /** The last instant at which timers can fire before an operation without affecting the result. */

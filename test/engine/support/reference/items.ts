@@ -239,34 +239,26 @@ function triggerOf(snapshot: Snapshot, { operation, cause, happened }: Evaluatio
   }
 }
 
+const AWAITED = {
+  stateEntered: "lifecycle.entered",
+  stateExited: "lifecycle.exited",
+  journeyStarted: "journey.started",
+  journeyStepCompleted: "journey.step_completed",
+  journeyCompleted: "journey.completed",
+  journeyExpired: "journey.expired",
+  segmentEntered: "segment.entered",
+  segmentExited: "segment.exited",
+  bandEntered: "health.entered",
+  bandExited: "health.exited",
+  signalRaised: "signal.raised",
+  signalCleared: "signal.cleared",
+};
+
 /** The change of a model part that a rule waits for, as its runs name it. */
 function awaited(on: Exclude<Trigger, { kind: "event" | "traitsChanged" }>): string {
-  switch (on.kind) {
-    case "stateEntered":
-      return `lifecycle.entered:${on.state}`;
-    case "stateExited":
-      return `lifecycle.exited:${on.state}`;
-    case "journeyStarted":
-      return `journey.started:${on.journey}`;
-    case "journeyStepCompleted":
-      return `journey.step_completed:${on.journey}.${on.step}`;
-    case "journeyCompleted":
-      return `journey.completed:${on.journey}`;
-    case "journeyExpired":
-      return `journey.expired:${on.journey}`;
-    case "segmentEntered":
-      return `segment.entered:${on.segment}`;
-    case "segmentExited":
-      return `segment.exited:${on.segment}`;
-    case "bandEntered":
-      return `health.entered:${on.band}`;
-    case "bandExited":
-      return `health.exited:${on.band}`;
-    case "signalRaised":
-      return `signal.raised:${on.signal}`;
-    case "signalCleared":
-      return `signal.cleared:${on.signal}`;
-  }
+  const { kind, ...named } = on;
+  const names = "step" in named ? [named.journey, named.step] : Object.values(named);
+  return `${AWAITED[kind]}:${names.join(".")}`;
 }
 
 function resultOf(customer: Customer, { at }: Evaluation, rule: Rule): "pass" | "fail" | "skip" {
