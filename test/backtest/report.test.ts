@@ -209,7 +209,7 @@ it("counts the samples for each flag, threshold and bin of two models", async ()
         }
       }
     }),
-    { numRuns: propertyRuns(60) },
+    { numRuns: propertyRuns(40) },
   );
 });
 
@@ -262,7 +262,7 @@ it("compares scores over the samples that have both: a component alone, the scor
         scores!.map((of, at) => (beside![at] === undefined ? undefined : of));
       expectValue(found.difference, less(auc(0, known(one, other)), auc(1, known(other, one))));
     }),
-    { numRuns: propertyRuns(60) },
+    { numRuns: propertyRuns(40) },
   );
 });
 

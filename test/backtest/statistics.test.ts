@@ -83,7 +83,7 @@ const customers = fc
   .filter((all) =>
     [true, false].every((side) => all.filter((of) => of.some(([outcome]) => outcome === side)).length > 1),
   );
-const runs = { numRuns: propertyRuns(100) };
+const runs = { numRuns: propertyRuns(60) };
 const equal = (one: number | null, other: number | null) => expect(one!).toBeCloseTo(other!, 9);
 /** Compares standard errors as variances: near 0 the root turns a sum's rounding error into 3e-9. */
 const equalErrors = (one: number | null, other: number | null) => expect(one! ** 2).toBeCloseTo(other! ** 2, 11);

@@ -88,6 +88,14 @@ const CASES: [operation: string, row: string, problem: string | null][] = [
     "{}",
     "the mapping returned a promise; it must give the same at once, so it looks nothing up",
   ],
+  ["row.a.b", "{}", "the mapping failed: Cannot read properties of undefined (reading 'b')"],
+  ["{}", "{}", "customerId: is not a text, or empty"],
+  ["op({ timestamp: undefined })", "{}", `timestamp: undefined ${DAY}`],
+  [
+    "op({ idempotencyKey: undefined })",
+    "{}",
+    "idempotencyKey: is not a text, or empty; make it of the row's primary key",
+  ],
   ['{ type: "identity", customerId: "c" }', "{}", 'type: "identity" is neither "track" nor "identify"'],
   // Values that the service always refuses.
   ['op({ customerId: "c".repeat(257) })', "{}", "customerId: has more than 256 characters"],
