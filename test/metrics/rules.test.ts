@@ -4,11 +4,12 @@ import { readFileSync } from "node:fs";
 import { cp, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { rolledBack } from "../support/database.js";
 import { INSTALL_MS_MAX, installed } from "../support/debian.js";
 import { temporaryDirectory } from "../support/server.js";
+import { environmentId } from "../support/service.js";
 import { createWebhook, emitWithin } from "../webhooks/support/fixtures.js";
 import { METRICS_TOKEN, startObserved } from "./support/observed.js";
 import { freePort } from "../support/free-port.js";
@@ -44,29 +45,26 @@ const OF_SPEED = new Set(["SvcEventLoopBlocked", "SvcEvaluationSlow", "SvcIngest
 const metricsIn = (expression: string) =>
   all(expression.replace(/\{[^}]*\}/g, "{}"), /\b((?:svc|nodejs|process)_\w+)/g);
 
+interface Panel {
+  type: string;
+  title: string;
+  description?: string;
+  gridPos: { x: number; w: number };
+  targets?: { expr: string }[];
+}
+
+const dashboard = JSON.parse(read("dashboard.json")) as { panels: Panel[] };
+const panels = dashboard.panels.filter(({ type }) => type !== "row");
+const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+
 describe("the dashboard", () => {
-  const dashboard = JSON.parse(read("dashboard.json")) as {
-    panels: {
-      type: string;
-      title: string;
-      description?: string;
-      gridPos: { x: number; w: number };
-      targets?: { expr: string }[];
-    }[];
-  };
-  const panels = dashboard.panels.filter(({ type }) => type !== "row");
-  const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
-
-  it("queries existing metrics", async () => {
+  it("queries existing metrics, and each metric of the service", async () => {
     const shown = await shownMetrics();
-    expect(expressions.flatMap(metricsIn).filter((name) => !shown.has(name))).toEqual([]);
+    const queried = expressions.flatMap(metricsIn);
+    expect(queried.filter((name) => !shown.has(name))).toEqual([]);
     expect(expressions.every((expression) => metricsIn(expression).length === 1)).toBe(true);
-  });
-
-  it("has a panel for each metric of the service", async () => {
-    const shown = new Set(expressions.flatMap(metricsIn).map((name) => name.replace(/_(bucket|sum|count)$/, "")));
-    const own = all(await observed.text(), /^# TYPE (svc_\S+)/gm);
-    expect(own.filter((name) => !shown.has(name))).toEqual([]);
+    const named = new Set(queried.map((name) => name.replace(/_(bucket|sum|count)$/, "")));
+    expect(all(await observed.text(), /^# TYPE (svc_\S+)/gm).filter((name) => !named.has(name))).toEqual([]);
   });
 
   it("describes each panel, within the width of the page", () => {
@@ -124,10 +122,8 @@ describe("monitoring.md", () => {
     );
     expect(lists).toHaveLength(4);
     const { sql } = observed.fixture.service.db;
+    const id = await environmentId(sql, "app", "live");
     const listed = await rolledBack(sql, async (tx) => {
-      const [{ id }] = await tx<
-        [{ id: number }]
-      >`select environment_id as id from svc.environments where name = 'live'`;
       await tx`
         insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
         values (${id}, 1, gen_random_uuid(), now(), 1, 0, false)`;
@@ -241,28 +237,21 @@ describe("Prometheus", () => {
   it("scrapes the service with the token, and not without it", async (context) => {
     if (skipped !== null) context.skip(skipped);
     await writeFile(path.join(directory, "token"), "another token");
-    await vi.waitFor(
-      async () => expect(await query('up{job="svc"}')).toMatchObject([{ value: [expect.any(Number), "0"] }]),
-      { timeout: 30_000 },
-    );
+    const up = async () => (await query('up{job="svc"}')).map(({ value }) => value[1]);
+    await expect.poll(up, { timeout: 30_000 }).toEqual(["0"]);
     await writeFile(path.join(directory, "token"), METRICS_TOKEN);
-    await vi.waitFor(
-      async () => expect(await query('up{job="svc"}')).toMatchObject([{ value: [expect.any(Number), "1"] }]),
-      { timeout: 30_000 },
-    );
+    await expect.poll(up, { timeout: 30_000 }).toEqual(["1"]);
     const { activeTargets } = await ask<{ activeTargets: { health: string; lastError: string }[] }>("targets");
     expect(activeTargets).toMatchObject([{ health: "up", lastError: "" }]);
     expect(await query("svc_workers")).toMatchObject([{ metric: { job: "svc" }, value: [expect.any(Number), "1"] }]);
   });
 
-  it("evaluates every alert, none of which fires for a healthy service", async (context) => {
+  it("evaluates every alert, none of which fires for a healthy service, and every expression of the dashboard", async (context) => {
     if (skipped !== null) context.skip(skipped);
     const rules = async () =>
       (await ask<{ groups: { rules: Rule[] }[] }>("rules")).groups.flatMap(({ rules: of }) => of);
-    await vi.waitFor(
-      async () => expect((await rules()).map(({ health }) => health)).toEqual((await rules()).map(() => "ok")),
-      { timeout: 30_000 },
-    );
+    const healths = async () => new Set((await rules()).map(({ health }) => health));
+    await expect.poll(healths, { timeout: 30_000 }).toEqual(new Set(["ok"]));
     const found = await rules();
     expect(found.map(({ name }) => name)).toEqual(all(read("alerts.yml"), /alert: (\w+)/g));
     const shown = await shownMetrics();
@@ -272,14 +261,8 @@ describe("Prometheus", () => {
       const unknown = metricsIn(expression).filter((metric) => !shown.has(metric) && metric !== "up");
       expect([name, unknown]).toEqual([name, []]);
     }
-  });
-
-  it("evaluates every expression of the dashboard", async (context) => {
-    if (skipped !== null) context.skip(skipped);
-    const { panels } = JSON.parse(read("dashboard.json")) as { panels: { targets?: { expr: string }[] }[] };
-    for (const { expr } of panels.flatMap(({ targets = [] }) => targets)) {
-      await query(expr.replaceAll("$job", "svc").replaceAll("$__rate_interval", "1m"));
-    }
+    for (const expression of expressions)
+      await query(expression.replaceAll("$job", "svc").replaceAll("$__rate_interval", "1m"));
     expect(await query('max(svc_database_up{job="svc"})')).toHaveLength(1);
   });
 });

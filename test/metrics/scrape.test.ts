@@ -43,45 +43,20 @@ const metrics = (headers: Record<string, string> = {}) => fetch(`${observed.http
 
 describe("GET /metrics", () => {
   it.each([
-    ["no token", () => ""],
     ["another token", () => `Bearer ${METRICS_TOKEN}x`],
     ["a part of the token", () => `Bearer ${METRICS_TOKEN.slice(0, -1)}`],
     ["the token in another way", () => `Basic ${METRICS_TOKEN}`],
-    ["an API key", () => `Bearer ${observed.fixture.keys.test}`],
-    ["an owner's access token", () => `Bearer ${observed.fixture.owner.token}`],
   ])("refuses %s", async (_, authorization) => {
-    const response = await metrics(authorization() === "" ? {} : { Authorization: authorization() });
-    expect(response.status).toBe(401);
-    expect(response.headers.get("WWW-Authenticate")).toBe("Bearer");
-    expect(await response.json()).toMatchObject({
-      error: {
-        code: "INVALID_METRICS_TOKEN",
-        message: "The token for metrics is missing or wrong.",
-        fix: "Send the header `Authorization: Bearer <token>` with the value of SVC_METRICS_TOKEN.",
-      },
-    });
+    const response = await metrics({ Authorization: authorization() });
+    expect([response.status, response.headers.get("WWW-Authenticate")]).toEqual([401, "Bearer"]);
+    expect(await response.json()).toMatchObject({ error: { code: "INVALID_METRICS_TOKEN" } });
   });
 
   it("refuses every request if the service has no token, and says how to set one", async () => {
-    const reply = await observed.fixture.service.request("GET", "/metrics", {
-      headers: { Authorization: "Bearer null" },
-    });
-    expect(reply).toMatchObject({
-      status: 401,
-      body: {
-        error: {
-          code: "INVALID_METRICS_TOKEN",
-          fix: "Set SVC_METRICS_TOKEN for the service, start it again, and send `Authorization: Bearer <token>`.",
-        },
-      },
-    });
-  });
-
-  it("answers in the text format 0.0.4", async () => {
-    const response = await metrics({ Authorization: `bearer ${METRICS_TOKEN}` });
-    expect(response.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
-    const types = [...(await response.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name]) => name);
-    expect(new Set(types).size).toBe(types.length);
+    const headers = { Authorization: "Bearer null" };
+    const reply = await observed.fixture.service.request("GET", "/metrics", { headers });
+    const fix = "Set SVC_METRICS_TOKEN for the service, start it again, and send `Authorization: Bearer <token>`.";
+    expect(reply).toMatchObject({ status: 401, body: { error: { code: "INVALID_METRICS_TOKEN", fix } } });
   });
 
   it("counts requests by the pattern of their route and the class of the status", async () => {
@@ -92,14 +67,10 @@ describe("GET /metrics", () => {
     await expect.poll(() => value("svc_http_requests_total", labels)).toBe(2);
     const { status: _, ...route } = labels;
     expect(await value("svc_http_request_duration_seconds_count", route)).toBe(2);
-  });
-
-  it("counts requests without a route together, and unknown methods, too", async () => {
-    const { http, value } = observed;
+    // Those without a route together.
     await fetch(`${http.address}/${CUSTOMER}`, { method: "PROPFIND" });
-    await expect
-      .poll(() => value("svc_http_requests_total", { method: "other", route: "none", status: "4xx" }))
-      .toBe(1);
+    const unknown = { method: "other", route: "none", status: "4xx" };
+    await expect.poll(() => value("svc_http_requests_total", unknown)).toBe(1);
   });
 
   it("counts accepted and repeated operations, and refused requests by code", async () => {
@@ -111,12 +82,9 @@ describe("GET /metrics", () => {
     await send([{ customerId: CUSTOMER, event: EVENT, idempotencyKey: "once" }, again, again]);
     expect(await operations("accepted")).toBe(accepted! + 1);
     expect(await operations("repeated")).toBe(repeated! + 2);
+    const headers = { Authorization: `Bearer ${fixture.keys.test}`, "Content-Type": "application/json" };
     const single = (body: object) =>
-      fetch(`${http.address}/v1/events`, {
-        method: "POST",
-        headers: { Authorization: `Bearer ${fixture.keys.test}`, "Content-Type": "application/json" },
-        body: JSON.stringify(body),
-      });
+      fetch(`${http.address}/v1/events`, { method: "POST", headers, body: JSON.stringify(body) });
     await single({ customerId: CUSTOMER, event: EVENT, idempotencyKey: "once" });
     expect(await operations("repeated")).toBe(repeated! + 3);
     await single({ customerId: "" });
@@ -156,7 +124,9 @@ describe("GET /metrics", () => {
     const namesIn = (text: string) => [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
     const names = namesIn(await renderInstallation(await call(observed.fixture.service.db.sql, "metrics")));
     expect(names.length).toBeGreaterThan(15);
-    expect(namesIn(await observed.text())).toEqual(expect.arrayContaining(names));
+    const shown = namesIn(await observed.text());
+    expect(shown).toEqual(expect.arrayContaining(names));
+    expect(new Set(shown).size).toBe(shown.length);
     expect(await observed.value("svc_database_up")).toBe(1);
     expect(await observed.value("svc_workers")).toBe(1);
     expect(await observed.value("svc_database_connections", { application: "svc metrics" })).toBe(2);
@@ -191,13 +161,13 @@ describe("GET /metrics", () => {
     if (patience !== null) await sql`alter function svc_api.metrics() set lock_timeout = '3s'`;
   });
 
-  it("omits the database before the service has started", async () => {
+  it("omits the database before the service has started, and has the text format 0.0.4", async () => {
     const { config } = readConfig({ SVC_PORT: "0", SVC_METRICS_TOKEN: METRICS_TOKEN });
     const starting = await openHttp(config, runLog());
     try {
-      const response = await fetch(`${starting.address}/metrics`, {
-        headers: { Authorization: `Bearer ${METRICS_TOKEN}` },
-      });
+      const headers = { Authorization: `bearer ${METRICS_TOKEN}` };
+      const response = await fetch(`${starting.address}/metrics`, { headers });
+      expect(response.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
       const names = readSamples(await response.text()).map(({ name }) => name);
       expect(names).toContain("svc_build_info");
       expect(names).not.toContain("svc_database_up");
@@ -215,12 +185,10 @@ describe("GET /metrics", () => {
       expect(text).not.toContain(name);
     }
     expect(text).not.toMatch(/"(app|test|live)"/);
-    const labels = new Set(
-      readSamples(text).flatMap(({ name, labels: pairs }) => (/^svc_/.test(name) ? Object.keys(pairs) : [])),
-    );
+    const labels = readSamples(text).flatMap(({ name, labels: of }) => (/^svc_/.test(name) ? Object.keys(of) : []));
     const allowed =
-      "application bytes code connections customers kind le method outcome route state status task version".split(" ");
-    expect(allowed).toEqual(expect.arrayContaining([...labels]));
+      "application bytes code connections customers kind le method outcome route state status task version";
+    expect(allowed.split(" ")).toEqual(expect.arrayContaining(labels));
   });
 
   it("passes promtool check metrics", { timeout: INSTALL_MS_MAX }, async (context) => {
