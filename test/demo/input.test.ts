@@ -37,14 +37,8 @@ describe("a data file", () => {
     const { read } = await openDataFile(
       await fileOf(`\n  \n{"customerId":"1","event":"e","properties":{"n":1.5}}\r\n`),
     );
-    for await (const operation of read())
-      expect(operation).toEqual({
-        type: "track",
-        customerId: "1",
-        event: "e",
-        properties: { n: 1.5 },
-        idempotencyKey: "demo-line-3",
-      });
+    const event = { type: "track", customerId: "1", event: "e", properties: { n: 1.5 }, idempotencyKey: "demo-line-3" };
+    for await (const operation of read()) expect(operation).toEqual(event);
   });
 
   test("is read line by line across chunks", async () => {
@@ -52,8 +46,7 @@ describe("a data file", () => {
       { length: 3_000 },
       (_, index) => `{"customerId":"ü${index}","event":"${"e".repeat(index % 250)}x"}`,
     );
-    const { read, operations } = await openDataFile(await fileOf(lines.join("\n")));
-    expect(operations).toBe(3_000);
+    const { read } = await openDataFile(await fileOf(lines.join("\n")));
     const customers: string[] = [];
     for await (const { customerId } of read()) customers.push(customerId);
     expect(customers).toEqual(lines.map((_, index) => `ü${index}`));
@@ -62,13 +55,9 @@ describe("a data file", () => {
   test.each([
     ["{", /:2: is not JSON: /],
     ["[]", /:2: the operation must be an object, not an array$/],
+    // What an operation must have is the client's rule, which test/client tests.
     ['{"event":"e"}', /:2: customerId must be a string, not undefined$/],
-    ['{"customerId":"","event":"e"}', /:2: customerId must have 1 to 256 characters$/],
-    ['{"customerId":"1"}', /:2: event must be a string/],
     ['{"customerId":"1","event":"e","properties":{"n":1e400}}', /:2: properties.n is Infinity/],
-    ['{"customerId":"1","event":"e","timestamp":"2026-01-01T00:00:00"}', /:2: timestamp must be .* with a timezone/],
-    ['{"customerId":"1","type":"page"}', /:2: type must be "track" or left out$/],
-    ['{"customerId":"1","type":"identify"}', /:2: traits must be an object/],
   ])("is refused with the number of a line that is no operation: %s", async (line, message) => {
     const opened = openDataFile(await fileOf(`${GOOD}\n${line}\n${GOOD}\n`));
     await expect(opened).rejects.toThrow(message);

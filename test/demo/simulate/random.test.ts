@@ -13,8 +13,7 @@ describe("a stream of random numbers", () => {
   test("spreads its draws evenly", () => {
     const tenths = Array<number>(10).fill(0);
     for (const draw of draws(new Random(5), 100_000)) tenths[Math.floor(draw * 10)]!++;
-    expect(Math.min(...tenths)).toBeGreaterThan(9_500);
-    expect(Math.max(...tenths)).toBeLessThan(10_500);
+    for (const count of tenths) expect(Math.abs(count - 10_000)).toBeLessThan(500);
   });
 
   test("differs from its neighbours: streams that differ in one digit do not correlate", () => {
@@ -26,16 +25,10 @@ describe("a stream of random numbers", () => {
     expect(Math.abs(covariance * 12)).toBeLessThan(0.05);
   });
 
-  test("draws counts with the requested mean", () => {
-    const random = new Random(9);
-    for (const mean of [0.1, 0.7, 2.4]) {
-      const sum = Array.from({ length: 50_000 }, () => random.count(mean)).reduce((all, count) => all + count, 0);
-      expect(sum / 50_000).toBeCloseTo(mean, 1);
-    }
-  });
-
-  test("chooses by weight, and never an option with weight zero", () => {
+  test("draws counts with the requested mean, and chooses by weight, never an option with weight zero", () => {
     const random = new Random(11);
+    const sum = Array.from({ length: 50_000 }, () => random.count(0.7)).reduce((all, count) => all + count, 0);
+    expect(sum / 50_000).toBeCloseTo(0.7, 1);
     const chosen = { often: 0, seldom: 0, never: 0 };
     for (let draw = 0; draw < 10_000; draw++) chosen[random.weighted({ often: 3, seldom: 1, never: 0 })]++;
     expect(chosen.never).toBe(0);
