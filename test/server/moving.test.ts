@@ -19,7 +19,6 @@ import { waitingForLock } from "../support/locks.js";
 import { TestEnvironment } from "../tasks/support/environment.js";
 import { CHANGED, customersOf, historiesOf, MODEL } from "../tasks/support/population.js";
 import { queue } from "../tasks/support/recompute.js";
-import { startTestWorker } from "../tasks/support/worker.js";
 import { claim, createWebhook, SERVICE_SECRET } from "../webhooks/support/fixtures.js";
 import {
   createOrganization,
@@ -62,6 +61,30 @@ async function smallEnvironment(): Promise<TestEnvironment> {
   await environment.ingest(historiesOf(customersOf(3, "small_")));
   return environment;
 }
+
+/** As `smallEnvironment`, exported to the file of this name. */
+async function exportedAs(name: string): Promise<TestEnvironment> {
+  const environment = await smallEnvironment();
+  await exportTo(from, environment, fileOf(name));
+  return environment;
+}
+
+/** Runs the command that imports a file. */
+const importing = (file: string, organization: string, project: string) =>
+  runServer(to.url, ["environments", "import", file, "--organization", organization, "--project", project], {
+    SVC_SECRET: "a secret that is long enough for the server",
+  });
+
+/** Waits until an export has frozen the environment. */
+const untilFrozen = ({ environmentId }: TestEnvironment) =>
+  expect
+    .poll(
+      () => from.sql`select from svc.environments where environment_id = ${environmentId} and frozen_at is not null`,
+      { timeout: 20_000 },
+    )
+    .toHaveLength(1);
+
+const EVENT = { customer: "c", at: "2026-05-01T00:00:00Z", event: "paid" };
 
 describe("an environment that was moved", () => {
   it("has each row of each table, with all columns of the catalog", async () => {
@@ -150,7 +173,7 @@ describe("an environment that was moved", () => {
       await environment.ingest(histories.slice(half + 10));
       await environment.evaluate(options);
       await environment.deploy(CHANGED);
-      await environment.ingest(customers.map((customer) => ({ customer, at: "2026-05-30T00:00:00Z", event: "paid" })));
+      await environment.ingest(customers.map((customer) => ({ ...EVENT, customer })));
       await environment.evaluate(options);
     }
     const anonymous = (story: object) => JSON.stringify(story).replaceAll(/\b(evt|emi)_[0-9a-f]{16}/g, "$1");
@@ -169,58 +192,41 @@ describe("an environment that was moved", () => {
 
   it("recognizes operations that are sent again", async () => {
     const environment = await smallEnvironment();
-    const events = [1, 2, 3].map((n) => ({
-      customer: "c",
-      at: "2026-05-01T00:00:00Z",
-      event: "paid",
-      key: `key ${n}`,
-    }));
-    await environment.send(events);
+    const keyed = { ...EVENT, key: "key 1" };
+    await environment.send([keyed]);
     await exportTo(from, environment, fileOf("again"));
     await importFrom(to, fileOf("again"), "again");
-    const by = { ...organization, requestId: "test" };
-    const moved = environment.movedTo(to.sql, await importedId(to.sql, "again"), by, "again");
-    const stored = async () =>
-      (await to.sql`select from svc.events where environment_id = ${moved.environmentId}`).length;
+    const id = await importedId(to.sql, "again");
+    const moved = environment.movedTo(to.sql, id, { ...organization, requestId: "test" }, "again");
+    const stored = async () => (await to.sql`select from svc.events where environment_id = ${id}`).length;
     const before = await stored();
-    await moved.send(events);
-    expect(await stored()).toBe(before);
-    await moved.send([...events, { ...events[0]!, key: "key 4" }]);
+    await moved.send([keyed, { ...keyed, key: "key 2" }]);
     expect(await stored()).toBe(before + 1);
   });
 
-  it("evaluates and delivers pending rows by itself, under their previous ids, and only in its new database", async () => {
+  it("is neither evaluated nor delivered in its old database", async () => {
     const environment = await smallEnvironment();
     await createWebhook(from.sql, environment.environmentId, "http://127.0.0.1:9/");
     await environment.evaluate({ settleSeconds: 0 });
-    await environment.send([{ customer: "small_000", at: "2026-05-01T00:00:00Z", event: "paid", key: "waits" }]);
-    const pending = (sql: typeof to.sql, id: number) =>
-      sql<{ id: string }[]>`
-        select webhook_id || ' ' || svc.emission_id(emission_seq) as id
-        from svc.deliveries where environment_id = ${id} and status = 'pending' order by 1`;
-    const waiting = (sql: typeof to.sql, id: number) => sql`
-      select from svc.inbox where environment_id = ${id} and not_before is null`;
-    const before = await pending(from.sql, environment.environmentId);
-    expect(before.length).toBeGreaterThan(0);
+    await environment.send([EVENT]);
+    const due = () => from.sql`
+      select from svc.deliveries where environment_id = ${environment.environmentId} and status = 'pending'`;
+    expect((await due()).length).toBeGreaterThan(0);
+    // Whether a worker that looks for work starts a job.
+    const isFound = async () => {
+      await from.sql`delete from graphile_worker._private_jobs`;
+      await tick(from.sql, "looks", 0);
+      const jobs = await from.sql`
+        select from graphile_worker._private_jobs where (payload ->> 'environmentId')::int = ${environment.environmentId}`;
+      return jobs.length > 0;
+    };
+    expect(await isFound()).toBe(true);
     await exportTo(from, environment, fileOf("waits"));
-    await startTestWorker(from);
-    await importFrom(to, fileOf("waits"), "waits");
-    const id = await importedId(to.sql, "waits");
-    expect([...(await pending(to.sql, id))]).toEqual([...before]);
-    await startTestWorker(to);
-    await expect.poll(() => waiting(to.sql, id), { timeout: 20_000 }).toHaveLength(0);
-    const due = await claim(to.sql, "new", 1_000);
-    const told = due.filter((delivery) => delivery.environmentId === id).map((d) => `${d.webhookId} ${d.eventId}`);
-    expect(told).toEqual(expect.arrayContaining(before.map((row) => row.id)));
-    // The old database's worker still polls, and finds nothing to do.
-    await tick(from.sql, "looks", 0);
-    const jobs = await from.sql`
-      select from graphile_worker._private_jobs where (payload ->> 'environmentId')::int = ${environment.environmentId}`;
-    expect(jobs).toHaveLength(0);
+    expect(await isFound()).toBe(false);
     await environment.evaluate({ settleSeconds: 0 });
-    expect(await waiting(from.sql, environment.environmentId)).toHaveLength(1);
-    const old = await claim(from.sql, "old", 1_000);
-    expect(old.filter((delivery) => delivery.environmentId === environment.environmentId)).toEqual([]);
+    expect(await environment.pending()).toHaveLength(1);
+    const claimed = await claim(from.sql, "old", 1_000);
+    expect(claimed.filter(({ environmentId }) => environmentId === environment.environmentId)).toEqual([]);
   });
 });
 
@@ -273,40 +279,30 @@ describe("a file", () => {
     await writeFile(file, Buffer.concat([body, Buffer.from(`${JSON.stringify({ rows, sha256 })}\n`)]));
   };
 
-  it.each([
-    [
-      "a value too many",
-      (text: string) => text.replace("\tpaid\t", "\tpaid\tpaid\t"),
-      "extra data after last expected column",
-    ],
-    [
-      "a NUL",
-      (text: string) => text.replace("\tpaid\t", "\tpa\0d\t"),
-      'invalid byte sequence for encoding "UTF8": 0x00',
-    ],
-    [
-      "invalid UTF-8",
-      (text: string) => text.replace("\tpaid\t", "\tpa\xff\t"),
-      'invalid byte sequence for encoding "UTF8": 0xff',
-    ],
-  ])(
-    "that is complete and contains %s is refused in a line that says where, and nothing is imported",
-    async (name, edit, said) => {
-      const file = await other(name, sealed(edit));
-      const db = await createDatabase();
-      try {
-        await createOrganization(db.sql);
-        const before = await heldBy(db.sql);
+  it("that is complete and contains invalid data is refused in a line that says where, and nothing is imported", async () => {
+    const db = await createDatabase();
+    try {
+      await createOrganization(db.sql);
+      const before = await heldBy(db.sql);
+      for (const [value, said] of [
+        ["paid\tpaid", "extra data after last expected column"],
+        ["pa\0d", 'invalid byte sequence for encoding "UTF8": 0x00'],
+        ["pa\xff", 'invalid byte sequence for encoding "UTF8": 0xff'],
+      ] as const) {
+        const file = await other(
+          "invalid",
+          sealed((text) => text.replace("\tpaid\t", `\t${value}\t`)),
+        );
         const message = await importFrom(db, file).then(String, (error: unknown) => (error as Error).message);
         expect(message).toMatch(/ contains data that cannot be stored \(table events, line \d+\): /);
         expect(message).toContain(said);
         expect(message).toMatch(/; nothing was imported: export again$/);
         expect(await heldBy(db.sql)).toEqual(before);
-      } finally {
-        await db.drop();
       }
-    },
-  );
+    } finally {
+      await db.drop();
+    }
+  });
 
   it("of another version of the format, or of another schema, is refused", async () => {
     const later = await other(
@@ -343,14 +339,13 @@ describe("a file", () => {
     await expect(exportTo(from, environment, path.join(directory, "none", "a"))).rejects.toThrow(
       "cannot be written (ENOENT)",
     );
-    await environment.send([{ customer: "c", at: "2026-05-01T00:00:00Z", event: "paid" }]);
+    await environment.send([EVENT]);
   });
 });
 
 describe("an import is refused", () => {
   it("if the environment is not empty", async () => {
-    const environment = await smallEnvironment();
-    await exportTo(from, environment, fileOf("second"));
+    await exportedAs("second");
     await expect(importFrom(to, fileOf("second"), "filled")).rejects.toThrow(
       /^The environment test of the project "filled" is not empty: svc\.\w+ has rows of it\. Name another project/,
     );
@@ -364,16 +359,14 @@ describe("an import is refused", () => {
     const live = { project: "versions", environment: "live" } as const;
     const version = { snapshot: JSON.stringify(MODEL), hash: "other", provenance: null, expected: null, force: true };
     await call(to.sql, "deploy_config", by, live, version);
-    const environment = await smallEnvironment();
-    await exportTo(from, environment, fileOf("versions"));
+    await exportedAs("versions");
     await expect(importFrom(to, fileOf("versions"), "versions")).rejects.toThrow(
       "The version v1 of this project differs from that in the file. Name another project with --project",
     );
   });
 
   it("if one of its keys belongs to another environment", async () => {
-    const environment = await smallEnvironment();
-    await exportTo(from, environment, fileOf("keys"));
+    const environment = await exportedAs("keys");
     await importFrom(to, fileOf("keys"), "keys");
     await call(from.sql, "operator_unfreeze_environment", environment.place.project, environment.place);
     await exportTo(from, environment, fileOf("keys-again"));
@@ -393,19 +386,11 @@ describe("an import is refused", () => {
     );
   });
 
-  it("if the project's slug is invalid", async () => {
+  it("if the project's slug is invalid, or the organization does not exist", async () => {
     await expect(importFrom(to, fileOf("filled"), "Not a slug")).rejects.toThrow(
       '"Not a slug" is not a valid project slug. Use',
     );
-  });
-
-  it("if the organization does not exist", async () => {
-    const run = await runServer(
-      to.url,
-      ["environments", "import", fileOf("filled"), "--organization", "nobody", "--project", "p"],
-      { SVC_SECRET: "a secret that is long enough for the server" },
-    );
-    expect(run).toEqual(
+    expect(await importing(fileOf("filled"), "nobody", "p")).toEqual(
       refused('There is no organization "nobody". `svc-server users list` shows the organizations of every user.'),
     );
   });
@@ -443,8 +428,7 @@ describe("an import", () => {
   }, 60_000);
 
   it("is done once when started twice at the same time", async () => {
-    const environment = await smallEnvironment();
-    await exportTo(from, environment, fileOf("twice"));
+    await exportedAs("twice");
     const both = await Promise.all([1, 2].map(() => importFrom(to, fileOf("twice"), "twice")));
     expect(both.map(({ wasThere }) => wasThere).sort()).toEqual([false, true]);
     expect(await violations(to.sql)).toEqual([]);
@@ -456,21 +440,14 @@ describe("an import", () => {
       select p.slug, o.slug as organization from svc.projects as p
       join svc.environments as e using (project_id) join iam.organizations as o using (organization_id)
       where e.environment_id = ${target.environmentId}`;
-    const environment = await smallEnvironment();
-    await exportTo(from, environment, fileOf("target"));
-    const into = () =>
-      runServer(
-        to.url,
-        ["environments", "import", fileOf("target"), "--organization", row.organization, "--project", row.slug],
-        { SVC_SECRET: "a secret that is long enough for the server" },
-      );
+    await exportedAs("target");
     let sent: Promise<void> = Promise.resolve();
-    let run: ReturnType<typeof into> | undefined;
+    let run: ReturnType<typeof importing> | undefined;
     await to.sql.begin(async (tx) => {
       await tx`lock table svc.trait_updates in exclusive mode`;
-      run = into();
+      run = importing(fileOf("target"), row.organization, row.slug);
       await expect.poll(() => waitingForLock(to.sql, "copy svc.%"), { timeout: 20_000 }).toBe(1);
-      sent = target.send([{ customer: "meanwhile", at: "2026-05-01T00:00:00Z", event: "paid" }]);
+      sent = target.send([{ ...EVENT, customer: "meanwhile" }]);
       await expect.poll(() => waitingForLock(to.sql, "%svc_api.ingest%")).toBe(1);
     });
     expect(await run).toMatchObject({ code: 0, stderr: "" });
@@ -485,20 +462,14 @@ describe("an import", () => {
 describe("an export", () => {
   it("includes what calls from before the freeze store, and refuses the next call", async () => {
     const environment = await smallEnvironment();
-    const frozen = () => from.sql`
-      select from svc.environments where environment_id = ${environment.environmentId} and frozen_at is not null`;
     let exported: ReturnType<typeof exportTo> | undefined;
     await from.sql.begin(async (tx) => {
       // It has read its key, but what it stores is not visible yet.
       const body = '{"events": [{"customerId": "c", "event": "paid", "idempotencyKey": "in flight"}]}';
       await tx`select svc_api.ingest(${environment.keyHash}, gen_random_uuid(), ${body}, false)`;
       exported = exportTo(from, environment, fileOf("flight"));
-      await expect.poll(frozen, { timeout: 20_000 }).toHaveLength(1);
-      await expect(
-        environment.send([{ customer: "c", at: "2026-05-01T00:00:00Z", event: "paid" }]),
-      ).rejects.toMatchObject({
-        code: "SV012",
-      });
+      await untilFrozen(environment);
+      await expect(environment.send([EVENT])).rejects.toMatchObject({ code: "SV012" });
     });
     const { trailer } = (await exported)!;
     const [{ events }] = await from.sql<[{ events: number }]>`
@@ -514,12 +485,7 @@ describe("an export", () => {
     const due = (await claim(from.sql, "sender", 1_000)).filter((delivery) => delivery.webhookId === webhookId);
     expect(due.length).toBeGreaterThan(0);
     const exported = exportTo(from, environment, fileOf("delivering"));
-    await expect
-      .poll(
-        () =>
-          from.sql`select from svc.environments where environment_id = ${environment.environmentId} and frozen_at is not null`,
-      )
-      .toHaveLength(1);
+    await untilFrozen(environment);
     const outcome = { latencyMs: 3, statusCode: 204, error: null, response: null, retryAfterSeconds: null };
     const attemptedAt = new Date().toISOString();
     await recordAttempts(
@@ -536,26 +502,24 @@ describe("an export", () => {
     await expect(exportTo(from, environment, fileOf("recompute"))).rejects.toThrow(
       `The recompute ${id} of this environment is not finished. Wait until it is, then repeat.`,
     );
-    await environment.send([{ customer: "c", at: "2026-05-01T00:00:00Z", event: "paid" }]);
+    await environment.send([EVENT]);
     await from.sql`delete from svc.recomputes where recompute_id = ${id}`;
   });
 
   it("that fails leaves the environment frozen and no file, and can be repeated", async () => {
     const environment = await smallEnvironment();
-    const frozen = () => from.sql`
-      select from svc.environments where environment_id = ${environment.environmentId} and frozen_at is not null`;
     let failing: Promise<unknown> = Promise.resolve();
     let id = "";
     await from.sql.begin(async (tx) => {
       await tx`select from svc.environments`;
       failing = expect(exportTo(from, environment, fileOf("fails"))).rejects.toThrow("is not finished");
-      await expect.poll(frozen, { timeout: 20_000 }).toHaveLength(1);
+      await untilFrozen(environment);
       // A request from just before the freeze.
       id = await queue(from.sql, environment);
     });
     await failing;
     expect((await readdir(directory)).filter((name) => name.includes("fails"))).toEqual([]);
-    expect(await frozen()).toHaveLength(1);
+    await untilFrozen(environment);
     await from.sql`delete from svc.recomputes where recompute_id = ${id}`;
     await exportTo(from, environment, fileOf("fails"));
   });
@@ -595,19 +559,6 @@ describe("an environment that is deleted", () => {
     expect(await violations(from.sql)).toEqual([]);
   });
 
-  it("is usable as a new one", async () => {
-    const environment = await smallEnvironment();
-    await exportTo(from, environment, fileOf("anew"));
-    await deleteIn(from, environment);
-    await expect(
-      environment.send([{ customer: "c", at: "2026-05-01T00:00:00Z", event: "paid" }]),
-    ).rejects.toMatchObject({ code: "SV001" });
-    await environment.deploy(MODEL);
-    const [key] = await from.sql<[{ active: number }]>`
-      select active_version as active from svc.environments where environment_id = ${environment.environmentId}`;
-    expect(key.active).not.toBeNull();
-  });
-
   it("has to be frozen", async () => {
     const environment = await smallEnvironment();
     const before = await rowsOf(from.sql, environment.environmentId);
@@ -622,17 +573,16 @@ describe("an environment that is deleted", () => {
   });
 
   it("is not deleted while a call from before the freeze can still store something in it", async () => {
-    const environment = await smallEnvironment();
-    const { project } = environment.place;
+    const { place } = await smallEnvironment();
     await from.sql.begin(async (tx) => {
       const [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;
-      await call(from.sql, "operator_freeze_environment", project, environment.place);
-      await expect(call(from.sql, "operator_delete_environment", project, environment.place)).rejects.toMatchObject({
+      await call(from.sql, "operator_freeze_environment", place.project, place);
+      await expect(call(from.sql, "operator_delete_environment", place.project, place)).rejects.toMatchObject({
         message: "ENVIRONMENT_NOT_FROZEN",
         detail: expect.stringContaining(`in the server processes ${pid}.`) as string,
       });
     });
-    await call(from.sql, "operator_delete_environment", project, environment.place);
+    await call(from.sql, "operator_delete_environment", place.project, place);
   });
 });
 
