@@ -20,19 +20,6 @@ async function doctor(url?: string, ...args: string[]): Promise<Run> {
   return { ...run, stdout: run.stdout.replaceAll(/\d+\.\d s\b/g, "T s").replaceAll(/\d{4}-[\d-]+T[\d:.]+Z/g, "T") };
 }
 
-const WELL: Examination = {
-  checks: 34,
-  violations: [],
-  migration: "000002.sql",
-  workersAlive: 2,
-  pendingOperations: 0,
-  pendingSince: null,
-  setAsideCustomers: 0,
-  disabledWebhooks: 1,
-  failingWebhooks: 0,
-  frozenEnvironments: 0,
-};
-
 describe("svc-server doctor", () => {
   it("reports that all is well, with the current state", async () => {
     const [{ checks }] = await fixture.service.db.sql<[{ checks: string }]>`
@@ -94,15 +81,18 @@ describe("svc-server doctor", () => {
     });
     expect(await sql`select from svc.idempotency_keys`).toHaveLength(0);
   });
+});
 
-  it("migrates no database", async () => {
+it.each(["doctor", "plans list", "plans show standard", "users list", "tokens list --organization acme"])(
+  "svc-server %s migrates no database",
+  async (command) => {
     const empty = await createEmptyDatabase();
     onTestFinished(() => empty.drop());
     const line = "the database is not migrated to this version yet; run `svc-server migrate` first";
-    expect(await doctor(empty.url)).toEqual(refused(line));
+    expect(await runServer(empty.url, command.split(" "))).toEqual(refused(line));
     expect(await empty.sql`select from pg_namespace where nspname = 'svc'`).toHaveLength(0);
-  });
-});
+  },
+);
 
 describe("svc-server doctor, pointed at the wrong thing,", () => {
   it("creates no database in a data directory without one", async () => {
@@ -126,31 +116,18 @@ describe("svc-server doctor, pointed at the wrong thing,", () => {
 });
 
 it("a report shows a few examples and the number of further ones", () => {
-  const violation = {
-    invariant: "organizations_have_an_owner",
-    holds: "Every organization has an owner.",
-    organization: null,
-    project: null,
-    environment: null,
-    violations: 7,
-    examples: ["the organization a", "the organization b"],
-    advice: "Make one.",
+  const report: Examination = {
+    ...{ checks: 34, migration: "000002.sql", workersAlive: 2, pendingOperations: 0, pendingSince: null },
+    ...{ setAsideCustomers: 0, disabledWebhooks: 1, failingWebhooks: 0, frozenEnvironments: 0 },
+    violations: [
+      {
+        ...{ invariant: "organizations_have_an_owner", holds: "Every organization has an owner.", advice: "Make one." },
+        ...{ organization: null, project: null, environment: null },
+        ...{ violations: 7, examples: ["the organization a", "the organization b"] },
+      },
+    ],
   };
-  expect(examinationReport({ ...WELL, violations: [violation] }, 61_234).split("\n")).toEqual([
-    "organizations_have_an_owner",
-    "  violated: Every organization has an owner.",
-    "  - the organization a",
-    "  - the organization b",
-    "  - and 5 more",
-    "  what to do: Make one.",
-    "",
-    "1 of 34 checks found something, in 61.2 s. Nothing was changed.",
-    "",
-    "last migration: 000002.sql",
-    "workers alive: 2",
-    "operations that wait for a worker: 0",
-    "customers set aside: 0",
-    "webhooks disabled: 1; failing: 0",
-    "",
-  ]);
+  expect(examinationReport(report, 61_234)).toMatch(
+    /^organizations_have_an_owner\n.*\n {2}- the organization a\n {2}- the organization b\n {2}- and 5 more\n.*\n\n1 of 34 checks found something, in 61\.2 s\./,
+  );
 });
