@@ -15,10 +15,10 @@ function named(options: Partial<ConnectOptions>): Sql {
   return sql;
 }
 
-test("a connection has the application's name and a statement timeout", async () => {
-  const [row] = await named({ statementTimeoutMs: 1234 })`
-    select current_setting('application_name') as name, current_setting('statement_timeout') as timeout`;
-  expect(row).toEqual({ name: "named", timeout: "1234ms" });
+test("a connection has the application's name, a statement timeout and a role", async () => {
+  const [row] = await named({ statementTimeoutMs: 1234, role: "svc_http" })`
+    select current_setting('application_name') as name, current_setting('statement_timeout') as timeout, current_user::text as role`;
+  expect(row).toEqual({ name: "named", timeout: "1234ms", role: "svc_http" });
 });
 
 test("a session reads and writes values in PostgreSQL's own formats, whatever the database's defaults", async () => {
@@ -29,13 +29,8 @@ test("a session reads and writes values in PostgreSQL's own formats, whatever th
     select '2026-11-08 10:00:00.5Z'::timestamptz::text as at, '1 day 2 hours'::interval::text as span, '\x00ff'::bytea as bytes,
       (1::float8 / 3)::text as third, '{NULL}'::text[] as list, length('\n') as length, null = null as same`;
   const expected = {
-    at: "2026-11-08 15:30:00.5+05:30",
-    span: "1 day 02:00:00",
-    bytes: Buffer.from([0, 255]),
-    third: "0.3333333333333333",
-    list: [null],
-    length: 2,
-    same: null,
+    ...{ at: "2026-11-08 15:30:00.5+05:30", span: "1 day 02:00:00", bytes: Buffer.from([0, 255]) },
+    ...{ third: "0.3333333333333333", list: [null], length: 2, same: null },
   };
   const sql = connect(other.url, { max: 1, applicationName: "named" });
   const client = new pg.Client({ connectionString: withSession(other.url) });
@@ -59,10 +54,6 @@ test("a connection lives for five to ten minutes, unless its session must last",
   expect(lifetimeOf({ lasting: true })).toBeNull();
 });
 
-test("a connection with a role uses that role", async () => {
-  expect(await named({ role: "svc_http" })`select current_user::text as name`).toEqual([{ name: "svc_http" }]);
-});
-
 test("a notice of the server is passed on and not printed", async () => {
   const notices: unknown[] = [];
   await named({ onNotice: (notice) => notices.push(notice) })`drop table if exists does_not_exist`;
@@ -76,20 +67,10 @@ test("arrays are sent to the database and read back", async () => {
       ${["9007199254740993"]}::bigint[] as bigints, ${[0.5, 1e300]}::double precision[] as doubles,
       array[true, false] as booleans, array['\\x00ff'::bytea] as bytes, array['{"a": [1, "\\""]}'::jsonb] as documents,
       array['2026-03-02T10:00:00Z'::timestamptz] as instants, array[[1, 2], [3, 4]] as nested, '[0:1]={5,6}'::integer[] as bounds`;
+  const nested = [1, 3].map((n) => [n, n + 1]);
   expect(row).toEqual({
-    texts,
-    empty: [],
-    integers: [1, -2, null],
-    bigints: ["9007199254740993"],
-    doubles: [0.5, 1e300],
-    booleans: [true, false],
-    bytes: [Buffer.from([0, 255])],
-    documents: [{ a: [1, '"'] }],
-    instants: [new Date("2026-03-02T10:00:00Z")],
-    nested: [
-      [1, 2],
-      [3, 4],
-    ],
-    bounds: [5, 6],
+    ...{ texts, empty: [], integers: [1, -2, null], bigints: ["9007199254740993"], doubles: [0.5, 1e300] },
+    ...{ booleans: [true, false], bytes: [Buffer.from([0, 255])], documents: [{ a: [1, '"'] }] },
+    ...{ instants: [new Date("2026-03-02T10:00:00Z")], nested, bounds: [5, 6] },
   });
 });
