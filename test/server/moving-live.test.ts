@@ -63,7 +63,7 @@ it("loses and duplicates nothing that senders send and receivers get", async () 
   };
   const senders = [1, 2, 3, 4].map(send);
   const until = (count: number) => expect.poll(() => acknowledged, { timeout: 60_000 }).toBeGreaterThan(count);
-  await until(300);
+  await until(150);
   await expect.poll(() => received.length, { timeout: 60_000 }).toBeGreaterThan(20);
   const place = { organization: "acme", project: "app", environment: "test" } as const;
   const file = path.join(directory, "live.export");
@@ -73,7 +73,7 @@ it("loses and duplicates nothing that senders send and receivers get", async () 
   await expect.poll(() => refused).toBeGreaterThan(before);
   await importFrom(to, file, "app", SECRET);
   target = fresh.url;
-  await until(acknowledged + 300);
+  await until(acknowledged + 150);
   isOver = true;
   await Promise.all(senders);
 

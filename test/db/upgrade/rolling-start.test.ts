@@ -12,7 +12,7 @@ import { makeNextVersion } from "./next-version.js";
 // The next version starts next to the present one, on a database in use.
 
 /** Acknowledged operations in each phase. */
-const ENOUGH = 1000;
+const ENOUGH = 500;
 
 const running: ServiceProcess[] = [];
 
