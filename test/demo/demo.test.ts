@@ -86,7 +86,7 @@ describe.concurrent("npm run demo", { timeout: 240_000 }, () => {
     onTestFinished,
   }) => {
     const base = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS).toISOString();
-    const history = ["--customers", "40", "--days", "30", "--base", base];
+    const history = ["--customers", "20", "--days", "30", "--base", base];
     const killed = start(onTestFinished, ...history);
     const undisturbed = start(onTestFinished, ...history, "--keep");
     await killed.printed(/sending \d+ %/);
@@ -96,7 +96,7 @@ describe.concurrent("npm run demo", { timeout: 240_000 }, () => {
 
     await undisturbed.printed(/Ctrl\+C stops it/);
     expect(killed.tables).toBe(undisturbed.tables);
-    expect(undisturbed.tables).toMatch(/customers +40\n/);
+    expect(undisturbed.tables).toMatch(/customers +20\n/);
     for (const part of ["Where customers stand", "Who needs attention", "Webhook deliveries", "One customer's story"]) {
       expect(undisturbed.tables).toContain(part);
     }
@@ -122,7 +122,7 @@ describe.concurrent("npm run demo", { timeout: 240_000 }, () => {
   }) => {
     const directory = await temporaryDirectory();
     const data = path.join(directory, "orders.jsonl");
-    await writeFile(data, orders(250).join("\n"));
+    await writeFile(data, orders(160).join("\n"));
     const demo = start(onTestFinished, "--data", data, "--model", path.resolve(ROOT, "examples/retail"), "--compare");
     expect(await demo.ended(), demo.errors).toBe(0);
     expect(demo.output).toContain("svc dev on the same history: the state documents of all 40 customers are equal");

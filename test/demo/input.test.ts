@@ -55,7 +55,7 @@ describe("a data file", () => {
   test.each([
     ["{", /:2: is not JSON: /],
     ["[]", /:2: the operation must be an object, not an array$/],
-    // What an operation must have is the client's rule, which test/client tests.
+    // What an operation must have is the client's rule, which test/client/rules.test.ts tests.
     ['{"event":"e"}', /:2: customerId must be a string, not undefined$/],
     ['{"customerId":"1","event":"e","properties":{"n":1e400}}', /:2: properties.n is Infinity/],
   ])("is refused with the number of a line that is no operation: %s", async (line, message) => {

@@ -39,7 +39,7 @@ beforeAll(async () => {
   sent = { history, survey: surveyed, ledger };
 });
 
-/** The findings of the verification findingsAfter a change, which is rolled back. */
+/** The findings of the verification after a change, which is rolled back. */
 function findingsAfter(change: (tx: TransactionSql) => Promise<unknown>): Promise<string> {
   return rolledBack(db.sql, async (tx) => {
     await change(tx);
@@ -54,89 +54,88 @@ test("finds nothing in correct data", async () => {
 /** Citus does not allow such changes on all nodes in a transaction that then creates tables. */
 const testOnOne = test.skipIf(isCluster);
 
-testOnOne("finds an event that is lost", async () => {
-  const found = await findingsAfter(
-    (tx) => tx`delete from svc.events where event_seq = (select max(event_seq) from svc.events)`,
-  );
-  expect(found).toMatch(/^events: (\d+) sent, (?!\1)\d+ stored$/m);
-  expect(found).toContain("not so: every event was acknowledged with the id under which it is stored");
-  expect(found).toContain("not so: no two keys made one event, and no key none");
-});
-
-testOnOne("finds an event that is stored twice", async () => {
-  const found = await findingsAfter(
-    (tx) => tx`
-      insert into svc.events
-      select environment_id, event_seq + 1000000, customer_id, event, properties, occurred_at, accepted_at
-      from svc.events order by event_seq limit 1`,
-  );
-  expect(found).toMatch(/^events: \d+ sent, \d+ stored$/m);
-  expect(found).toMatch(/^sum of "quantity", in decimals: /m);
-  expect(found).toContain("not so: nothing is stored that was not sent, and nothing twice");
-});
-
-testOnOne("finds one lost and one duplicated event although the count is right", async () => {
-  const found = await findingsAfter(
-    (tx) => tx`
-      update svc.events as e
-      set customer_id = o.customer_id, event = o.event, properties = o.properties, occurred_at = o.occurred_at
-      from (select * from svc.events order by event_seq limit 1) as o
-      where e.event_seq = (select max(event_seq) from svc.events)`,
-  );
-  expect(found).not.toMatch(/^events: /m);
-  expect(found).toContain("not so: every event is stored as it was sent");
-});
-
-testOnOne("finds a number that changed in its last digit", async () => {
-  const found = await findingsAfter(
-    (tx) => tx`
-      update svc.events
-      set properties = jsonb_set(properties, '{unitPrice}', to_jsonb((properties ->> 'unitPrice')::numeric + 0.0000000001))
-      where event_seq = (select max(event_seq) from svc.events)`,
-  );
-  expect(found).toMatch(/^sum of "unitPrice", in decimals: [\d.]+ sent, [\d.]+0001 stored$/m);
-  expect(found).toContain("not so: every event is stored as it was sent");
-});
-
-testOnOne.each([
-  ["a trait update that is lost", "delete from svc.trait_updates", "every trait update is stored at least once"],
+testOnOne.each<[what: string, damage: string, found: (string | RegExp)[]]>([
+  [
+    "an event that is lost",
+    "delete from svc.events where event_seq = (select max(event_seq) from svc.events)",
+    [
+      /^events: (\d+) sent, (?!\1)\d+ stored$/m,
+      "not so: every event was acknowledged with the id under which it is stored",
+      "not so: no two keys made one event, and no key none",
+    ],
+  ],
+  [
+    "an event that is stored twice",
+    `insert into svc.events
+     select environment_id, event_seq + 1000000, customer_id, event, properties, occurred_at, accepted_at
+     from svc.events order by event_seq limit 1`,
+    [
+      /^events: \d+ sent, \d+ stored$/m,
+      /^sum of "quantity", in decimals: /m,
+      "not so: nothing is stored that was not sent, and nothing twice",
+    ],
+  ],
+  [
+    "one lost and one duplicated event although the count is right",
+    `update svc.events as e
+     set customer_id = o.customer_id, event = o.event, properties = o.properties, occurred_at = o.occurred_at
+     from (select * from svc.events order by event_seq limit 1) as o
+     where e.event_seq = (select max(event_seq) from svc.events)`,
+    [/^(?!([^]*\n)?events: )/, "not so: every event is stored as it was sent"],
+  ],
+  [
+    "a number that changed in its last digit",
+    `update svc.events
+     set properties = jsonb_set(properties, '{unitPrice}', to_jsonb((properties ->> 'unitPrice')::numeric + 0.0000000001))
+     where event_seq = (select max(event_seq) from svc.events)`,
+    [
+      /^sum of "unitPrice", in decimals: [\d.]+ sent, [\d.]+0001 stored$/m,
+      "not so: every event is stored as it was sent",
+    ],
+  ],
+  [
+    "a trait update that is lost",
+    "delete from svc.trait_updates",
+    ["not so: every trait update is stored at least once"],
+  ],
   [
     "traits that are not those of the last update",
     "update svc.customers set traits = traits || '{\"lines\": -1}'",
-    "the customers' traits are those of their updates in order",
+    ["not so: the customers' traits are those of their updates in order"],
   ],
   [
     "a customer who is set aside",
     "update svc.customers set set_aside_at = now()",
-    "there are the customers of whom something was sent, and none is set aside",
+    ["not so: there are the customers of whom something was sent, and none is set aside"],
   ],
   [
     "customers who are active too early",
     "update svc.customers set lifecycle = 'active'",
-    'a customer is active from 25 events "line_sold" on',
+    ['not so: a customer is active from 25 events "line_sold" on'],
   ],
   [
     "an event that was evaluated twice",
     `insert into svc.emissions
      select environment_id, emission_seq + 65536, customer_id, event_type, source, metadata, emitted_at, cause_type, cause_id
      from svc.emissions where source = 'rule' order by emission_seq desc limit 1`,
-    'each event "line_cancelled" was evaluated once, and emitted once',
+    ['not so: each event "line_cancelled" was evaluated once, and emitted once'],
   ],
   [
     "an event that was not evaluated",
     "delete from svc.rule_executions",
-    'each event "line_cancelled" was evaluated once, and emitted once',
+    ['not so: each event "line_cancelled" was evaluated once, and emitted once'],
   ],
   [
     "usage that was counted twice",
     "update svc.key_usage set month_events = month_events + 1",
-    "the month's usage is the number of events stored",
+    ["not so: the month's usage is the number of events stored"],
   ],
   [
     "an operation that waits for evaluation",
     "insert into svc.inbox select environment_id, customer_id, event_seq from svc.events limit 1",
-    "nothing waits for evaluation",
+    ["not so: nothing waits for evaluation"],
   ],
-])("finds %s", async (_, damage, claim) => {
-  expect(await findingsAfter((tx) => tx.unsafe(damage))).toContain(`not so: ${claim}`);
+])("finds %s", async (_, damage, found) => {
+  const findings = await findingsAfter((tx) => tx.unsafe(damage));
+  for (const finding of found) expect(findings).toMatch(finding);
 });

@@ -54,7 +54,7 @@ it(
 
 it("an interrupted run stops its processes and removes its data", { timeout: 120_000 }, async () => {
   const addresses: string[] = [];
-  await faults.interrupt([], /the service answers at /, async (line) => {
+  await faults.interrupt(["--operations", "2000"], /the service answers at /, async (line) => {
     const [name = ""] = await faults.leftovers();
     const pidFile = path.join(faults.directory, name, "disk", "data", "postgres", "data", "postmaster.pid");
     const port = (await readFile(pidFile, "utf8")).split("\n")[3]!.trim();

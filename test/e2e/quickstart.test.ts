@@ -1,55 +1,29 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runBash } from "../support/bash.js";
+import { docBlocks } from "../support/doc-blocks.js";
 import { freePort } from "../support/free-port.js";
 import { temporaryDirectory } from "../support/server.js";
-import { keepLog } from "../support/run-log.js";
+import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Runs a bash script in the project's directory; rejects if it fails. */
-async function bash(script: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
-    cwd: ROOT,
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let output = "";
-  let errors = "";
-  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
-  const [code] = (await once(child, "close")) as [number];
-  if (code !== 0) throw new Error(`exit code ${code}\n${output}\n${errors}`);
-  return output;
-}
-
 describe("docs/quickstart.md", () => {
-  let service: ChildProcess;
+  let service: ServiceProcess;
   let env: NodeJS.ProcessEnv;
   let directory: string;
 
   beforeAll(async () => {
     directory = await temporaryDirectory();
-    env = { ...process.env, SVC_DATA_DIR: path.join(directory, "data"), SVC_PORT: "0", LOG_LEVEL: "warn" };
-    service = spawn(process.execPath, ["bin/svc-server.js", "start"], {
-      cwd: ROOT,
-      env: { ...env, LOG_LEVEL: "debug" },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    keepLog(service.stderr!, "readme");
-    const [line] = (await once(createInterface(service.stdout!), "line")) as [string];
-    env["SVC_API_URL"] = line.replace("svc-server listening on ", "");
+    const SVC_DATA_DIR = path.join(directory, "data");
+    service = await startServiceProcess("", { SVC_DATA_DIR, SVC_SECRET: "" });
+    env = { ...process.env, SVC_DATA_DIR, SVC_PORT: "0", LOG_LEVEL: "warn", SVC_API_URL: service.url };
   }, 60_000);
 
   afterAll(async () => {
-    if (service.exitCode === null) {
-      service.kill("SIGTERM");
-      await once(service, "exit");
-    }
+    await service.end();
     await rm(directory, { recursive: true, force: true });
   });
 
@@ -58,7 +32,7 @@ describe("docs/quickstart.md", () => {
     const script = (await block("svc-server.js bootstrap"))
       .replaceAll("keys.json", `${directory}/keys.json`)
       .replace(/^(svc customers inspect .*)$/m, "until $1 >/dev/null 2>&1; do :; done\n$1");
-    const shown = await bash(script, env);
+    const shown = await runBash(script, env, ROOT);
     expect(shown).toContain('"accepted":2,"rejected":0');
     expect(shown).toContain("globex");
     expect(shown).toContain("customer.created");
@@ -70,7 +44,7 @@ describe("docs/quickstart.md", () => {
     const script = (await block("svc.js dev"))
       .replaceAll("4401", port)
       .replace("svc.js dev", `svc.js dev --port ${port}`);
-    const shown = await bash(script, env);
+    const shown = await runBash(script, env, ROOT);
     expect(shown).toContain('"lifecycle":"trial"');
     // Exactly thirty days after the sign-up.
     expect(shown).toContain('"journey.expired"');
@@ -81,9 +55,7 @@ describe("docs/quickstart.md", () => {
 
 /** The block of commands that contains this text. */
 async function block(command: string): Promise<string> {
-  const page = await readFile(path.join(ROOT, "docs/quickstart.md"), "utf8");
-  const blocks = [...page.matchAll(/<!-- test\/e2e\/quickstart\.test\.ts[^\n]*\n\n```bash\n([\s\S]*?)```/g)];
-  const found = blocks.map(([, text]) => text!).find((text) => text.includes(command));
-  if (found === undefined) throw new Error(`docs/quickstart.md has no block with ${command}`);
-  return found;
+  const page = docBlocks(await readFile(path.join(ROOT, "docs/quickstart.md"), "utf8"));
+  const tested = page.filter(({ heldBy }) => heldBy.includes("test/e2e/quickstart.test.ts"));
+  return tested.find(({ code }) => code.includes(command))!.code;
 }
