@@ -1,8 +1,5 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { chmod, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -136,42 +133,26 @@ describe("a dump of Debian's PostgreSQL 15", () => {
 });
 
 describe("the directory of an embedded database", () => {
-  const running = new Set<ChildProcess>();
   let root: string;
   beforeAll(async () => void (root = await makeThisVersion()));
   afterAll(async () => {
-    for (const child of running) await stop(child);
     for (const name of [".svc-data", "svc-data-backup"]) await endServer(path.join(directory, name));
     await rm(root, { recursive: true, force: true });
   });
 
-  async function start(dataDir: string): Promise<ChildProcess> {
-    const child = spawn(process.execPath, [path.join(root, "bin/svc-server.js"), "start"], {
-      cwd: directory,
-      env: { PATH: process.env["PATH"], SVC_DATA_DIR: dataDir, SVC_PORT: "0", LOG_LEVEL: "warn" },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    running.add(child);
-    child.once("exit", () => running.delete(child));
-    for await (const line of createInterface({ input: child.stdout })) if (line.includes("listening on")) break;
-    child.stdout.resume();
-    return child;
-  }
-
-  async function stop(child: ChildProcess): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, "exit");
-    child.kill("SIGTERM");
-    await exited;
+  /** Starts the service on a data directory, and stops it once it listens. */
+  async function serve(name: string): Promise<void> {
+    const env = { SVC_DATA_DIR: path.join(directory, name), SVC_SECRET: "" };
+    expect(await (await startServiceProcess("", env, { root })).end()).toBe(0);
   }
 
   it("is a backup if copied while the service is stopped", async () => {
     await chmod(directory, 0o711);
-    await stop(await start(".svc-data"));
+    await serve(".svc-data");
     await bash(copy, {});
     const secret = await readFile(path.join(directory, ".svc-data/secret"), "utf8");
     expect(await readFile(path.join(directory, "svc-data-backup/secret"), "utf8")).toBe(secret);
-    await stop(await start("svc-data-backup"));
+    await serve("svc-data-backup");
   });
 });
 

@@ -51,11 +51,8 @@ test("its containers are services of compose.yaml, and svc-server knows their op
   const [, service, command] = /^docker compose run --rm (\S+) (.+)$/m.exec(blockWith("docker"))!;
   expect(Object.keys(services)).toContain(service);
   const [verb, ...options] = command!.split(" ");
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    path.join(ROOT, "bin/svc-server.js"),
-    verb!,
-    "--help",
-  ]);
+  const program = path.join(ROOT, "bin/svc-server.js");
+  const { stdout } = await promisify(execFile)(process.execPath, [program, verb!, "--help"]);
   for (const option of options.filter((word) => word.startsWith("--"))) expect(stdout).toContain(option);
 });
 

@@ -57,27 +57,24 @@ test("the packages contain all files that are read at run time", async () => {
   ]) {
     for (const folder of folders) {
       const names = await readdir(path.join(ROOT, folder), { recursive: true, withFileTypes: true });
-      const there = names.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
-      // The screenshots of the README are only viewed in the repository.
-      const here = there
-        .map((file) => path.relative(ROOT, file))
+      const here = names
+        .filter((entry) => entry.isFile())
+        .map((entry) => path.relative(ROOT, path.join(entry.parentPath, entry.name)))
+        // The screenshots of the README are only viewed in the repository.
         .filter((file) => !file.startsWith("docs/screenshots/"));
       expect(files.filter((file) => file.startsWith(`${folder}/`))).toEqual(here.toSorted());
     }
   }
-  expect(author.files.filter((file) => file.startsWith("python/"))).toEqual(["python/svc_client/__init__.py"]);
 });
 
 test("the packages contain nothing that is not needed to run them", async () => {
   const roots = (files: string[]) => [...new Set(files.map((file) => file.split("/")[0]))].toSorted();
   const alike = ["LICENSE", "README.md", "bin", "dist", "package.json"];
   expect(roots(author.files)).toEqual([...alike, "python", "src", "starter"].toSorted());
+  expect(author.files.filter((file) => file.startsWith("python/"))).toEqual(["python/svc_client/__init__.py"]);
   expect(roots(server.files)).toEqual([...alike, "CHANGELOG.md", "deploy", "docs", "migrations", "sql"].toSorted());
-  expect(client.files.filter((file) => !/^[a-z]+\.(js|d\.ts)$/.test(file))).toEqual([
-    "LICENSE",
-    "README.md",
-    "package.json",
-  ]);
+  const others = client.files.filter((file) => !/^[a-z]+\.(js|d\.ts)$/.test(file));
+  expect(others).toEqual(["LICENSE", "README.md", "package.json"]);
   for (const { file, files } of Object.values(packed)) {
     expect(files.filter((name) => /\.map$|\.test\.ts$|\.built|\.partial$/.test(name))).toEqual([]);
     expect((await stat(file)).size).toBeLessThan(3_000_000);
@@ -164,12 +161,16 @@ async function unitOf(units: string, here: (words: string) => string) {
   const [, command] = /^ExecStart=(.*)$/m.exec(here(unit))!;
   const [, inUnit] = /^Environment=(.*)$/m.exec(here(common))!;
   const [, file] = /^EnvironmentFile=(.*)$/m.exec(here(common))!;
-  const inFile = (await readFile(file!, "utf8")).trim().split("\n");
-  const variables = [...inUnit!.split(" "), ...inFile].map((line) => /^(\w+)=(.*)$/.exec(line)!.slice(1, 3));
+  const inFile = await readFile(file!, "utf8");
   return {
     command: command!.replace("/usr/bin/node", process.execPath).split(" "),
-    variables: Object.fromEntries(variables) as Record<string, string>,
+    variables: variablesIn(`${inUnit!.replaceAll(" ", "\n")}\n${inFile}`),
   };
+}
+
+/** The variables that a text sets, one a line. */
+function variablesIn(text: string): Record<string, string> {
+  return Object.fromEntries([...text.matchAll(/^(?:export )?(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]));
 }
 
 /** Uses the commands in `bin` from the output of bootstrap to a customer's state. */
@@ -178,15 +179,13 @@ async function walk(url: string, printed: string, bin: string): Promise<void> {
     PATH: `${bin}:${path.dirname(process.execPath)}:${process.env["PATH"]}`,
     HOME: directory,
     SVC_API_URL: url,
-    ...Object.fromEntries([...printed.matchAll(/^export (\w+)=(\S+)$/gm)].map(([, name, value]) => [name!, value!])),
+    ...variablesIn(printed),
   };
-  const project = JSON.parse(
-    await bash(
-      "svc init --directory elsewhere/shop --slug shop --stack node --yes --json",
-      path.dirname(path.dirname(bin)),
-      env,
-    ),
-  ) as { keys: { test: string }; directory: string };
+  const init = "svc init --directory elsewhere/shop --slug shop --stack node --yes --json";
+  const project = JSON.parse(await bash(init, path.dirname(path.dirname(bin)), env)) as {
+    keys: { test: string };
+    directory: string;
+  };
   const run = (line: string, added = {}) => bash(line, project.directory, { ...env, ...added });
   expect(await run("svc validate --strict")).toContain("The model is valid");
   expect(await run("svc deploy --yes")).toContain("Deployed v1 to test of shop");
@@ -273,11 +272,7 @@ describe("the image", () => {
   });
 
   test("the image sets known variables, and does not run as root", () => {
-    const variables = Object.fromEntries(
-      argumentsOf("ENV")[0]!
-        .split(" ")
-        .map((pair) => pair.split("=")),
-    ) as Record<string, string>;
+    const variables = variablesIn(argumentsOf("ENV")[0]!.replaceAll(" ", "\n"));
     const { config, warnings } = readConfig({ ...variables, SVC_PUBLIC_URL: "https://svc.example.com" });
     expect({ host: config.host, port: config.port, warnings }).toEqual({ host: "0.0.0.0", port: 4400, warnings: [] });
     expect(argumentsOf("EXPOSE")).toEqual(["4400"]);
@@ -292,68 +287,41 @@ describe("the image", () => {
     const names = sent.slice(1).map((line) => line.replace(/^!/, ""));
     const { files } = JSON.parse(await readFile(path.join(ROOT, "package.json"), "utf8")) as { files: string[] };
     const packed = files.map((name) => name.split("/")[0]!).filter((name) => !name.startsWith("!") && name !== "dist");
-    const built = [
-      "package.json",
-      "package-lock.json",
-      "packages",
-      "scripts",
-      "src",
-      "tsconfig.json",
-      "tsconfig.build.json",
-    ];
+    const built = "package.json package-lock.json packages scripts src tsconfig.json tsconfig.build.json".split(" ");
     expect([...names].toSorted()).toEqual([...new Set([...packed, ...built])].toSorted());
     const there = await readdir(ROOT);
     expect(names.filter((name) => !there.includes(name))).toEqual([]);
   });
 
-  interface Compose {
-    services: Record<
-      string,
-      {
-        command?: string[];
-        depends_on?: Record<string, { condition: string }>;
-        env_file?: string;
-        ports?: string[];
-        read_only?: boolean;
-      }
-    >;
+  interface Container {
+    command?: string[];
+    depends_on?: Record<string, { condition: string }>;
+    env_file?: string;
+    ports?: string[];
   }
 
   test("compose.yaml starts the database, migrates it, then serves", async () => {
-    const { services } = parseYaml(await readFile(path.join(ROOT, "compose.yaml"), "utf8")) as Compose;
-    const order = Object.fromEntries(
-      Object.entries(services).map(([name, { depends_on = {} }]) => [
-        name,
-        Object.entries(depends_on).map(([other, { condition }]) => `${other} ${condition}`),
-      ]),
-    );
-    expect(order).toEqual({
-      database: [],
-      migrate: ["database service_healthy"],
-      http: ["migrate service_completed_successfully"],
-      worker: ["migrate service_completed_successfully"],
+    const compose = parseYaml(await readFile(path.join(ROOT, "compose.yaml"), "utf8")) as {
+      services: Record<"database" | "migrate" | "http" | "worker", Container>;
+    };
+    const { database, migrate, http, worker } = compose.services;
+    expect(Object.keys(compose.services)).toHaveLength(4);
+    expect(database.depends_on).toBeUndefined();
+    expect(migrate).toMatchObject({ command: ["migrate"], depends_on: { database: { condition: "service_healthy" } } });
+    const migrated = { migrate: { condition: "service_completed_successfully" } };
+    expect(http).toMatchObject({
+      ...{ command: ["start", "--role", "http"], depends_on: migrated, ports: ["127.0.0.1:4400:4400"] },
     });
-    expect(services["migrate"]!.command).toEqual(["migrate"]);
-    expect(services["http"]!.command).toEqual(["start", "--role", "http"]);
-    expect(services["worker"]!.command).toEqual(["start", "--role", "worker"]);
-    expect(services["http"]!.ports).toEqual(["127.0.0.1:4400:4400"]);
-    expect(Object.values(services).map((each) => each.env_file)).toEqual(Array(4).fill("svc.env"));
+    expect(worker).toMatchObject({ command: ["start", "--role", "worker"], depends_on: migrated });
+    expect([database, migrate, http, worker].map((each) => each.env_file)).toEqual(Array(4).fill("svc.env"));
   });
 
   test("the service accepts the guide's svc.env", async () => {
     await bash(svcEnv!.code, directory, { PATH: process.env["PATH"] });
-    const lines = (await readFile(path.join(directory, "svc.env"), "utf8")).trim().split("\n");
-    const variables = Object.fromEntries(lines.map((line) => /^(\w+)=(.*)$/.exec(line)!.slice(1, 3))) as Record<
-      string,
-      string
-    >;
+    const variables = variablesIn(await readFile(path.join(directory, "svc.env"), "utf8"));
     const { config, warnings } = readConfig(variables);
     expect(warnings).toEqual([]);
     const { username, password, host } = new URL(config.databaseUrl!);
-    expect({ username, password, host }).toEqual({
-      username: "svc",
-      password: variables["POSTGRES_PASSWORD"],
-      host: "database:5432",
-    });
+    expect([username, password, host]).toEqual(["svc", variables["POSTGRES_PASSWORD"], "database:5432"]);
   });
 });

@@ -1,8 +1,5 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { text } from "node:stream/consumers";
-import { expect } from "vitest";
+import { runBash } from "../../support/bash.js";
 
 const guide = readFileSync(new URL("../../../docs/deploy.md", import.meta.url), "utf8");
 
@@ -22,13 +19,4 @@ export function blocksOf(test: string): Block[] {
 }
 
 /** Returns the output of a bash script, which must succeed. */
-export async function bash(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const child = spawn("bash", ["-euo", "pipefail", "-c", script], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
-  const [output, errors, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, "close") as Promise<[number | null]>,
-  ]);
-  expect(code, `${script}\n${output}${errors}`).toBe(0);
-  return output;
-}
+export const bash = (script: string, cwd: string, env: NodeJS.ProcessEnv) => runBash(script, env, cwd);
