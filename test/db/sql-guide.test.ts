@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterAll, expect, it } from "vitest";
@@ -139,62 +139,21 @@ it.each(questions)(
 );
 
 it("every view of readers, and every column, has a comment", async () => {
-  const { rows } = await reader.query<string[]>({
-    text: `
-      select c.relname, a.attname
-      from pg_class as c
-      join pg_attribute as a on a.attrelid = c.oid and not a.attisdropped
-      where c.relnamespace = 'svc_inspect'::regnamespace
-        and (col_description(c.oid, a.attnum) is null or obj_description(c.oid, 'pg_class') is null)`,
-    rowMode: "array",
-  });
-  expect(rows).toEqual([]);
+  const uncommented = await db.sql`
+    select c.relname, a.attname
+    from pg_class as c
+    join pg_attribute as a on a.attrelid = c.oid and not a.attisdropped
+    where c.relnamespace = 'svc_inspect'::regnamespace
+      and (col_description(c.oid, a.attnum) is null or obj_description(c.oid, 'pg_class') is null)`;
+  expect([...uncommented]).toEqual([]);
 });
 
 it("every view except those of the whole installation has the organization", async () => {
-  const { rows } = await reader.query<string[]>({
-    text: `
-      select c.relname from pg_class as c
-      where c.relnamespace = 'svc_inspect'::regnamespace and c.relkind = 'v' and not exists (
-        select from pg_attribute as a where a.attrelid = c.oid and a.attname = 'organization'
-      )
-      order by 1`,
-    rowMode: "array",
-  });
-  expect(rows.flat()).toEqual(["tables", "workers"]);
+  const without = await db.sql<{ name: string }[]>`
+    select c.relname as name from pg_class as c
+    where c.relnamespace = 'svc_inspect'::regnamespace and c.relkind = 'v' and not exists (
+      select from pg_attribute as a where a.attrelid = c.oid and a.attname = 'organization'
+    )
+    order by 1`;
+  expect(without.map(({ name }) => name)).toEqual(["tables", "workers"]);
 });
-
-// After a change of a question: SQL_GUIDE=write npx vitest run test/db/sql-guide.test.ts
-it.runIf(process.env["SQL_GUIDE"] === "write")("the guide is updated with the printed output", async () => {
-  let written = guide;
-  for (const { statement, printed } of questions) {
-    const result = await reader.query<(string | null)[]>({ text: statement, rowMode: "array" });
-    const table = printedTable(
-      result.fields.map(({ name }) => name),
-      result.rows.filter((row) => !row.includes("svc test")).slice(0, 8),
-    );
-    written = written.replace(
-      `${statement}\`\`\`\n\n\`\`\`text\n${printed}\`\`\``,
-      () => `${statement}\`\`\`\n\n\`\`\`text\n${table}\`\`\``,
-    );
-  }
-  await writeFile(GUIDE, written);
-});
-
-/** A table as printed by psql, with instants to the second. */
-function printedTable(names: string[], rows: (string | null)[][]): string {
-  const cells = rows.map((row) => row.map((value) => (value ?? "").replace(/(:\d\d)\.\d+/, "$1")));
-  const widths = names.map((name, column) => Math.max(name.length, ...cells.map((row) => row[column]!.length)));
-  const isNumber = names.map((_, column) => cells.every((row) => /^(-?[\d.]+)?$/.test(row[column]!)));
-  const line = (row: string[]) =>
-    row.map((text, column) => ` ${text} `.replace(/\s+$/, column === row.length - 1 ? "" : "$&")).join("|");
-  const header = names.map((name, column) =>
-    name.padStart((widths[column]! + name.length) >> 1).padEnd(widths[column]!),
-  );
-  const body = cells.map((row) =>
-    row.map((text, column) => (isNumber[column] ? text.padStart(widths[column]!) : text.padEnd(widths[column]!))),
-  );
-  return [line(header), widths.map((width) => "-".repeat(width + 2)).join("+"), ...body.map(line), ""]
-    .map((text) => text.trimEnd())
-    .join("\n");
-}

@@ -114,17 +114,16 @@ describe("svc_api.metrics()", () => {
 
   it("counts deliveries of enabled webhooks only", async () => {
     const environment = await createEnvironment(db.sql);
-    const hooks = [];
-    for (let index = 0; index < 3; index += 1)
-      hooks.push(await createWebhook(db.sql, environment, "https://example.com", ["*"]));
+    const hooks: string[] = [];
+    for (let n = 0; n < 3; n += 1)
+      hooks.push((await createWebhook(db.sql, environment, "https://example.com", ["*"])).webhookId);
     await emit(db.sql, environment, [{}, {}]);
-    await db.sql`update svc.deliveries set next_attempt_at = now() - interval '1 day' where webhook_id = ${hooks[0]!.webhookId}`;
+    for (const [n, age] of ["1 day", "1 hour", "-1 hour"].entries())
+      await db.sql`update svc.deliveries set next_attempt_at = now() - ${age}::interval where webhook_id = ${hooks[n]!}`;
     await db.sql`
       update svc.webhooks set disabled_at = now(), disabled_reason = 'The endpoint answered 410 Gone.'
-      where webhook_id = ${hooks[0]!.webhookId}`;
-    await db.sql`update svc.deliveries set next_attempt_at = now() - interval '1 hour' where webhook_id = ${hooks[1]!.webhookId}`;
-    await db.sql`update svc.webhooks set failing_since = now() where webhook_id = ${hooks[1]!.webhookId}`;
-    await db.sql`update svc.deliveries set next_attempt_at = now() + interval '1 hour' where webhook_id = ${hooks[2]!.webhookId}`;
+      where webhook_id = ${hooks[0]!}`;
+    await db.sql`update svc.webhooks set failing_since = now() where webhook_id = ${hooks[1]!}`;
     const { deliveries, webhooks } = await read();
     expect(webhooks).toEqual({ disabled: 1, failing: 1 });
     expect(deliveries.pending).toBe(4);

@@ -168,7 +168,7 @@ it("a start reports in one line what is wrong with the pooler", async () => {
 });
 
 /** Checks the pooler like a start. */
-const check = (parts: Partial<Pick<URL, "port" | "pathname" | "password">> = {}) =>
+const check = (parts: Partial<Pick<URL, "port" | "pathname" | "password" | "search">> = {}) =>
   checkPooler(Object.assign(new URL(pooler!.urlOf(user)), parts).href, { url: db.url, useRoles: true }, runLog());
 
 it("a pooler that cannot be reached, or refuses the connection, is reported with a fix", async () => {
@@ -178,6 +178,10 @@ it("a pooler that cannot be reached, or refuses the connection, is reported with
   for (const wrong of [{ pathname: "/nowhere" }, { password: "wrong" }]) {
     await expect(check(wrong)).rejects.toThrow(/^.*; .*correct SVC_POOLER_URL, .*$/);
   }
+  const search = "?sslmode=verify-full&sslrootcert=/nowhere/authority.pem";
+  await expect(check({ search })).rejects.toThrow(
+    /^cannot read the file \/nowhere\/authority\.pem that SVC_POOLER_URL names \(ENOENT\); correct sslrootcert/,
+  );
 });
 
 it("a pooler whose user cannot serve requests, and one in place of the database, are reported", async () => {
@@ -195,11 +199,8 @@ it("a pooler whose user cannot serve requests, and one in place of the database,
 
 it("one in place of the database that drops the sessions' startup settings is reported, too", async () => {
   const { username, password } = new URL(db.url);
-  const dropping = await startPgBouncer(
-    db.url,
-    { [username]: decodeURIComponent(password) },
-    { ignore_startup_parameters: "options" },
-  );
+  const users = { [username]: decodeURIComponent(password) };
+  const dropping = await startPgBouncer(db.url, users, { ignore_startup_parameters: "options" });
   onTestFinished(() => dropping.stop());
   expect((await runServer(dropping.urlOf(username), ["migrate"])).stderr).toMatch(
     /^svc-server: new sessions do not have .*; name the database itself in DATABASE_URL, and the pooler in SVC_POOLER_URL$/m,
@@ -227,13 +228,6 @@ it("database defaults with which a pooler's sessions would misread values are re
   expect(advice!.split("; ")).toContain(`alter role "${user}" set bytea_output = 'hex'`);
   await db.sql.unsafe(advice!);
   expect(await look()).toEqual([]);
-});
-
-it("a missing certificate file of the pooler is reported with a fix", async () => {
-  const url = `${pooler!.urlOf(user)}?sslmode=verify-full&sslrootcert=/nowhere/authority.pem`;
-  await expect(checkPooler(url, { url: db.url, useRoles: true }, runLog())).rejects.toThrow(
-    /^cannot read the file \/nowhere\/authority\.pem that SVC_POOLER_URL names \(ENOENT\); correct sslrootcert/,
-  );
 });
 
 it("a pooler that leads to another database with the same tables is refused", async () => {
