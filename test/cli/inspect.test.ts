@@ -215,7 +215,6 @@ const TRENDS = {
   periods: ["2026-01-05", "2026-01-12", "2026-01-19", "2026-01-26", "2026-02-02", "2026-02-09"],
   series: [
     { metric: "members", segment: "payers", values: [10, 12, 20, 1400, 1350.5, 1350] },
-    { metric: "entered", segment: "payers", values: [10, 2, 8, 1380, 0, 0] },
     { metric: "exited", segment: 'a, "b"', values: [0, 0, 0, 0, 50, null] },
     { metric: "transitions", from: null, to: "new", values: [7, 7, 7, 7, 7, 7] },
     { metric: "lowerQuartile", values: [null, null, null, null, null, 3] },
@@ -235,18 +234,6 @@ test("trends are drawn line by line, flat ones too, and a table has all figures"
             │                                                   ┃
             │                                                   ┃
           10┤━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┛
-            └┬───────────────────────────────────────────────────┬──────────────────────────────────┬▶
-    2026-01-05                                          2026-01-26                         2026-02-09
-
-    payers entered
-            ▲
-        1380┤                                                   ┏━━━━━━━━━━━━━━━━━┓
-            │                                                   ┃                 ┃
-            │                                                   ┃                 ┃
-            │                                                   ┃                 ┃
-            │                                                   ┃                 ┃
-            │                                                   ┃                 ┃
-          10┤━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┛                 ┗━━━━━━━━━━━━━━━━━━
             └┬───────────────────────────────────────────────────┬──────────────────────────────────┬▶
     2026-01-05                                          2026-01-26                         2026-02-09
 
@@ -276,7 +263,6 @@ test("trends are drawn line by line, flat ones too, and a table has all figures"
 
     Segments        First   Last  Lowest  Highest
     payers members     10  1,350      10    1,400
-    payers entered     10      0       0    1,380
     a, "b" exited       0   none       0       50
     (first) → new       7      7       7        7
     lower quartile   none      3       3        3
@@ -286,13 +272,13 @@ test("trends are drawn line by line, flat ones too, and a table has all figures"
 
 test("trends are printed as CSV, a line for each period", async () => {
   expect(await read("trends segments --csv", TRENDS)).toMatchInlineSnapshot(`
-    "week,payers members,payers entered,"a, ""b"" exited",(first) → new,lower quartile
-    2026-01-05,10,10,0,7,
-    2026-01-12,12,2,0,7,
-    2026-01-19,20,8,0,7,
-    2026-01-26,1400,1380,0,7,
-    2026-02-02,1350.5,0,50,7,
-    2026-02-09,1350,0,,7,3
+    "week,payers members,"a, ""b"" exited",(first) → new,lower quartile
+    2026-01-05,10,0,7,
+    2026-01-12,12,0,7,
+    2026-01-19,20,0,7,
+    2026-01-26,1400,0,7,
+    2026-02-02,1350.5,50,7,
+    2026-02-09,1350,,7,3
     "
   `);
 });
