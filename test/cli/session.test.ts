@@ -152,40 +152,21 @@ describe("each service has its own session", () => {
 });
 
 describe("a command sends the token and organization of", () => {
-  const headers = async (env: Record<string, string>, config: object = {}) => {
+  test("the session, the configuration file or the variables, each of which takes precedence over those before", async () => {
     const { url, seen } = await authorizationServer();
     const directory = await home(sessions({ [url]: SESSION }));
-    const cwd = await project({ ".kite/config.json": JSON.stringify(config) });
-    await run(directory, ["whoami"], { cwd, env: { SVC_API_URL: url, ...env } });
-    const { authorization, "x-svc-organization": organization } = seen.find((one) => one.url === "/whoami")!.headers;
-    return [authorization, organization];
-  };
-
-  test.each([
-    ["the session", {}, {}, "svc_token_before", "org_1"],
-    [
-      "the session, with the organization of the configuration file",
-      {},
-      { organization: "org_file" },
-      "svc_token_before",
-      "org_file",
-    ],
-    [
-      "the session, with the organization of the variable",
-      { SVC_ORGANIZATION: "org_v" },
-      { organization: "org_file" },
-      "svc_token_before",
-      "org_v",
-    ],
-    [
-      "the token variable, with the organization of the configuration file",
-      { SVC_ACCESS_TOKEN: "t" },
-      { organization: "org_file" },
-      "t",
-      "org_file",
-    ],
-  ])("%s", async (_what, env, config, token, organization) => {
-    expect(await headers(env, config)).toEqual([`Bearer ${token}`, organization]);
+    const headers = async (env: Record<string, string>, config: object) => {
+      seen.length = 0;
+      const cwd = await project({ ".kite/config.json": JSON.stringify(config) });
+      await run(directory, ["whoami"], { cwd, env: { SVC_API_URL: url, ...env } });
+      const { authorization, "x-svc-organization": organization } = seen.find((one) => one.url === "/whoami")!.headers;
+      return [authorization, organization];
+    };
+    const file = { organization: "org_file" };
+    expect(await headers({}, {})).toEqual(["Bearer svc_token_before", "org_1"]);
+    expect(await headers({}, file)).toEqual(["Bearer svc_token_before", "org_file"]);
+    expect(await headers({ SVC_ORGANIZATION: "org_v" }, file)).toEqual(["Bearer svc_token_before", "org_v"]);
+    expect(await headers({ SVC_ACCESS_TOKEN: "t" }, file)).toEqual(["Bearer t", "org_file"]);
   });
 
   test("no session that has ended", async () => {
@@ -238,28 +219,19 @@ describe("signing out when the service does not end the session", () => {
   });
 
   const KEPT = "its token stays valid until 2026-04-01 02:00:00 +02:00";
-  test.each([
+  const REFUSED = "It could not be revoked there (It was refused: unsupported_token_type)";
+  const ENDED = { expiresAt: "2026-03-01T00:00:00.000Z" };
+  const BROKEN = { status: 502, type: "text/html", body: "" };
+  test.each<[string, Canned, string[], object, string]>([
     [
       "anyway with --force",
-      { status: 502, type: "text/html", body: "" },
+      BROKEN,
       ["--force"],
       {},
       `. It could not be revoked there (<service> answered 502): ${KEPT}`,
     ],
-    [
-      "if another try would fail again",
-      refused("unsupported_token_type"),
-      [],
-      {},
-      `. It could not be revoked there (It was refused: unsupported_token_type): ${KEPT}`,
-    ],
-    [
-      "if it has expired",
-      refused("server_error", {}, 500),
-      [],
-      { expiresAt: "2026-03-01T00:00:00.000Z" },
-      ", which ended on 2026-03-01 01:00:00 +01:00",
-    ],
+    ["if another try would fail again", refused("unsupported_token_type"), [], {}, `. ${REFUSED}: ${KEPT}`],
+    ["if it has expired", refused("server_error", {}, 500), [], ENDED, ", which ended on 2026-03-01 01:00:00 +01:00"],
   ])("removes it %s", async (_when, revoke, options, more, message) => {
     const { directory, env } = await failing(revoke, { ...SESSION, ...more });
     expect(await run(directory, ["auth", "logout", ...options], { env })).toEqual({
