@@ -80,41 +80,28 @@ describe("waiting for the approval", () => {
   });
 });
 
-const NOT_AS_EXPECTED = "with JSON of another shape, not as this version of svc expects. ";
-
-test.each<[string, Script, string]>([
-  [
-    "if the service has no sign-in for programs",
-    { begin: json({ error: { code: "NOT_FOUND", message: "There is no such path." } }, 404) },
-    `[UNEXPECTED_ANSWER]: <service> answered 404 ${NOT_AS_EXPECTED}Check that SVC_API_URL is the address of the service, and that svc has the same version.`,
-  ],
-  [
-    "if the service has another version",
+test("does not start if the service has no sign-in for programs or another version, is busy, or is not there", async () => {
+  const notFound = { error: { code: "NOT_FOUND", message: "There is no such path." } };
+  const scripts: Script[] = [
+    { begin: json(notFound, 404) },
     {
       begin: json({ codes: [] }),
       other: ({ url }) => (url === "/openapi.json" ? json({ info: { title: "svc", version: "0.0.9" } }) : undefined),
     },
-    `[UNEXPECTED_ANSWER]: <service> answered 200 ${NOT_AS_EXPECTED}The service has version 0.0.9, svc <version>: use the svc that came with the service.`,
-  ],
-  [
-    "if a proxy answers",
     { begin: { status: 502, type: "text/html", body: "<h1>Bad Gateway</h1>" } },
-    "[SIGN_IN_FAILED]: <service> answered 502. Try again in a moment.",
-  ],
-  [
-    "if too many were started",
     { begin: refused("temporarily_unavailable", { "retry-after": "7" }, 429) },
-    "[SIGN_IN_FAILED]: It was refused: temporarily_unavailable. Try again in 7 seconds.",
-  ],
-])("does not start %s", async (_where, script, error) => {
-  expect(await failure(script)).toBe(`error ${error}\n`);
-});
-
-test("does not start if nothing listens", async () => {
-  const { stderr } = await svc(["auth", "login"], { env: { SVC_API_URL: "http://127.0.0.1:1" } });
-  expect(stderr).toBe(
-    "error [SERVICE_UNREACHABLE]: http://127.0.0.1:1 cannot be reached (connection refused). Start the service, or set SVC_API_URL to its address.\n",
-  );
+  ];
+  let errors = "";
+  for (const script of scripts) errors += await failure(script);
+  errors += (await svc(["auth", "login"], { env: { SVC_API_URL: "http://127.0.0.1:1" } })).stderr;
+  expect(errors).toMatchInlineSnapshot(`
+    "error [UNEXPECTED_ANSWER]: <service> answered 404 with JSON of another shape, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc has the same version.
+    error [UNEXPECTED_ANSWER]: <service> answered 200 with JSON of another shape, not as this version of svc expects. The service has version 0.0.9, svc <version>: use the svc that came with the service.
+    error [SIGN_IN_FAILED]: <service> answered 502. Try again in a moment.
+    error [SIGN_IN_FAILED]: It was refused: temporarily_unavailable. Try again in 7 seconds.
+    error [SERVICE_UNREACHABLE]: http://127.0.0.1:1 cannot be reached (connection refused). Start the service, or set SVC_API_URL to its address.
+    "
+  `);
 });
 
 describe("the token", () => {
