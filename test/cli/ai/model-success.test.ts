@@ -134,9 +134,3 @@ test("a draft that is no model after three tries is refused, and the model made 
   expect(await readFile(output, "utf8")).toContain('event("project_created")');
   expect(stdout).toContain("The model made from your answers");
 });
-
-test("invalid answers are refused before anything is asked", async () => {
-  expect(await run(["--value-count", "0", "--yes"])).toMatchObject({ code: 2 });
-  expect(await run(["--value-event", "a\u0000b", "--yes"])).toMatchObject({ code: 2 });
-  expect(provider.asked).toEqual([]);
-});
