@@ -14,70 +14,25 @@ describe("help", () => {
   test("without a command or its verb, the help goes to standard error and the command fails", async () => {
     const { code, stdout, stderr } = await svc([]);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: (await svc(["--help"])).stdout });
-    expect(stderr.slice(0, stderr.indexOf("Shared options:"))).toMatchInlineSnapshot(`
-      "svc <command>: events in, customers' states out
-
-      Commands:
-        svc whoami              Show the user, the organization and the API
-        svc console             Open the console in a browser, signed in as you are here
-        svc init                Create a project, and a starter model for it in an empty directory
-        svc validate            Check the local model; deploys nothing
-        svc dev                 Run the local model in memory and try it with events; needs no database
-                                and no key
-        svc deploy              Validate the local model and deploy it as a new version
-        svc backtest            Test on past data whether a model predicts an outcome; changes nothing
-        svc recompute           Replay history under the active model, or only show what that would change
-        svc types               Print TypeScript types of the active model's events and traits
-        svc overview            Show the lifecycle's funnel, the segments' sizes and the totals
-        svc trends [what]       Show how an environment developed, by day, week or month
-        svc diagnose            Check configuration and data for common problems; findings are no failure
-        svc mcp                 Serve facts to an assistant, such as Claude Desktop or Cursor, which
-                                starts this command
-        svc completion <shell>  Print a completion script for bash, zsh or fish
-        svc audit               Show what was changed in the organization, and by whom
-        svc usage               Show what the organization has used of its plan
-        svc ai                  Facts, and a language model's explanation of them
-        svc auth                Signing in and out
-        svc config              Versions of the deployed model
-        svc customers           Customers and their computed states
-        svc emissions           Changes and rule events that evaluation emitted
-        svc events              Product events
-        svc health              Health scores
-        svc invitations         Invitations to the organization
-        svc journeys            Customers' progress in journeys
-        svc keys                Ingestion keys of an environment
-        svc members             Members of the organization
-        svc organization        The organization
-        svc projects            Projects of the organization
-        svc rules               Runs of rules
-        svc segments            Segments and their members
-        svc signals             Raised signals
-        svc tokens              Access tokens of the organization, for pipelines and scripts
-        svc webhooks            Endpoints that receive emissions
-
-      "
-    `);
+    expect(stderr).toMatch(
+      /^svc <command>: [^]*\nCommands:\n {2}svc whoami +Show the user, the organization and the API\n/,
+    );
     const noun = await svc(["customers"]);
     expect(noun.code).toBe(2);
     expect(noun.stderr).toContain("svc customers inspect <customerId>");
   });
 
   test("on request, the help goes to standard output with the options and an example", async () => {
-    expect(await svc(["segments", "inspect", "--help"])).toMatchInlineSnapshot(`
-      svc segments inspect <segmentId>
+    expect(await svc(["health", "explain", "--help"])).toMatchInlineSnapshot(`
+      svc health explain <customerId>
 
-      Show a segment's size and its members
+      Show what a customer's health score is made of
 
       Positionals:
-        segmentId  The segment's id                                                    [string] [required]
+        customerId  The customer's id                                                  [string] [required]
 
       Options:
-            --project   The project's slug; unless given, that of .kite/config.json               [string]
-            --customer  Instead of the members, show whether this customer is one, and why        [string]
-            --at        As of an instant: a date, a date-time, or how long ago, such as 30d       [string]
-            --limit     How many to show                                            [string] [default: 50]
-            --cursor    Continue where the previous page ended                                    [string]
-            --csv       Print the whole list as CSV, ignoring --limit                            [boolean]
+            --project  The project's slug; unless given, that of .kite/config.json                [string]
 
       Shared options:
         -h, --help       Show help                                                               [boolean]
@@ -91,10 +46,7 @@ describe("help", () => {
             --no-ai      Disable the commands that ask a language model; so does SVC_NO_AI=1     [boolean]
 
       Examples:
-        svc segments inspect power_users                    Its condition, statistics of its members, who
-                                                            they are and since when
-        svc segments inspect power_users --customer cus_42  Why a customer is in it, or is not
-        svc segments inspect power_users --at 30d           Who was in it thirty days ago, and since when
+        svc health explain cus_42  Each component: what it measures, the measured value, and its points
     `);
   });
 
@@ -107,6 +59,9 @@ describe("help", () => {
       expect(stdout).toContain(describe);
       expect(stdout).toContain("Examples:\n");
       const loaded = await load();
+      for (const option of Object.values(loaded.options ?? {}))
+        if (option.type === "integer" && option.default !== undefined)
+          expect(stdout).toContain(`[default: ${option.default}]`);
       const taken = Object.entries(loaded.args ?? {}).map(([name, positional]) =>
         typeof positional === "object" && positional.optional ? `[${name}]` : `<${name}>`,
       );
