@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,6 @@ import { cannedServer, json, NEVER } from "./support/canned-server.js";
 import { useOwner } from "./support/owner.js";
 import { ended, isThere, start } from "./support/program.js";
 import { type RunOptions, steady } from "./support/run-svc.js";
-import { typeMistakes } from "./support/types.js";
 import { linkPackages } from "../support/linked-packages.js";
 
 const PARTS = ["display", "events", "health", "journeys", "lifecycle", "rules", "segments", "signals", "traits"];
@@ -167,13 +166,16 @@ describe("a refusal leaves the directory as it was", () => {
     );
   });
 
-  test("for a slug that is taken", async () => {
+  test("for a slug that is taken, and a service that cannot be reached", async () => {
     const cwd = await folder();
     await service.addProject("taken");
-    const taken = await run(["init", "--yes", "--slug", "taken", "--directory", "x/y"], { cwd });
-    expect(taken.stderr).toContain("error [SLUG_TAKEN]");
-    expect(await readdir(cwd)).toEqual([]);
-    await run(["init", "--yes", "--slug", "taken"], { cwd });
+    for (const place of [["--directory", "x/y"], []]) {
+      const taken = await run(["init", "--yes", "--slug", "taken", ...place], { cwd });
+      expect(taken.stderr).toContain("error [SLUG_TAKEN]");
+      expect(await readdir(cwd)).toEqual([]);
+    }
+    const { stderr } = await run([...argv, "--directory", "x"], { cwd, at: "http://127.0.0.1:1" });
+    expect(stderr).toContain("[SERVICE_UNREACHABLE]");
     expect(await readdir(cwd)).toEqual([]);
   });
 
@@ -216,13 +218,6 @@ describe("a refusal leaves the directory as it was", () => {
     expect(await readdir(cwd)).toEqual([]);
     expect((await service.ask("GET", "/projects/refused/overview")).status).toBe(404);
   });
-
-  test("for a service that cannot be reached", async () => {
-    const cwd = await folder();
-    const { stderr } = await run([...argv, "--directory", "x"], { cwd, at: "http://127.0.0.1:1" });
-    expect(stderr).toContain("[SERVICE_UNREACHABLE]");
-    expect(await readdir(cwd)).toEqual([]);
-  });
 });
 
 describe.each(["node", "python"])("the %s starter", (stack) => {
@@ -262,16 +257,6 @@ describe.each(["node", "python"])("the %s starter", (stack) => {
       stderr: expect.stringContaining(`${service.url} took nothing: INVALID_API_KEY: `) as string,
     });
   });
-});
-
-test("an editor finds no mistake, with the starter's tsconfig.json", async () => {
-  const { directory } = await initialized("node");
-  const language = path.join(directory, "node_modules", "svc-success");
-  await rm(language);
-  await mkdir(language, { recursive: true });
-  await writeFile(path.join(language, "package.json"), '{ "name": "svc-success", "types": "src/dsl/index.ts" }');
-  await symlink(path.join(ROOT, "src"), path.join(language, "src"));
-  expect(await typeMistakes(directory)).toBe("");
 });
 
 /** Runs the program `svc init` in a new directory, at a service that never answers one kind of request, and signals it during that. */
