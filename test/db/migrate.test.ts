@@ -120,9 +120,9 @@ describe("a project of one table and one function", () => {
     const release = await holdThings();
     const waits: string[] = [];
     const migrated = migrate(database.url, { root, onWait: (sentence) => waits.push(sentence) });
-    await expect.poll(() => waitingForLock(database.sql)).toBe(1);
+    await expect.poll(() => waitingForLock(database.sql), { timeout: 20_000 }).toBe(1);
     await database.sql`insert into things (id) values (1)`;
-    await expect.poll(() => waits).not.toEqual([]);
+    await expect.poll(() => waits, { timeout: 20_000 }).not.toEqual([]);
     await release();
     expect(await migrated).toMatchObject({ migrations: ["000002.sql"] });
     expect(waits[0]).toBe(

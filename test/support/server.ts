@@ -1,4 +1,5 @@
-import { chmod, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { serverAccount } from "../../src/db/embedded/account.js";
@@ -86,7 +87,8 @@ export async function removeLeftovers(): Promise<void> {
     const pid = /^svc-test-(\d+)-/.exec(name)?.[1];
     if (pid === undefined || isAlive(Number(pid))) continue;
     const directory = path.join(os.tmpdir(), name);
-    if ((await stat(directory)).uid !== process.geteuid?.()) continue; // another user's
+    // Another user's, or removed by another run meanwhile.
+    if (statSync(directory, { throwIfNoEntry: false })?.uid !== process.geteuid?.()) continue;
     await removeFaultRuns(directory);
     if ((await readdir(directory)).includes("postgres")) await endServer(directory);
     await rm(directory, { recursive: true, force: true });
