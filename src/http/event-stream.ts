@@ -47,26 +47,20 @@ const open = new Map<string, number>();
  */
 export async function openEventStream(ctx: Context, options: EventStreamOptions): Promise<Readable> {
   const { organizationId } = options;
-  const { res, socket } = ctx;
+  const { socket } = ctx;
   // A client that disconnected during authorization causes none of the events below, and would keep its slot.
   if (socket.readableEnded || socket.destroyed)
     throw new ClientGoneError("the client closed the connection before its stream began");
   takeSlot(organizationId);
-  // For other answers, a client that closes its half of the connection still waits for the end; a stream has no end to wait for.
-  const end = () => res.destroy();
-  socket.once("end", end);
-  const gone = clientGoneSignal(ctx);
-  gone.addEventListener("abort", () => {
-    giveBackSlot(organizationId);
-    socket.off("end", end);
-  });
+  const gone = readerGoneSignal(ctx);
+  gone.addEventListener("abort", () => giveBackSlot(organizationId));
   const first = await options.next(options.position);
   socket.setTimeout(SILENT_MS_MAX);
   return streamOf(ctx, frames(ctx, first, options, gone));
 }
 
 /** Aborts once the client of a request has disconnected or has its whole answer, after which the connection may serve further requests. */
-export function clientGoneSignal({ res, socket }: Context): AbortSignal {
+function clientGoneSignal({ res, socket }: Context): AbortSignal {
   const gone = new AbortController();
   const leave = () => {
     socket.off("close", leave);
@@ -77,6 +71,19 @@ export function clientGoneSignal({ res, socket }: Context): AbortSignal {
   socket.once("close", leave);
   res.once("close", leave);
   return gone.signal;
+}
+
+/**
+ * As `clientGoneSignal`, for an answer that is read as it is generated: a client that closes its half of the connection has left. For other
+ * answers it still waits for the end.
+ */
+export function readerGoneSignal(ctx: Context): AbortSignal {
+  const { res, socket } = ctx;
+  const end = () => res.destroy();
+  socket.once("end", end);
+  const gone = clientGoneSignal(ctx);
+  gone.addEventListener("abort", () => socket.off("end", end));
+  return gone;
 }
 
 /** The body of an answer whose texts are sent as they are generated. */

@@ -12,7 +12,7 @@ const PATH = "/ai/answers";
 const QUESTION = { task: "explain-config", facts: { lifecycle: ["trial", "activated"] } };
 
 const provider = await startProvider();
-const ai = { baseUrl: provider.baseUrl, apiKey: "sk-secret", model: "small", partMsMax: 2_000 };
+const ai = { baseUrl: provider.baseUrl, apiKey: "sk-secret", model: "small" };
 const api = useApi("one", {}, { ai });
 beforeEach(() => {
   provider.behave(says("It stands well."));
