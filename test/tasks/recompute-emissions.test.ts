@@ -314,17 +314,17 @@ describe("the outbox", () => {
     await written(id, 10);
     const amount = ROW + 5;
     await db.sql`update svc.recomputes set status = 'running', attempt = 1 where recompute_id = ${id}`;
-    await db.sql`
-      select svc_api.apply_recompute(${environmentId}, ${id}, 1, 2, (
-        select json_build_object(
+    const [row] = await db.sql<[{ customer: object }]>`
+      select
+        json_build_object(
           'customerId', k.customer_id, 'revision', k.xmin::text, 'generation', k.generation + 1, 'state', k.state, 'emissions', (
             select json_agg(json_build_object('type', 'customer.active', 'source', 'lifecycle', 'metadata', '{}'::json, 'at', n))
             from generate_series(1, ${amount}::integer) as n
           )
-        )
-        from svc.customers as k
-        where k.environment_id = ${environmentId} and k.customer_id = 'c001'
-      ))`;
+        ) as customer
+      from svc.customers as k
+      where k.environment_id = ${environmentId} and k.customer_id = 'c001'`;
+    await db.sql`select svc_api.apply_recompute(${environmentId}, ${id}, 1, 2, ${JSON.stringify(row.customer)}::text::json)`;
     await db.sql`select svc.flush_recompute_outbox(${environmentId}, ${id})`;
     expect(await batches(environment)).toEqual([...before, 10, ROW, 5]);
     const counts = await db.sql`
