@@ -80,6 +80,7 @@ describe("a bad value stops the start", () => {
       "DATABASE_URL has the sslmode `require` with the system's certificate authorities (sslrootcert=system), which require verify-full",
     ],
     ["SVC_HOST", "localhost:80", "SVC_HOST must be an address or a host name without port, not `localhost:80`"],
+    ["SVC_PORT", "65536", "SVC_PORT must be a whole number from 0 to 65535, not `65536`"],
     ["SVC_PORT", "0x10", "SVC_PORT must be a whole number from 0 to 65535, not `0x10`"],
     ["SVC_PUBLIC_URL", "svc.example.com", "SVC_PUBLIC_URL must be a URL, http://… or https://…"],
     ["SVC_TRUSTED_PROXIES", "11", "SVC_TRUSTED_PROXIES must be a whole number from 0 to 10, not `11`"],
@@ -96,6 +97,7 @@ describe("a bad value stops the start", () => {
     ["SVC_SMTP_URL", "smtp://127.0.0.1", "SVC_MAIL_FROM must be set when SVC_SMTP_URL is"],
     ["SVC_SMTP_URL", "smtp.example.com:25", "SVC_SMTP_URL must be a URL, smtp://… or smtps://…"],
     ["SVC_MAIL_FROM", "svc@example.com", "SVC_SMTP_URL must be set when SVC_MAIL_FROM is"],
+    ["SVC_MAIL_FROM", "nobody", "SVC_MAIL_FROM must be an address, alone or as `Name <address>`, not `nobody`"],
     [
       "SVC_MAIL_FROM",
       "a@b.c, d@e.f",
