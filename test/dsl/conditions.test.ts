@@ -1,6 +1,30 @@
-import { activeWithin, all, any, type Condition, daysSince, daysSinceFirst, event, inactiveFor } from "svc-success";
-import { array, boolean, date, number, oneOf, string, traits, type PropertyCondition } from "svc-success";
-import { health, inState, journey, lifecycle, not, scale, segment, sequence, step } from "svc-success";
+import {
+  activeWithin,
+  all,
+  any,
+  type Condition,
+  daysSince,
+  daysSinceFirst,
+  event,
+  inactiveFor,
+  array,
+  boolean,
+  date,
+  number,
+  oneOf,
+  string,
+  traits,
+  type PropertyCondition,
+  health,
+  inState,
+  journey,
+  lifecycle,
+  not,
+  scale,
+  segment,
+  sequence,
+  step,
+} from "svc-success";
 import { expect, test } from "vitest";
 
 import { NODE } from "../../src/dsl/part.js";

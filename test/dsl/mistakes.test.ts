@@ -1,5 +1,25 @@
-import { all, array, type Condition, daysSince, defineModel, event, ModelError, number, oneOf } from "svc-success";
-import { display, emit, health, journey, lifecycle, rule, scale, segment, signal, step, traits } from "svc-success";
+import {
+  all,
+  array,
+  type Condition,
+  daysSince,
+  defineModel,
+  event,
+  ModelError,
+  number,
+  oneOf,
+  display,
+  emit,
+  health,
+  journey,
+  lifecycle,
+  rule,
+  scale,
+  segment,
+  signal,
+  step,
+  traits,
+} from "svc-success";
 import { expect, test } from "vitest";
 
 import { lower } from "../../src/dsl-compiler/load/lower.js";

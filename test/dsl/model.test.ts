@@ -1,7 +1,25 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { date, defineModel, event, number, string, tracking, traits, type ModelDefinition } from "svc-success";
-import { display, emit, health, journey, lifecycle, rule, scale, segment, signal, step } from "svc-success";
+import {
+  date,
+  defineModel,
+  event,
+  number,
+  string,
+  tracking,
+  traits,
+  type ModelDefinition,
+  display,
+  emit,
+  health,
+  journey,
+  lifecycle,
+  rule,
+  scale,
+  segment,
+  signal,
+  step,
+} from "svc-success";
 import { expect, test } from "vitest";
 
 import { lower } from "../../src/dsl-compiler/load/lower.js";

@@ -1,6 +1,27 @@
-import { daysSince, daysSinceFirst, event, inactiveFor, number, oneOf, traits, traitsChanged } from "svc-success";
-import { health, journey, lifecycle, rule, scale, segment, signal, step, steps } from "svc-success";
-import { addTo, clear, emit, raise, removeFrom } from "svc-success";
+import {
+  daysSince,
+  daysSinceFirst,
+  event,
+  inactiveFor,
+  number,
+  oneOf,
+  traits,
+  traitsChanged,
+  health,
+  journey,
+  lifecycle,
+  rule,
+  scale,
+  segment,
+  signal,
+  step,
+  steps,
+  addTo,
+  clear,
+  emit,
+  raise,
+  removeFrom,
+} from "svc-success";
 import type { Action, Measure, Occasion, Score } from "svc-success";
 import { expect, test } from "vitest";
 

@@ -2,10 +2,40 @@
  * What the type checker must refuse, and what it must accept beyond what the tests of this folder write. Never run: `npm run types` checks it,
  * and an `@ts-expect-error` above a line without an error is an error itself.
  */
-import { activeWithin, all, any, daysSince, event, inactiveFor, inState, sequence } from "svc-success";
-import { array, boolean, date, number, oneOf, string, traits } from "svc-success";
-import { defineModel, display, health, journey, lifecycle, rule, scale, segment, signal, step } from "svc-success";
-import { addTo, clear, emit, raise, removeFrom, type ManualSegment, type ManualSignal } from "svc-success";
+import {
+  activeWithin,
+  all,
+  any,
+  daysSince,
+  event,
+  inactiveFor,
+  inState,
+  sequence,
+  array,
+  boolean,
+  date,
+  number,
+  oneOf,
+  string,
+  traits,
+  defineModel,
+  display,
+  health,
+  journey,
+  lifecycle,
+  rule,
+  scale,
+  segment,
+  signal,
+  step,
+  addTo,
+  clear,
+  emit,
+  raise,
+  removeFrom,
+  type ManualSegment,
+  type ManualSignal,
+} from "svc-success";
 import * as circular from "./circle.js";
 
 const created = event("project created", {
