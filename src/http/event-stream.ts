@@ -52,38 +52,30 @@ export async function openEventStream(ctx: Context, options: EventStreamOptions)
   if (socket.readableEnded || socket.destroyed)
     throw new ClientGoneError("the client closed the connection before its stream began");
   takeSlot(organizationId);
-  const gone = readerGoneSignal(ctx);
+  const gone = clientGoneSignal(ctx);
   gone.addEventListener("abort", () => giveBackSlot(organizationId));
   const first = await options.next(options.position);
   socket.setTimeout(SILENT_MS_MAX);
   return streamOf(ctx, frames(ctx, first, options, gone));
 }
 
-/** Aborts once the client of a request has disconnected or has its whole answer, after which the connection may serve further requests. */
-function clientGoneSignal({ res, socket }: Context): AbortSignal {
+/**
+ * Aborts once the client of a stream has disconnected or has its whole answer, after which the connection may serve further requests. A client
+ * that closes its half of the connection has left; for other answers it still waits for the end.
+ */
+export function clientGoneSignal({ res, socket }: Context): AbortSignal {
   const gone = new AbortController();
+  const end = () => res.destroy();
   const leave = () => {
-    socket.off("close", leave);
+    socket.off("end", end).off("close", leave);
     gone.abort(new ClientGoneError("the client closed the connection before the end of the response"));
   };
-  if (socket.destroyed) leave();
+  socket.once("end", end);
   // While an answer waits behind another one on its connection, `res` does not emit "close".
   socket.once("close", leave);
   res.once("close", leave);
+  if (socket.destroyed) leave();
   return gone.signal;
-}
-
-/**
- * As `clientGoneSignal`, for an answer that is read as it is generated: a client that closes its half of the connection has left. For other
- * answers it still waits for the end.
- */
-export function readerGoneSignal(ctx: Context): AbortSignal {
-  const { res, socket } = ctx;
-  const end = () => res.destroy();
-  socket.once("end", end);
-  const gone = clientGoneSignal(ctx);
-  gone.addEventListener("abort", () => socket.off("end", end));
-  return gone;
 }
 
 /** The body of an answer whose texts are sent as they are generated. */

@@ -5,7 +5,7 @@ import { type AnswerPart, LanguageModelError } from "../../ai/language-model.js"
 import { instructionsFor, TASKS } from "../../ai/tasks.js";
 import { call } from "../../db/api/call.js";
 import { ApiError, invalidField } from "../errors.js";
-import { eventText, streamOf, readerGoneSignal } from "../event-stream.js";
+import { eventText, streamOf, clientGoneSignal } from "../event-stream.js";
 import { envelopeOf } from "../middleware/handle-errors.js";
 import { adminRoute } from "./route.js";
 import { exact, jsonObject } from "./schemas.js";
@@ -27,7 +27,7 @@ async function openAnswer(
   ask: (signal: AbortSignal) => AsyncGenerator<AnswerPart>,
   model: string | undefined,
 ): Promise<Readable> {
-  const gone = readerGoneSignal(ctx);
+  const gone = clientGoneSignal(ctx);
   const parts = ask(gone);
   const first = await parts.next().catch((error: unknown) => {
     throw asApiError(error, model);
