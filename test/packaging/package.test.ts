@@ -8,11 +8,12 @@ import { promisify } from "node:util";
 import { parseYaml } from "@redocly/openapi-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { readConfig } from "../../src/server/config.js";
+import { runBash } from "../support/bash.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { keepLog } from "../support/run-log.js";
 import { useDirectory } from "../support/directory.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
-import { bash, blocksOf, type Block } from "./support/guide.js";
+import { blocksOf, type Block } from "./support/guide.js";
 import { bytesOf, packAll, type Packed } from "./support/package.js";
 
 // The packages as users get them: packed, installed into an empty directory, and used there; the service as in docs/deploy.md, with the
@@ -44,10 +45,10 @@ async function installedAlone({ file }: Packed) {
   const alone = path.join(directory, `alone-${path.basename(file)}`);
   await mkdir(alone);
   await writeFile(path.join(alone, "package.json"), '{ "private": true, "type": "module" }');
-  await bash(`npm install --no-audit --no-fund ${file}`, alone, NPM);
+  await runBash(`npm install --no-audit --no-fund ${file}`, NPM, alone);
   const bin = path.join(alone, "node_modules/.bin");
   const env = { PATH: `${bin}:${path.dirname(process.execPath)}:${process.env["PATH"]}`, HOME: alone };
-  return { alone, run: (line: string) => bash(line, alone, env) };
+  return { alone, run: (line: string) => runBash(line, env, alone) };
 }
 
 test("the packages contain all files that are read at run time", async () => {
@@ -129,7 +130,7 @@ test("it installs as the guide says, and the commands work from the start of the
   for (const made of ["etc/systemd/system", "opt", "var/lib/svc"])
     await mkdir(path.join(machine, made), { recursive: true });
   const users = 'useradd() { :; }; systemctl() { :; }; runuser() { shift 3; "$@"; }';
-  const type = ({ code }: Block) => bash(`${users}\n${here(code)}`, directory, NPM);
+  const type = ({ code }: Block) => runBash(`${users}\n${here(code)}`, NPM, directory);
   for (const block of [install!, settings!, units!]) await type(block);
 
   const { command, variables } = await unitOf(path.join(machine, "etc/systemd/system"), here);
@@ -182,11 +183,11 @@ async function walk(url: string, printed: string, bin: string): Promise<void> {
     ...variablesIn(printed),
   };
   const init = "svc init --directory elsewhere/shop --slug shop --stack node --yes --json";
-  const project = JSON.parse(await bash(init, path.dirname(path.dirname(bin)), env)) as {
+  const project = JSON.parse(await runBash(init, env, path.dirname(path.dirname(bin)))) as {
     keys: { test: string };
     directory: string;
   };
-  const run = (line: string, added = {}) => bash(line, project.directory, { ...env, ...added });
+  const run = (line: string, added = {}) => runBash(line, { ...env, ...added }, project.directory);
   expect(await run("svc validate --strict")).toContain("The model is valid");
   expect(await run("svc deploy --yes")).toContain("Deployed v1 to test of shop");
   // An editor uses the declarations of the package for models, and those of the client for code that is checked against the deployed
@@ -240,8 +241,8 @@ describe("the image", () => {
     const here = (step: string) => step.replaceAll(/(?<= )\/app(?=[ /]|$)/g, app);
     // npm ci, the first step, installed the packages of this checkout, and the package was built when it was packed.
     const [, afterBuild] = /^npm run build +&& (.*)$/.exec(build!)!;
-    await bash(here(afterBuild!), ROOT, NPM);
-    await bash(here(install!), app, NPM);
+    await runBash(here(afterBuild!), NPM, ROOT);
+    await runBash(here(install!), NPM, app);
     service = await startServiceProcess(db.url, {}, { root: app });
   }, 300_000);
   afterAll(async () => {
@@ -317,7 +318,7 @@ describe("the image", () => {
   });
 
   test("the service accepts the guide's svc.env", async () => {
-    await bash(svcEnv!.code, directory, { PATH: process.env["PATH"] });
+    await runBash(svcEnv!.code, { PATH: process.env["PATH"] }, directory);
     const variables = variablesIn(await readFile(path.join(directory, "svc.env"), "utf8"));
     const { config, warnings } = readConfig(variables);
     expect(warnings).toEqual([]);

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { runBash } from "../../support/bash.js";
 
 const guide = readFileSync(new URL("../../../docs/deploy.md", import.meta.url), "utf8");
 
@@ -17,6 +16,3 @@ export function blocksOf(test: string): Block[] {
   );
   return [...guide.matchAll(marked)].map(([, code, answer]) => ({ code: code!, answer }));
 }
-
-/** Returns the output of a bash script, which must succeed. */
-export const bash = (script: string, cwd: string, env: NodeJS.ProcessEnv) => runBash(script, env, cwd);
