@@ -93,7 +93,6 @@ async function backfill(options, toOperation, total, administration, signal) {
   let batch = [];
   let characters = 0;
   let rows = 0;
-  let isLocal = false;
 
   const reject = (record, reason) => {
     if (rejects === null) throw new Mistake(`${place(options, record)}: ${reason}`);
@@ -105,7 +104,7 @@ async function backfill(options, toOperation, total, administration, signal) {
     if (checkpoint.rows === 0 && checkpoint.acceptedBefore === 0) warnOfTraitsFirst(batch);
     const answer = await send(batch, { ...sending, place: (record) => place(options, record) });
     for (const { operation } of answer.accepted) tally.add(operation);
-    isLocal ||= answer.isLocal;
+    checkpoint.isLocal ||= answer.isLocal;
     batch = [];
     characters = 0;
     // Everything up to here has its 202, or is among the rejected rows.
@@ -151,7 +150,7 @@ async function backfill(options, toOperation, total, administration, signal) {
   console.log(`Done: ${count(rows, "row")}${total === null || total === rows ? "" : ` (${count(total)} expected)`}`);
   tell(tally);
   if (tally.rejected > 0) console.log(`  see ${options.skipRejected}`);
-  return { tally, acceptedBefore: checkpoint.acceptedBefore, isLocal };
+  return { tally, acceptedBefore: checkpoint.acceptedBefore, isLocal: checkpoint.isLocal };
 }
 
 /** A customer that begins with traits begins now. So its history, when it comes, is late, and is evaluated as if it happened now. */

@@ -8,14 +8,15 @@ const FORMAT = "svc backfill checkpoint 1";
 const BEGIN_AGAIN = "remove it to begin again; what was sent is recognized by its keys";
 
 /**
- * The checkpoint in `file`, or a new one: `{ source, target, rows, digest, rejects, acceptedBefore }`. `rows` are done, `digest` is what
- * SourceDigest makes of them. Throws a Mistake where the file tells of rows of another source or another target, or is no checkpoint.
+ * The checkpoint in `file`, or a new one: `{ source, target, rows, digest, rejects, acceptedBefore, isLocal }`. `rows` are done, `digest`
+ * is what SourceDigest makes of them, `isLocal` says that `svc dev` took them. Throws a Mistake where the file tells of rows of another source
+ * or another target, or is no checkpoint.
  */
 export function readCheckpoint(file, { source, target }) {
   const found = read(file);
   if (found === null) {
     const digest = new SourceDigest().value();
-    return { format: FORMAT, source, target, rows: 0, digest, rejects: null, acceptedBefore: null };
+    return { format: FORMAT, source, target, rows: 0, digest, rejects: null, acceptedBefore: null, isLocal: false };
   }
   const isOther = found.source !== source || found.target !== target;
   // Of no rows it binds nothing: a key, an address or a name that is corrected is no other backfill.
