@@ -12,6 +12,9 @@ import socket, threading, time, urllib.parse, uuid  # noqa: E401
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
 _log = logging.getLogger("svc")
+# A text with a date, a time and a zone. Whether such an instant exists is checked by the service.
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)", re.A | re.I)
+_NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # As JSON escapes it.
 
 
 class SvcError(Exception):
@@ -315,7 +318,7 @@ def _entry(operation: dict[str, Any]) -> _Entry:
         # Before 1900, the offset of a zone may include seconds, which ISO 8601 cannot express.
         has_minutes_only = offset % datetime.timedelta(minutes=1) == datetime.timedelta(0)
         made["timestamp"] = (at if has_minutes_only else at.astimezone(datetime.timezone.utc)).isoformat()
-    elif not isinstance(at, str):
+    elif "timestamp" in made and not (isinstance(at, str) and _TIMESTAMP.fullmatch(at)):
         raise TypeError(f"timestamp must be a text in ISO 8601 or a datetime, with a timezone, not {at!r}")
     names, content = (["event", "idempotencyKey"], "properties") if kind == "track" else ([], "traits")
     for name in ["customerId", *names]:
@@ -326,11 +329,25 @@ def _entry(operation: dict[str, Any]) -> _Entry:
     try:
         inner, text = (_json(value) for value in (made.get(content, {}), made))
         inner_size, size = len(inner.encode()), len(text.encode())
-    except (TypeError, ValueError, RecursionError) as error:
+        _check_storable(made.get(content, {}))
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise TypeError(f"{content} cannot be sent: {error}") from error
     if inner_size > 65_536:
         raise TypeError(f"{content} is larger than 64 KiB as JSON")
+    if _NUL.search(text):
+        raise TypeError("the operation has the character U+0000, which cannot be stored")
     return _Entry(text, size, kind == "track")
+
+
+def _check_storable(value: object, level: int = 1) -> None:
+    """Refuses what JSON has and the service does not: deep nesting, and integers beyond the range of a double."""
+    if isinstance(value, int):
+        float(value)  # an OverflowError
+    elif isinstance(value, (dict, list, tuple)):
+        if level > 100:
+            raise ValueError("it is nested more than 100 levels deep")
+        for member in value.values() if isinstance(value, dict) else value:
+            _check_storable(member, level + 1)
 
 
 def _bound(timeout: float | None) -> float | None:

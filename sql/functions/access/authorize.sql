@@ -12,15 +12,17 @@ as $$
 declare
   _actor iam.actor;
   _entitled boolean;
+  _entitlement text;
   _required text;
 begin
   select
     t.user_id, u.email, case when iam.role_rank(t.role) < iam.role_rank(m.role) then t.role else m.role end, t.token_id,
     o.organization_id, o.slug, case when authorize.environment = 'live' then r.role_live else r.role_test end,
-    case r.entitlement when 'cloud_execution' then p.cloud_execution when 'ai' then p.ai else r.entitlement is null end
+    case r.entitlement when 'cloud_execution' then p.cloud_execution when 'ai' then p.ai else r.entitlement is null end,
+    r.entitlement
   into
     _actor.user_id, _actor.email, _actor.role, _actor.token_id, _actor.organization_id, _actor.organization_slug, _required,
-    _entitled
+    _entitled, _entitlement
   from (
     select a.user_id, a.token_id, a.role, a.organization_id
     from iam.access_tokens as a
@@ -54,6 +56,15 @@ begin
         'message', format('Your role "%s" may not do this.', _actor.role),
         'reason', format('It needs the role "%s"%s.', _required, case when _required <> 'owner' then ' or a higher one' end),
         'fix', 'Ask an owner of the organization for that role, or ask someone who has it to do this.'
+      )::text;
+  end if;
+  if not _entitled and _entitlement = 'ai' then
+    raise exception using
+      errcode = 'SV002',
+      message = 'PLAN_REQUIRED',
+      detail = jsonb_build_object(
+        'message', 'The organization''s plan does not include the language model.',
+        'fix', 'Ask the operator of this service for a plan that includes it.'
       )::text;
   end if;
   if not _entitled then

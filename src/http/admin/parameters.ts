@@ -10,10 +10,7 @@ const CURSOR_LENGTH_MAX = 8192;
 
 const environment = Type.Enum(["test", "live"], { default: "test" });
 /** Text that the database can store. */
-const storable = {
-  pattern: "^(?=.*\\S)[^\\u0000]*$",
-  description: "must not be blank or contain the character U+0000",
-};
+const storable = { pattern: "^[^\\u0000]*$", description: "must not contain the character U+0000" };
 const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: CURSOR_LENGTH_MAX, ...storable }));
 const limit = Type.Integer({ minimum: 1, maximum: 200, default: 50 });
 

@@ -5,6 +5,7 @@ import type { Sql } from "postgres";
 import type { Static, TObject, TSchema } from "typebox";
 import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
 import { call, callBytes, type AnswerOf, type ArgumentsOf, type FunctionName } from "../../db/api/call.js";
+import { codeOf } from "../../db/sqlstate.js";
 import type { Mailer } from "../../mail/mailer.js";
 import { answerCsv, CSV, csvColumns, listCsv } from "../csv.js";
 import { ApiError } from "../errors.js";
@@ -144,15 +145,19 @@ export function adminRoute<
   const bodyShape = route.body && shape(route.body.schema);
   const columns = csvColumns(route.answers[200]);
   return (deps) => {
+    // Not the organization, because any request can name it.
+    const ownerOf = ({ tokenHash }: AdminCredentials) => tokenHash.toString("base64");
+    const authorize = (credentials: AdminCredentials, environment: string | null) =>
+      deps.calls.run(
+        () => call(deps.sql, "authorize_request", credentials, operation, environment),
+        ownerOf(credentials),
+      );
     const ask = async ({ ctx, credentials, params, query: texts, body: given }: OperationRequest) => {
-      // Not the organization, because any request can name it.
-      const owner = credentials.tokenHash.toString("base64");
+      const owner = ownerOf(credentials);
       const query = readQuery(texts, queryShape);
       const environment = "env" in query ? (query.env as string) : null;
       const isScarce = typeof route.scarce === "function" ? route.scarce(query) : route.scarce === true;
-      if (route.body || isScarce) {
-        await deps.calls.run(() => call(deps.sql, "authorize_request", credentials, operation, environment), owner);
-      }
+      if (route.body || isScarce) await authorize(credentials, environment);
       const read = (body: BodyShape<Body>, shape: RequestShape<Body>) => {
         if (given === undefined) return readBody(ctx, body, shape, credentials);
         if (body.submission === undefined) return shape.check(given);
@@ -166,25 +171,40 @@ export function adminRoute<
       const answer = () => answerOf(operation, route, request as unknown as AdminCall<Query, Body>);
       return isScarce ? answer() : deps.calls.run(answer, owner);
     };
+    const respond = async (ctx: Context, credentials: AdminCredentials) => {
+      if (credentials.organizationId === "" && route.organization !== false)
+        throw new ApiError(400, "ORGANIZATION_REQUIRED");
+      ctx.status = Number(Object.keys(route.answers)[0]);
+      const request = { ctx, credentials, params: readPathText(ctx, path), query: readQueryText(ctx) };
+      const isTable = columns !== null && (route.isTable?.(request.query) ?? true);
+      if (isTable && ctx.accepts("json", CSV) === CSV) {
+        const read = async (query: ReadonlyMap<string, string>) =>
+          ((await ask({ ...request, query })) as string | Buffer).toString();
+        return answerCsv(ctx, listCsv(columns, request.query, read));
+      }
+      const document = await ask(request);
+      ctx.type = route.type ?? "application/json";
+      const isReady = typeof document === "string" || Buffer.isBuffer(document) || document instanceof Readable;
+      ctx.body = isReady ? document : JSON.stringify(document);
+    };
     return {
       method,
       path,
       declaration: { ...route, operation, query: schema, method, path },
       ask,
       handle: async (ctx) => {
-        const credentials = readCredentials(ctx, route.organization !== false);
-        ctx.status = Number(Object.keys(route.answers)[0]);
-        const request = { ctx, credentials, params: readPathText(ctx, path), query: readQueryText(ctx) };
-        const isTable = columns !== null && (route.isTable?.(request.query) ?? true);
-        if (isTable && ctx.accepts("json", CSV) === CSV) {
-          const read = async (query: ReadonlyMap<string, string>) =>
-            ((await ask({ ...request, query })) as string | Buffer).toString();
-          return answerCsv(ctx, listCsv(columns, request.query, read));
+        const credentials = readCredentials(ctx);
+        try {
+          await respond(ctx, credentials);
+        } catch (error) {
+          // A mistake in the request's form is found first, and counts last.
+          if (error instanceof ApiError && error.status === 400)
+            await authorize(credentials, ctx.query["env"] === "live" ? "live" : null).catch((refusal: unknown) => {
+              // Without an organization nothing is allowed, and only the token can be wrong.
+              if (credentials.organizationId !== "" || codeOf(refusal) === "SV001") throw refusal;
+            });
+          throw error;
         }
-        const document = await ask(request);
-        ctx.type = route.type ?? "application/json";
-        const isReady = typeof document === "string" || Buffer.isBuffer(document) || document instanceof Readable;
-        ctx.body = isReady ? document : JSON.stringify(document);
       },
     };
   };
@@ -211,17 +231,17 @@ function hasNoBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
 }
 
-function readCredentials(ctx: Context, needsOrganization: boolean): AdminCredentials {
+/** The organization is empty if the request names none. */
+function readCredentials(ctx: Context): AdminCredentials {
   const token = bearerToken(ctx);
   // A browser's session is valid for pages only, which accept changes only from their own forms.
   if (token === null || isSessionText(token))
     throw new ApiError(401, "INVALID_SESSION", { fix: "Send the header Authorization: Bearer <token>." });
-  const credentials = { tokenHash: hashCredential(token), requestId: ctx.state["requestId"] as string };
-  if (!needsOrganization) return { ...credentials, organizationId: "" };
-  const organizationId = ctx.get("X-Svc-Organization");
-  if (organizationId === "") throw new ApiError(400, "ORGANIZATION_REQUIRED");
-  if (organizationId.length > 200) throw new ApiError(404, "ORGANIZATION_NOT_FOUND");
-  return { ...credentials, organizationId };
+  return {
+    tokenHash: hashCredential(token),
+    requestId: ctx.state["requestId"] as string,
+    organizationId: ctx.get("X-Svc-Organization"),
+  };
 }
 
 /** The parameters of the query as text, in their order. Throws VALIDATION_ERROR for one that is repeated or not valid text. */
@@ -231,6 +251,7 @@ function readQueryText(ctx: Context): ReadonlyMap<string, string> {
     if (piece === "") continue;
     const [, rawName = "", rawValue = ""] = /^([^=]*)=?(.*)$/s.exec(piece.replaceAll("+", " ")) ?? [];
     const name = decode(rawName, rawName);
+    if (name === "") throw new ApiError(400, "VALIDATION_ERROR", { message: "A parameter of the query has no name." });
     if (members.has(name)) {
       throw new ApiError(400, "VALIDATION_ERROR", { message: `\`${name}\` is given more than once.`, field: name });
     }

@@ -134,7 +134,8 @@ describe("refuses", () => {
 
   it("an organization whose plan includes no AI", async () => {
     await api.sql`update iam.plans set ai = false where plan_id = 'standard'`;
-    expect(await api.post(PATH, QUESTION)).toMatchObject(refused(402, "PLAN_REQUIRED"));
+    const message = "The organization's plan does not include the language model.";
+    expect(await api.post(PATH, QUESTION)).toMatchObject(refused(402, "PLAN_REQUIRED", { message }));
     await api.sql`update iam.plans set ai = true where plan_id = 'standard'`;
     expect(provider.asked).toEqual([]);
   });

@@ -118,6 +118,30 @@ describe("permissions are as documented:", () => {
   });
 });
 
+it("a refused request has the code of the first failure, of which the form of the request is the last", async () => {
+  const { owner, members } = world;
+  const unknown = { ...owner, token: `svc_token_${"0".repeat(40)}` };
+  const elsewhere = { ...owner, organizationId: "org_elsewhere" };
+  const nowhere = (by: Actor) => ({ ...by, organizationId: "" });
+  const refusals: [Actor, method: string, path: string, status: number, code: string][] = [
+    [nowhere(unknown), "GET", "/projects", 401, "INVALID_SESSION"],
+    [nowhere(owner), "GET", "/projects?=", 400, "ORGANIZATION_REQUIRED"],
+    [unknown, "GET", "/projects/app/customers?limit=0", 401, "INVALID_SESSION"],
+    [elsewhere, "GET", "/projects/app/customers?limit=0", 404, "ORGANIZATION_NOT_FOUND"],
+    [owner, "GET", "/projects/app/customers?limit=0", 400, "VALIDATION_ERROR"],
+    [members.developer, "PATCH", "/organization?env=test", 403, "FORBIDDEN"],
+    [members.developer, "POST", "/projects/app/keys?foo=1", 403, "FORBIDDEN"],
+    [members.developer, "POST", "/projects/app/config-versions?env=live&foo=1", 403, "FORBIDDEN"],
+    [members.developer, "POST", "/projects/app/config-versions?env=test&foo=1", 400, "VALIDATION_ERROR"],
+    [unknown, "GET", "/whoami?foo=1", 401, "INVALID_SESSION"],
+    [nowhere(owner), "GET", "/organizations?foo=1", 400, "VALIDATION_ERROR"],
+  ];
+  for (const [by, method, path, status, code] of refusals) {
+    const reply = await world.service.request(method, path, { by });
+    expect(reply, `${method} ${path}`).toMatchObject({ status, body: { error: { code } } });
+  }
+});
+
 // test/security/doors.test.ts tries every route with invalid credentials, expired ones included.
 
 const withIds = rows.flatMap(({ route }) =>

@@ -105,6 +105,8 @@ describe("GET /projects/:project/config-versions", () => {
   it("reports what is wrong with a query", async () => {
     const twice = invalid("limit", "`limit` is given more than once.");
     expect(await get("/config-versions?limit=1&limit=2")).toMatchObject(twice);
+    const nameless = invalid(undefined, "A parameter of the query has no name.");
+    expect(await get("/config-versions?=1")).toMatchObject(nameless);
     expect(await get("/config-versions?env=")).toMatchObject(invalid("env", "`env` must be one of test, live."));
   });
 });

@@ -73,6 +73,9 @@ describe("POST /projects/:project/recomputes", () => {
   it("accepts an unknown customer, for which nothing is to be done, and records nothing", async () => {
     await deploy("chosen");
     const all = await queue({ all: true });
+    // Every id that events may have.
+    for (const customerId of [" ", "\nid", "\u2028"])
+      expect(await queue({ customerId, dryRun: true })).toMatchObject({ customerId });
     const one = await queue({ customerId: "nobody", dryRun: true });
     expect(one).toMatchObject({ status: "queued", customerId: "nobody", dry_run: true });
     expect(await audit("recompute")).toEqual([
@@ -108,7 +111,7 @@ describe("POST /projects/:project/recomputes", () => {
       [{ all: true, from: "rec_1" }, "from", "`all` and `from` exclude each other."],
       [{ all: false }, "all", "`all` must be true."],
       [{ customerId: "" }, "customerId", "`customerId` must not be empty."],
-      [{ customerId: " " }, "customerId"],
+      [{ customerId: "\0" }, "customerId", "`customerId` must not contain the character U+0000."],
       [{ customerId: "c".repeat(257) }, "customerId"],
       [{ all: true, dryRun: "yes" }, "dryRun"],
     ];
