@@ -73,9 +73,6 @@ describe("POST /projects/:project/recomputes", () => {
   it("accepts an unknown customer, for which nothing is to be done, and records nothing", async () => {
     await deploy("chosen");
     const all = await queue({ all: true });
-    // Every id that events may have.
-    for (const customerId of [" ", "\nid", "\u2028"])
-      expect(await queue({ customerId, dryRun: true })).toMatchObject({ customerId });
     const one = await queue({ customerId: "nobody", dryRun: true });
     expect(one).toMatchObject({ status: "queued", customerId: "nobody", dry_run: true });
     expect(await audit("recompute")).toEqual([
@@ -103,6 +100,12 @@ describe("POST /projects/:project/recomputes", () => {
       expect(await post(`/recomputes${query}`, { from })).toMatchObject(refused(404, "RECOMPUTE_NOT_FOUND"));
   });
 
+  it("accepts every id that events may have", async () => {
+    await deploy("chosen");
+    for (const customerId of [" ", "\nid", "\u2028"])
+      expect(await queue({ customerId, dryRun: true })).toMatchObject({ customerId });
+  });
+
   it("refuses an invalid scope, and queues nothing", async () => {
     const wrong: [body: object, field: string | undefined, message?: string][] = [
       [{}, undefined, "The body must have at least one member."],
@@ -111,7 +114,7 @@ describe("POST /projects/:project/recomputes", () => {
       [{ all: true, from: "rec_1" }, "from", "`all` and `from` exclude each other."],
       [{ all: false }, "all", "`all` must be true."],
       [{ customerId: "" }, "customerId", "`customerId` must not be empty."],
-      [{ customerId: "\0" }, "customerId", "`customerId` must not contain the character U+0000."],
+      [{ customerId: "\0" }, "customerId"],
       [{ customerId: "c".repeat(257) }, "customerId"],
       [{ all: true, dryRun: "yes" }, "dryRun"],
     ];
