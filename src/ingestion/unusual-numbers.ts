@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+
 const BACKSLASH = 0x5c;
 
 /** The index of the quote that ends the string whose first quote is at `start`; beyond the end of the text if there is none. */
@@ -14,8 +16,8 @@ export function closingQuote(json: string, start: number): number {
 const LENGTH_USUAL_MAX = 23;
 const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** First character of the strings that replace numbers in the result of `withLengths`. Strings that are stored cannot contain it. */
-export const LENGTH_MARK = "\u0000";
+/** How the strings begin that replace numbers in the result of `withLengths`: random, so that none of a sender's begins like it. */
+export const LENGTH_MARK = `\u0000${randomBytes(3).toString("base64url")}`;
 
 const QUOTE = 0x22;
 const MINUS = 0x2d;

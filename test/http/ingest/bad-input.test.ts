@@ -31,6 +31,7 @@ describe("values that JSON allows and the database cannot store are refused:", (
   const long = "9".repeat(280);
   it.each([
     ["U+0000", '{"a":"x\\u0000y"}', "\\u0000", NUL],
+    ["U+0000 before digits, beside an exponent", '{"a":"\\u000099999","b":1e3}', "\\u0000", NUL],
     ["U+0000 in a key", '{"\\u0000":1}', "\\u0000", NUL, "properties"],
     ["a second half after what only looks like a first", '{"a":"\\\\ud83d\\ude00"}', "\\ude00", HALF],
     ["a first half of a pair", '{"a":"\\ud83d"}', "\\ud83d", HALF],
