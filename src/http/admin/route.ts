@@ -171,9 +171,9 @@ export function adminRoute<
       const answer = () => answerOf(operation, route, request as unknown as AdminCall<Query, Body>);
       return isScarce ? answer() : deps.calls.run(answer, owner);
     };
+    const concernsOrganization = route.organization !== false;
     const respond = async (ctx: Context, credentials: AdminCredentials) => {
-      if (credentials.organizationId === "" && route.organization !== false)
-        throw new ApiError(400, "ORGANIZATION_REQUIRED");
+      if (concernsOrganization && credentials.organizationId === "") throw new ApiError(400, "ORGANIZATION_REQUIRED");
       ctx.status = Number(Object.keys(route.answers)[0]);
       const request = { ctx, credentials, params: readPathText(ctx, path), query: readQueryText(ctx) };
       const isTable = columns !== null && (route.isTable?.(request.query) ?? true);
@@ -193,7 +193,7 @@ export function adminRoute<
       declaration: { ...route, operation, query: schema, method, path },
       ask,
       handle: async (ctx) => {
-        const credentials = readCredentials(ctx);
+        const credentials = readCredentials(ctx, concernsOrganization);
         try {
           await respond(ctx, credentials);
         } catch (error) {
@@ -231,8 +231,8 @@ function hasNoBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
 }
 
-/** The organization is empty if the request names none. */
-function readCredentials(ctx: Context): AdminCredentials {
+/** The organization is empty if the request names none, or the operation concerns none. */
+function readCredentials(ctx: Context, concernsOrganization: boolean): AdminCredentials {
   const token = bearerToken(ctx);
   // A browser's session is valid for pages only, which accept changes only from their own forms.
   if (token === null || isSessionText(token))
@@ -240,7 +240,7 @@ function readCredentials(ctx: Context): AdminCredentials {
   return {
     tokenHash: hashCredential(token),
     requestId: ctx.state["requestId"] as string,
-    organizationId: ctx.get("X-Svc-Organization"),
+    organizationId: concernsOrganization ? ctx.get("X-Svc-Organization") : "",
   };
 }
 
