@@ -1,8 +1,9 @@
 -- How an environment developed, by days, weeks (from Monday) or months from one day to another (today if null or later), in the
 -- organization's time zone: lifecycle (customers in each state), flows (transitions), segments, health, signals, active (customers with an
--- event in the period), operations (accepted) or deliveries (by webhook). The first five show current histories, which a recompute
--- rewrites. {environment, what, every, timeZone, complete, periods: [first day], series: [{metric, label, values}]}, as in
--- svc.trend_series and svc.health_series; complete is false while a history is still to be counted, some minutes after an upgrade.
+-- event in the period), operations (accepted) or deliveries (by webhook). Lifecycle, flows and health show current histories, which a
+-- recompute rewrites; segments and signals what was emitted, to which it adds corrections. {environment, what, every, timeZone, complete,
+-- periods: [first day], series: [{metric, label, values}]}, as in svc.trend_series and svc.health_series; complete is false while a history
+-- is still to be counted, some minutes after an upgrade.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (from: after `to`, or more than 1,100 periods). Locks
 -- nothing.
 create or replace function svc_api.get_trends(

@@ -167,8 +167,8 @@ export const beginRecomputePage: ConsolePage = {
           </p>
           <p class="note">
             The record is replaced: each customer gets the lifecycle and the runs of rules of the replay, and a single
-            health score, the present one. Trends follow. What was recorded before is marked as superseded, and kept for
-            as long as the plan says.
+            health score, the present one. Trends of these follow; those of segments and signals count the corrections
+            today. What was recorded before is marked as superseded, and kept for as long as the plan says.
           </p>
           {isOfActive ? null : (
             <p class="error">

@@ -285,6 +285,24 @@ it("count a customer once on a day with two midnights", async () => {
   }
 });
 
+it("of segments keep what was counted before a recompute, and count its corrections on its day", async () => {
+  await fixture.admin("PATCH", "/organization", { body: { timeZone: "UTC" } });
+  await count();
+  const members = async () =>
+    valuesOf(await trends("segments", "from=2026-01-01&every=week"), { segment: "busy", metric: "members" })!;
+  const membersAt = async (at: string) =>
+    (await fixture.read<Population>(`population?at=${at}`)).segments.map(({ members: each }) => each);
+  const all = CUSTOMERS.length - 1;
+  const atEnd = "2026-01-18T23:59:59.999Z";
+  const before = await members();
+  expect([before[0], before[2], before.at(-1), await membersAt(atEnd)]).toEqual([all, 0, 0, [0]]);
+  // Under the new model they join once and stay.
+  await fixture.deploy({ ...model("20d"), segments: [{ id: "busy", when: logins(2) }] });
+  await recompute();
+  expect([await members(), await membersAt(atEnd)]).toEqual([[...before.slice(0, -1), all], [all]]);
+  expect(await membersAt(new Date().toISOString())).toEqual([all]);
+});
+
 it("report what is wrong with a request", async () => {
   const ask = (query: string) => fixture.admin("GET", `/projects/app/trends?${query}`);
   for (const [query, message] of [
