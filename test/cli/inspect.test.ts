@@ -282,3 +282,15 @@ test("trends are printed as CSV, a line for each period", async () => {
     "
   `);
 });
+
+test("the trend of health says, also with CSV, what a recompute has left of it", async () => {
+  const document = { ...TRENDS, what: "health", complete: true, recomputedAt: "2026-03-14T09:00:00.000Z" };
+  const { url } = await cannedServer(json(document));
+  const noteOf = async (...more: string[]) =>
+    (await svc(["trends", "health", ...more, "--project", "shop"], { at: url })).stderr;
+  const note =
+    /recompute that ended 2026-03-14 10:00:00 \+01:00 kept one record of each customer's health: earlier ones/;
+  expect(await noteOf()).toMatch(note);
+  expect(await noteOf("--csv")).toMatch(note);
+  expect(await noteOf("--json")).toBe("");
+});

@@ -81,12 +81,7 @@ begin
   return json_build_object(
     'environment', get_population.environment_name,
     'at', svc.iso(get_population.at),
-    'recomputedAt', (
-      select svc.iso(max(r.finished_at))
-      from svc.recomputes as r
-      where r.environment_id = _id and r.kind = 'recompute' and r.customer_id is null and r.customers_done > 0
-        and r.finished_at > get_population.at
-    ),
+    'recomputedAt', svc.iso(svc.recomputed_after(_id, get_population.at)),
     'customers', (
       select count(*)
       from svc.customers as c

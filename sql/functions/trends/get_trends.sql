@@ -1,9 +1,9 @@
 -- How an environment developed, by days, weeks (from Monday) or months from one day to another (today if null or later), in the
--- organization's time zone: lifecycle (customers in each state), flows (transitions), segments, health, signals, active (customers with an
--- event in the period), operations (accepted) or deliveries (by webhook). Lifecycle, flows and health show current histories, which a
--- recompute rewrites; segments and signals what was emitted, to which it adds corrections. {environment, what, every, timeZone, complete,
--- periods: [first day], series: [{metric, label, values}]}, as in svc.trend_series and svc.health_series; complete is false while a history
--- is still to be counted, some minutes after an upgrade.
+-- organization's time zone. Lifecycle (customers in each state), flows (transitions) and health are of current histories, which a recompute
+-- rewrites; segments and signals of what was emitted; active (customers with an event), operations (accepted) and deliveries of the period.
+-- {environment, what, every, timeZone, complete, periods: [first day], series: [{metric, label, values}]}, as in svc.trend_series and
+-- svc.health_series; complete is false while a history is still to be counted. Health also has recomputedAt, if a recompute of all ended
+-- after the first period, because it left only one score of each customer.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (from: after `to`, or more than 1,100 periods). Locks
 -- nothing.
 create or replace function svc_api.get_trends(
@@ -32,6 +32,8 @@ declare
     limit 1101
   );
   _complete boolean;
+  _recomputed_at timestamptz;
+  _trends json;
   _kind constant text := case get_trends.what
     when 'lifecycle' then 'state' when 'segments' then 'segment' when 'signals' then 'signal' when 'health' then 'band' else ''
   end;
@@ -61,7 +63,7 @@ begin
     (select p.outdated_since is null from svc.trend_progress as p where p.environment_id = _id),
     not exists (select 1 from svc.ingest_batches as b where b.environment_id = _id)
   );
-  return json_build_object(
+  _trends := json_build_object(
     'environment', get_trends.environment_name,
     'what', get_trends.what,
     'every', get_trends.every,
@@ -83,6 +85,13 @@ begin
       ) as f
     )
   );
+  if get_trends.what = 'health' then
+    _recomputed_at := svc.recomputed_after(_id, svc.start_of_day((_periods[1] + _step)::date, _zone));
+  end if;
+  return case
+    when _recomputed_at is null then _trends
+    else svc.with_members(_trends, json_build_object('recomputedAt', svc.iso(_recomputed_at)))
+  end;
 end;
 $$;
 

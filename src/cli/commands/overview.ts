@@ -53,10 +53,10 @@ async function printPopulation({ api, out, settings }: Context, at: string): Pro
         : `${formatNumber(average)} on average, quartiles ${[quartiles.lower, quartiles.median, quartiles.upper].map(formatNumber).join(", ")} (${inBands.join(", ")}; ${plural(scored, "scored customer")})`,
   });
   if (data.recomputedAt !== null) {
-    const { recomputedAt } = data;
-    out.note(
-      `The recompute that ended ${out.at(recomputedAt)} kept one record of each customer's health, and the last membership of each segment: ` +
-        "earlier ones are missing here. For one customer's state, svc customers inspect <customerId> --at replays its history.",
+    noteRecompute(
+      out,
+      data.recomputedAt,
+      "one record of each customer's health, and the last membership of each segment",
     );
   }
   const states = section(out, data.lifecycle, [
@@ -65,6 +65,14 @@ async function printPopulation({ api, out, settings }: Context, at: string): Pro
     { title: "Share", value: ({ customers }) => share(customers, data.customers), align: "right" },
   ]);
   out.result(answer, () => paragraphs([totals, states, segmentSizes(out, data)]));
+}
+
+/** Notes what a recompute of all customers left of the record, as figures of before it are too low. */
+export function noteRecompute(out: Out, recomputedAt: string, kept: string): void {
+  out.note(
+    `The recompute that ended ${out.at(recomputedAt)} kept ${kept}: ` +
+      "earlier ones are missing here. For one customer's state, svc customers inspect <customerId> --at replays its history.",
+  );
 }
 
 function segmentSizes(out: Out, { segments, customers }: Pick<PopulationAt, "segments" | "customers">): string {

@@ -4,6 +4,7 @@ import { UsageError } from "../core/errors.js";
 import { lineChart } from "../output/chart.js";
 import { type Column, table } from "../output/table.js";
 import { formatNumber, paragraphs, printable } from "../../words/text.js";
+import { noteRecompute } from "./overview.js";
 import { csvLines } from "../../words/csv.js";
 
 type Series = Trends["series"][number];
@@ -44,9 +45,11 @@ export default defineCommand({
     if (csv && out.json) throw new UsageError("--csv and --json were given", "give one of them");
     const query = { what, every, from, to };
     const answer = await api.get<Trends>(["trends"], ["periods", "series"], query);
-    const { periods, series, timeZone, complete } = answer.data;
-    // Also noted with CSV, which is likely to be kept; JSON has a member for it.
+    const { periods, series, timeZone, complete, recomputedAt } = answer.data;
+    // Also noted with CSV, which is likely to be kept; JSON has members for it.
     if (!complete && !out.json) out.note("Earlier data is still being counted; ask again in some minutes.");
+    if (recomputedAt !== undefined && !out.json)
+      noteRecompute(out, recomputedAt, "one record of each customer's health");
     if (csv) {
       out.print(csvOf(answer.data));
       return;

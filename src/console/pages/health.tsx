@@ -5,7 +5,7 @@ import { formatNumber } from "../../words/text.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import { ShareBar } from "../charts/in-cells.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { address, IncompleteTrendsNote, Empty, NoPart, Section, Text } from "../parts.js";
+import { address, At, IncompleteTrendsNote, Empty, NoPart, Section, Text } from "../parts.js";
 import { Table } from "../tables.js";
 import { DaysForm, daysOf, trendSpan, nowOf } from "../trends.js";
 
@@ -91,7 +91,7 @@ function rangeText(bands: Health["bands"], index: number): string {
 }
 
 function OverTime({ visit, trends }: { visit: Visit; trends: Trends }) {
-  const { periods, series } = trends;
+  const { periods, series, recomputedAt } = trends;
   const days = daysOf(visit);
   const of = (metric: string, name: string) => {
     const found = series.find((each) => each.metric === metric);
@@ -102,6 +102,12 @@ function OverTime({ visit, trends }: { visit: Visit; trends: Trends }) {
   return (
     <Section id="time" title="Over time">
       <DaysForm path={PATH} days={days} />
+      {recomputedAt === undefined ? null : (
+        <p class="note" role="status">
+          The <a href="recomputes">recompute</a> that ended <At iso={recomputedAt} /> kept one record of each customer's
+          health: earlier ones are missing here. The page of a customer shows where it stood, by a replay.
+        </p>
+      )}
       {median.values.every((value) => value === null) ? (
         <Empty>No customer had a score in this period.</Empty>
       ) : (

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { calendarDay, calendarSpan } from "../request/instants.js";
 import { adminRoute } from "./route.js";
-import { countOf, environment, exact, listOf, named, orNull } from "./schemas.js";
+import { countOf, environment, exact, instant, listOf, named, orNull } from "./schemas.js";
 import { environmentQuery, listQuery, nameFilter } from "./parameters.js";
 import { customerId, transition } from "./customers.js";
 import { quartiles } from "./journeys.js";
@@ -26,6 +26,12 @@ export const trends = named("Trends", "The development of an environment over ti
   }),
   complete: Type.Boolean({
     description: "False while earlier data is still being counted, for some minutes after an upgrade.",
+  }),
+  recomputedAt: Type.Optional({
+    ...instant,
+    description:
+      "Only of `health`: when the last recompute of all customers ended, if it was after the first period. A recompute keeps only the present " +
+      "score of each customer, so periods before it count only customers whose score has not changed since.",
   }),
   periods: Type.Array(day, { description: "The first day of each period; weeks begin on Monday." }),
   series: Type.Array(

@@ -12,7 +12,7 @@ import { lockWaiter } from "../../support/locks.js";
 import { snapshot } from "../../support/service.js";
 import { changeTriggers } from "../../support/triggers.js";
 import { recomputer, untilJob } from "../../tasks/support/recompute.js";
-import { invalid } from "./support/api.js";
+import { INSTANT, invalid } from "./support/api.js";
 
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
@@ -193,9 +193,17 @@ it("count a customer once in each day, week and month, however late its events a
 
 it("follow a recompute under another model, an erasure, and a change of the time zone", async () => {
   const before = JSON.stringify((await trends("lifecycle")).series);
+  expect(await trends("health")).not.toHaveProperty("recomputedAt");
   await fixture.deploy(model("20d"));
   await recompute();
   await compare();
+  // Of the earlier scores it left one record of each customer.
+  expect(await trends("health")).toMatchObject({ recomputedAt: INSTANT });
+  const [{ today }] = await fixture.service.db.sql<
+    [{ today: string }]
+  >`select (now() at time zone 'UTC')::date::text as today`;
+  expect(await trends("health", `from=${today}`)).not.toHaveProperty("recomputedAt");
+  expect(await trends("lifecycle")).not.toHaveProperty("recomputedAt");
   expect(JSON.stringify((await trends("lifecycle")).series)).not.toBe(before);
 
   expect((await fixture.admin("DELETE", "/projects/app/customers/c3")).status).toBe(200);

@@ -50,13 +50,19 @@ const trends = defineTool({
     every: Type.String(),
     timeZone: Type.String(),
     complete: Type.Boolean({ description: "False while earlier data is still being counted." }),
+    recomputedAt: Type.Optional(
+      Type.String({
+        description:
+          "Only of health: a recompute ended then and kept one score of each customer. Periods before it miss most scores: say so, and do not compare with them.",
+      }),
+    ),
     periods: Type.Array(Type.String({ description: "The first day of each." })),
     series: Type.Array(document("The metric, what it is counted for, and the values.")),
   },
   less: "ask for fewer or longer periods: from, to, every",
   async run({ context: { api } }, query) {
     const { data } = await api.get<Trends>(["trends"], ["periods", "series"], { ...query });
-    return pick(data, "what", "every", "timeZone", "complete", "periods", "series");
+    return pick(data, "what", "every", "timeZone", "complete", "recomputedAt", "periods", "series");
   },
 });
 
