@@ -94,6 +94,15 @@ describe("the pages", () => {
     expect(await text(`customer?id=globex&at=${iso(START - DAY)}`)).toContain("There is no customer");
   });
 
+  test("say of an instant before an import that the past begins when it arrived", async () => {
+    const { page, send } = await serve();
+    send({ ...signedUp, timestamp: iso(START - 60 * DAY) });
+    const { status, text } = await page(`customer?id=globex&at=${iso(START - 30 * DAY)}`);
+    expect([status, text]).toEqual([404, expect.stringContaining("There is no customer")]);
+    expect(text).toContain("from the arrival of its first operation on, also if its events are older");
+    expect(text).not.toContain("It may have been erased");
+  });
+
   test("list, filter and page customers as the service does", async () => {
     const { page, text, send, visit } = await serve();
     const ids = Array.from({ length: 60 }, (_, index) => `c${String(index).padStart(2, "0")}`);

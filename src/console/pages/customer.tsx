@@ -30,7 +30,7 @@ export const customerPage: ConsolePage = {
     const cursor = queryParam(query, "cursor");
     const of = { customerId, at };
     const state = await ask("customers/:customerId", of).catch(orRefused);
-    if (state === null) return missing(customerId, at);
+    if (state === null) return missing(visit, customerId, at);
     if (state instanceof ApiError) {
       const now = <LinkLine href={customerHref(customerId)} text="Show it as of now" />;
       return refused(printable(customerId), <AsItStood customerId={customerId} query={query} />, state, now);
@@ -84,7 +84,7 @@ function orRefused(error: unknown): null | ApiError {
   throw error;
 }
 
-function missing(customerId: string, at: string | undefined): View {
+function missing({ isService }: Visit, customerId: string, at: string | undefined): View {
   return {
     title: "No such customer",
     status: 404,
@@ -95,7 +95,9 @@ function missing(customerId: string, at: string | undefined): View {
           {at === undefined ? "" : " at that instant"}.
         </p>
         <p>
-          It may have been erased, belong to the other environment, or be spelled differently: ids are case-sensitive.{" "}
+          {at === undefined || isService
+            ? "It may have been erased, belong to the other environment, or be spelled differently: ids are case-sensitive."
+            : "Here a customer exists from the arrival of its first operation on, also if its events are older: the past is what had arrived by then."}{" "}
           {at === undefined ? (
             <a href={address("customers", { search: customerId })}>Search for it</a>
           ) : (
