@@ -24,7 +24,7 @@ const TRAIT_LENGTH = 2_000;
 export const customerPage: ConsolePage = {
   path: PATH,
   async answer(visit) {
-    const { ask, query, model } = visit;
+    const { ask, query, model, isService } = visit;
     const customerId = query.get("id") ?? "";
     const at = queryParam(query, "at");
     const cursor = queryParam(query, "cursor");
@@ -49,7 +49,7 @@ export const customerPage: ConsolePage = {
           <AsOf at={state.at}>
             <Head state={state} visit={visit} named={name !== undefined} />
           </AsOf>
-          {at === undefined ? <BacklogNote backlog={backlog} /> : <Past state={state} />}
+          {at === undefined ? <BacklogNote backlog={backlog} /> : <Past state={state} isService={isService} />}
           <AsOf at={state.at}>
             <Cards state={state} />
           </AsOf>
@@ -214,12 +214,16 @@ function TraitValue({ type, value }: { type: string | undefined; value: unknown 
   return <Text>{text.length <= TRAIT_LENGTH ? text : `${text.slice(0, TRAIT_LENGTH)}…`}</Text>;
 }
 
-function Past({ state: { customerId, at, exactFrom, configVersion } }: { state: CustomerState }) {
+function Past({ state, isService }: { state: CustomerState; isService: boolean }) {
+  const { customerId, at, exactFrom, configVersion } = state;
   if (at === undefined) return null;
+  const model = configVersion === null ? "without a model" : `under ${configVersion}`;
   return (
     <p class="note" role="status">
-      As of <At iso={at} />, by a replay {configVersion === null ? "without a model" : `under ${configVersion}`} with
-      today's traits. Ages count from then.{" "}
+      As of <At iso={at} />,{" "}
+      {/* The local model has no version, and the local past is not a replay of the present traits. */}
+      {isService ? `by a replay ${model} with today's traits` : "under the local model, by what had arrived by then"}.
+      Ages count from then.{" "}
       {exactFrom === null || exactFrom === undefined ? null : (
         <>
           Events before <At iso={exactFrom} /> may have been removed, so their effects may be missing.{" "}
