@@ -76,6 +76,19 @@ test("explain-config describes the model part by part, then what looks unintende
   expect(stdout.slice(stdout.indexOf(HEADING))).toBe(`${HEADING}; check it against the facts above:\n\n${ANSWER}\n`);
 });
 
+test("explain-config tells a funnel, whose steps count from the one before, from a checklist", async () => {
+  const source = `import { defineModel, event, journey, step } from "svc-success";
+    const order = event("order");
+    export default defineModel({ events: [order], journeys: [journey("trial", {
+      start: order.happened(),
+      steps: [step("first", order.happened()), step("again", order.happened(), { since: "previousStep" })],
+    })] });`;
+  const cwd = await project({ "svc.config.ts": source });
+  const { stdout } = await shop.run(["ai", "explain-config", "--facts"], { cwd });
+  expect(stdout).toMatch(/^ +1\. first when count of "order" at least 1$/m);
+  expect(stdout).toMatch(/^ +2\. again when count of "order" at least 1, since: previousStep$/m);
+});
+
 test("suggest-events shows which events are read, which arrived, and what to do", async () => {
   const { code, stdout } = await ai("suggest-events", "--env", "live", "--facts");
   expect(code).toBe(0);

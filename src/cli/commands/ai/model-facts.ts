@@ -25,7 +25,8 @@ export function modelFacts(snapshot: Snapshot, warnings: readonly Diagnostic[]) 
     journeys: journeys.map(({ id, start, steps, anyOrder = false, expiresAfter = null, repeat = false }) => ({
       journey: id,
       starts: conditionText(start),
-      steps: steps.map((step) => ({ step: step.id, when: conditionText(step.when) })),
+      // A step of a funnel counts from the step before, one of a checklist from the start.
+      steps: steps.map(({ id: step, when, since = null }) => ({ step, when: conditionText(when), since })),
       anyOrder,
       expiresAfter,
       repeats: repeat,
@@ -87,7 +88,10 @@ export function modelInWords(out: Out, facts: ReturnType<typeof modelFacts>): st
     ]),
     Journeys: journeys.flatMap(({ journey, starts, steps, anyOrder, expiresAfter, repeats }) => [
       `${journey} begins when ${starts}${expiresAfter === null ? "" : `, ends after ${expiresAfter}`}${repeats ? ", again and again" : ""}`,
-      ...steps.map(({ step, when }, index) => `  ${anyOrder ? "-" : `${index + 1}.`} ${step} when ${when}`),
+      ...steps.map(({ step, when, since }, index) => {
+        const place = anyOrder ? "-" : `${index + 1}.`;
+        return `  ${place} ${step} when ${when}${since === null ? "" : `, since: ${since}`}`;
+      }),
     ]),
     Segments: segments.map(({ segment, when: of }) => `${segment} ${when(of, "filled by rules")}`),
     Health: [
