@@ -381,3 +381,18 @@ test("a service without a language model is not a failure", async () => {
   });
   expect(result.stdout).toContain("Lifecycle\n");
 });
+
+// The last, because what is dated ahead keeps waiting.
+test("suggest-events shows when an event last happened, whatever is dated ahead", async () => {
+  const login = (days: number) => {
+    const timestamp = new Date(Date.now() + days * 86_400_000 + 3_600_000).toISOString();
+    return { customerId: "ahead", event: "login", properties: {}, timestamp };
+  };
+  await ingest(shop.url, shop.keys.test, [login(36_525)]);
+  await ingest(shop.url, shop.keys.live, [login(10)]);
+  const inTest = (await ai("suggest-events", "--facts")).stdout;
+  expect(inTest).toMatch(/^Event +Read by +Last happened$/m);
+  expect(inTest).toMatch(/^login +lifecycle at_risk → activated +\d+ (hours|days) ago$/m);
+  const { stdout } = await ai("suggest-events", "--env", "live", "--facts");
+  expect(stdout).toMatch(/^login +lifecycle at_risk → activated +not yet, dated in \d+ days$/m);
+});

@@ -14,7 +14,7 @@ import type { Sanitizer } from "./sanitizer.js";
 /** Which of a model's events an environment received, and what else. */
 export interface Arrivals {
   environment: string;
-  /** When each declared event last happened; null for one that was never received. */
+  /** When each declared event last happened, in the future if all of its events are dated ahead; null for one that was never received. */
   lastAt: Record<string, string | null>;
   /** Event names received in the last 30 days that the model does not declare. */
   undeclared: string[];
@@ -28,11 +28,16 @@ const VIOLATIONS_MAX = 50;
 const UNKNOWN = /^(NOT_SIGNED_IN|PROJECT_REQUIRED|ORGANIZATION_REQUIRED|SERVICE_UNREACHABLE)$/;
 
 /** What the environment received; the failure if that cannot be known. */
-export async function readArrivals({ api, settings }: Context, snapshot: Snapshot): Promise<Arrivals | UserError> {
+export async function readArrivals({ api, settings, out }: Context, snapshot: Snapshot): Promise<Arrivals | UserError> {
   const lastAt: Arrivals["lastAt"] = {};
   const readLast = async (type: string): Promise<void> => {
-    const { data } = await readList<{ occurredAt: string }>(api, ["events"], { type, limit: 1 });
-    lastAt[type] = data.data[0]?.occurredAt ?? null;
+    const readOne = async (filter: object) => {
+      const { data } = await readList<{ occurredAt: string }>(api, ["events"], { type, ...filter, limit: 1 });
+      return data.data[0]?.occurredAt ?? null;
+    };
+    const last = await readOne({});
+    // An event that is dated ahead waits for its time, and would hide when one last happened.
+    lastAt[type] = last !== null && isAhead(out, last) ? ((await readOne({ status: "processed" })) ?? last) : last;
   };
   try {
     const diagnostics = await api.get<{ data: Finding[] }>(["diagnostics"], ["data"]);
@@ -52,6 +57,8 @@ export async function readArrivals({ api, settings }: Context, snapshot: Snapsho
     throw error;
   }
 }
+
+const isAhead = ({ now }: Out, iso: string) => Date.parse(iso) > now;
 
 /** The undeclared names that the service found, by its active version, which may differ from the local model. */
 function undeclaredIn(findings: readonly Finding[]): string[] {
@@ -188,7 +195,8 @@ function inWords(out: Out, { events, undeclared, arrivalsUnknown, plan }: Covera
     },
   ];
   if (arrivalsUnknown === null) {
-    columns.push({ title: "Last", value: ({ lastAt }) => (lastAt ? out.ago(lastAt) : "never"), fixed: true });
+    const last = (at: string) => (isAhead(out, at) ? `not yet, dated ${out.ago(at)}` : out.ago(at));
+    columns.push({ title: "Last happened", value: ({ lastAt }) => (lastAt ? last(lastAt) : "never"), fixed: true });
   }
   const names = (undeclared ?? []).map(printable).join(", ");
   const todo = plan.map((one, index) => `${index + 1}. ${printable(one)}`);
