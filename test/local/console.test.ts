@@ -105,6 +105,18 @@ describe("the pages", () => {
     expect(text).not.toContain("It may have been erased");
   });
 
+  test("say of a span whether it ends before it begins or lies ahead", async () => {
+    const { page } = await serve();
+    for (const [span, message] of [
+      ["from=2030-01-01&to=2020-01-01", "The span ends before it begins. Write a day no later than 2020-01-01."],
+      ["from=2030-01-01", "from lies ahead. Write a day no later than 2026-01-01."],
+      ["from=2030-01-01&to=2031-01-01", "from lies ahead. Write a day no later than 2026-01-01."],
+    ] as const) {
+      const { status, text } = await page(`lifecycle?${span}`);
+      expect([status, text.replaceAll("`", "")]).toEqual([400, expect.stringContaining(message)]);
+    }
+  });
+
   test("list, filter and page customers as the service does", async () => {
     const { page, text, send, visit } = await serve();
     const ids = Array.from({ length: 60 }, (_, index) => `c${String(index).padStart(2, "0")}`);

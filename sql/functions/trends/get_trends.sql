@@ -45,8 +45,8 @@ begin
       detail = jsonb_build_object(
         'message',
         case
-          when _from > _today then '`from` lies ahead.'
-          when _from > _to then 'The span ends before it begins.'
+          when get_trends.to < _from then 'The span ends before it begins.'
+          when _from > _to then '`from` lies ahead.'
           else format('The span has more than 1,100 %ss.', get_trends.every)
         end,
         'field', 'from',

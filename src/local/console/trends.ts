@@ -37,11 +37,11 @@ const nextDay = (day: string) => dayOf(Date.parse(day) + DAY_MS);
 /** The first days of the periods, like those of the service. Throws VALIDATION_ERROR. */
 function periodsOf(of: QuestionParams, every: Every, now: number): string[] {
   const today = dayOf(now);
-  const [to, from] = [calendarDay(of["to"], "to") ?? today, calendarDay(of["from"], "from")];
-  const last = to < today ? to : today;
+  const [to, from] = [calendarDay(of["to"], "to"), calendarDay(of["from"], "from")];
+  const last = to !== undefined && to < today ? to : today;
   const first = from ?? defaultFirst(last, every);
   if (first > last) {
-    const message = first > today ? "`from` lies ahead." : "The span ends before it begins.";
+    const message = to !== undefined && to < first ? "The span ends before it begins." : "`from` lies ahead.";
     throw new ApiError(400, "VALIDATION_ERROR", { message, field: "from", fix: `Write a day no later than ${last}.` });
   }
   const periods: string[] = [];
