@@ -34,17 +34,22 @@ export async function bootstrapCommand(
   if (!isEmailAddress(email)) problems.push(`--email must be an address, not \`${email}\``);
   if (problems.length > 0) throw new ConfigError(problems);
   const token = newCredential("token");
-  const { document, link } = await asOperator(config, logger, async (sql) => {
+  const { revoked, document, link } = await asOperator(config, logger, async (sql) => {
     // First, so that after a failure in between nobody can sign in as that user and the command can be repeated.
-    if (resetUser) await call(sql, "operator_reset_user", email);
+    const revoked = resetUser ? await call(sql, "operator_lock_out_user", email) : 0;
     const document = await call(sql, "bootstrap", organization, email, token.hash);
     // Programs do not use a link, and with SVC_PORT=0 its address may be unknown.
     const publicUrl = json ? null : await knownBase(sql, config);
-    return { document, link: publicUrl === null ? null : await makeSignInLink(sql, publicUrl, email) };
+    return { revoked, document, link: publicUrl === null ? null : await makeSignInLink(sql, publicUrl, email) };
   });
   const { organizationId, joined } = JSON.parse(document) as { organizationId: string; joined: string | null };
   if (joined !== null) {
     process.stderr.write(`svc-server: ${email} was a user already; its organizations so far: ${joined}\n`);
+  }
+  if (revoked > 0) {
+    process.stderr.write(
+      `svc-server: the headless tokens of ${email} were revoked, ${revoked} in all; programs that used them need new ones\n`,
+    );
   }
   const credentials = { organizationId, accessToken: token.text };
   print(json, JSON.stringify(credentials), inWords(credentials));

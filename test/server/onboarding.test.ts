@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { openMailer } from "../../src/mail/mailer.js";
 import { PASSWORD, signedIn, whoIs } from "../http/pages/people.js";
-import { userIdOf } from "../http/admin/organization/support.js";
+import { auditOf, join, userIdOf } from "../http/admin/organization/support.js";
 import { Browser } from "../support/browser.js";
 import { useService } from "../support/service.js";
 import { startMailServer } from "../support/smtp.js";
@@ -89,6 +89,36 @@ describe("an attacker who invites an address and opens the link itself", () => {
     expect((await service.request("POST", await resetPath(email), { by: mallory, body: {} })).status).toBe(403);
     expect(await organizationsOf(email)).toEqual(["evil", slug]);
     expect(await bootstrap(slug, email)).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("keeps no headless token of any organization with --reset-user", async () => {
+    const { slug, email } = somebody();
+    await choosePassword("invitation", (await invite(email)).shown);
+    const other = await service.owner(`other-${slug}`);
+    await join(service, email, other.organizationId, "developer");
+    const tokens: { id: string; organizationId: string; token: string }[] = [];
+    for (const organization of ["evil", `other-${slug}`]) {
+      const args = ["tokens", "create", "--organization", organization, "--label", "kept", "--email", email, "--json"];
+      const made = JSON.parse((await run(...args)).stdout) as Record<"id" | "organizationId" | "accessToken", string>;
+      tokens.push({ ...made, token: made.accessToken });
+    }
+    const answers = async () =>
+      (await Promise.all(tokens.map((by) => service.request("GET", "/whoami", { by })))).map(({ status }) => status);
+    expect(await answers()).toEqual([200, 200]);
+
+    const made = await bootstrap(slug, email, "--reset-user");
+    expect(await answers()).toEqual([401, 401]);
+    expect(made.stderr).toContain(
+      `svc-server: the headless tokens of ${email} were revoked, 2 in all; programs that used them need new ones\n`,
+    );
+    const { organizationId, accessToken } = JSON.parse(made.stdout) as Record<"organizationId" | "accessToken", string>;
+    const fresh = { organizationId, token: accessToken };
+    expect((await service.request("GET", "/whoami", { by: fresh })).status).toBe(200);
+    for (const { organizationId: audited, id } of tokens) {
+      expect(await auditOf(service, audited)).toContainEqual(
+        expect.objectContaining({ action: "user.reset", actor: "operator", details: { email, revokedTokens: [id] } }),
+      );
+    }
   });
 
   it("gains nothing if the user leaves evil", async () => {

@@ -351,7 +351,7 @@ export const FUNCTIONS = {
   operator_create_password_link: takes(text("email"), linkHash),
   operator_create_sign_in_link: takes(text("email"), linkHash).answers<signIn.SignInLink>(),
   operator_public_url: takes().answers<string | null>(),
-  operator_reset_user: takes(text("email")).answers<Nothing>(),
+  operator_lock_out_user: takes(text("email")).answers<number>(),
   operator_list_tokens: takes(organizationSlug),
   operator_create_token: takes(organizationSlug, maybeText("email"), label, maybeRole, expiresInDays, tokenHash),
   operator_revoke_token: takes(text("token_id")),
