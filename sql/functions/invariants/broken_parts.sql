@@ -1,5 +1,6 @@
 -- Differences between the engine's state and the tables of a customer's segments, signals and journeys, or the time of its next timer, and
--- rows of customers that do not exist: all of them are written, and erased, while the customer's row is locked.
+-- rows of customers that do not exist: all of them are written, and erased, while the customer's row is locked. What cannot be read of a
+-- state is reported, and the rest is compared.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_parts()
 returns table (invariant text, environment_id integer, example text)
@@ -7,13 +8,39 @@ language sql
 stable
 set search_path = ''
 as $$
-  with states as materialized (
+  with stored as materialized (
     select
-      c.environment_id, c.customer_id, c.next_due_at, s.segments, s.signals, s.journeys,
+      c.environment_id, c.customer_id, c.next_due_at, json_typeof(c.state) as form, s.segments, s.signals, s.journeys, s.times,
       -- The list is that of src/engine/state/stored.ts; the member names are those of states stored before.
-      timestamptz 'epoch' + coalesce((s.times ->> 3)::bigint, s."timerDueAt") * interval '1 millisecond' as timer_due_at
+      coalesce(s.times -> 3, s."timerDueAt") as timer
     from svc.customers as c
-    cross join lateral json_to_record(c.state) as s (segments json, signals json, journeys json, times json, "timerDueAt" bigint)
+    cross join lateral json_to_record(case when json_typeof(c.state) = 'object' then c.state end)
+      as s (segments json, signals json, journeys json, times json, "timerDueAt" json)
+  ),
+  states as (
+    select
+      s.environment_id, s.customer_id, s.next_due_at,
+      case when json_typeof(s.segments) = 'object' then s.segments end as segments,
+      case when json_typeof(s.signals) = 'object' then s.signals end as signals,
+      case when json_typeof(s.journeys) = 'object' then s.journeys end as journeys,
+      case when s.timer #>> '{}' ~ '^(\d{1,15}|-\d{1,14})$'
+        then timestamptz 'epoch' + (s.timer #>> '{}')::bigint * interval '1 millisecond'
+      end as timer_due_at
+    from stored as s
+  ),
+  unreadable as (
+    select s.environment_id, s.customer_id, p.place, p.form
+    from stored as s
+    cross join lateral (
+      values
+        ('state', s.form, s.form = 'object'),
+        ('segments in the state', json_typeof(s.segments), json_typeof(s.segments) = 'object'),
+        ('signals in the state', json_typeof(s.signals), json_typeof(s.signals) = 'object'),
+        ('journeys in the state', json_typeof(s.journeys), json_typeof(s.journeys) = 'object'),
+        ('times in the state', json_typeof(s.times), json_typeof(s.times) = 'array'),
+        ('timerDueAt in the state', json_typeof(s.timer), s.timer #>> '{}' ~ '^(\d{1,15}|-\d{1,14})$')
+    ) as p (place, form, is_known)
+    where p.form <> 'null' and not p.is_known
   ),
   told as (
     select s.environment_id, s.customer_id, 'segment' as kind, p.key as part_id, 'entered' as stands
@@ -96,6 +123,11 @@ as $$
   from states as s
   -- It may be earlier, because of an event in the future.
   where (s.next_due_at < s.timer_due_at + interval '1 millisecond') is not true and s.timer_due_at is not null
+  union all
+  select
+    'tables_show_what_the_state_says', u.environment_id,
+    format('the customer "%s", %s: a JSON %s, which cannot be read', u.customer_id, u.place, u.form)
+  from unreadable as u
   union all
   select
     'tables_show_what_the_state_says', c.environment_id,

@@ -243,6 +243,19 @@ a customer's timers come due too late
 a customer has lost its state
   update svc.customers set state = null where customer_id = 'c019'
   - tables_show_what_the_state_says (4): the customer "c019", evaluated: nothing by the state, up to T by the table; the customer "c019", journey "onboarding": nothing by the state, run 1 complete by the table; the customer "c019", segment "picked": nothing by the state, entered by the table; the customer "c019", signal "hot": nothing by the state, raised by the table
+a state is a list
+  update svc.customers set state = '[1]' where customer_id = 'c000'
+  - tables_show_what_the_state_says (2): the customer "c000", segment "pro": nothing by the state, entered by the table; the customer "c000", state: a JSON array, which cannot be read
+a state is a text
+  update svc.customers set state = '"abc"' where customer_id = 'c000'
+  - tables_show_what_the_state_says (2): the customer "c000", segment "pro": nothing by the state, entered by the table; the customer "c000", state: a JSON string, which cannot be read
+the parts of a state have other forms
+  update svc.customers set state = '{"journeys":[1],"segments":3,"signals":"x","times":{"3":1},"timerDueAt":"soon"}'
+  where customer_id = 'c000'
+  - tables_show_what_the_state_says (6): the customer "c000", journeys in the state: a JSON array, which cannot be read; the customer "c000", segment "pro": nothing by the state, entered by the table; the customer "c000", segments in the state: a JSON number, which cannot be read; the customer "c000", signals in the state: a JSON string, which cannot be read; the customer "c000", timerDueAt in the state: a JSON string, which cannot be read
+a state has an impossible timer
+  update svc.customers set state = jsonb_set(state::jsonb, '{times,3}', '1e30')::json where customer_id = 'c000'
+  - tables_show_what_the_state_says (1): the customer "c000", timerDueAt in the state: a JSON number, which cannot be read
 two runs of a journey are active
   insert into svc.journey_runs
   select environment_id, customer_id, journey_id, n, 'active', current_step, steps, started_at
