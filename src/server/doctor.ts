@@ -1,5 +1,7 @@
+import type { Sql } from "postgres";
 import { call } from "../db/api/call.js";
 import type { Examination, InvariantViolation } from "../db/api/operator.js";
+import { PROJECT_ROOT, readCommitted, readIndexNames } from "../db/migrate/files.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { readAsOperator } from "./operator.js";
@@ -8,13 +10,22 @@ import { readAsOperator } from "./operator.js";
 export async function doctorCommand(config: ServerConfig, logger: Logger, { json }: { json: boolean }) {
   const began = performance.now();
   // No timeout: it reads all tables, however large they are.
-  const found = await readAsOperator(config, logger, (sql) => call(sql, "operator_examine"), 0);
+  const found = await readAsOperator(config, logger, examine, 0);
   const durationMs = Math.round(performance.now() - began);
   const isWell = found.violations.length === 0;
   process.stdout.write(
     json ? `${JSON.stringify({ isWell, durationMs, ...found })}\n` : examinationReport(found, durationMs),
   );
   return isWell;
+}
+
+async function examine(sql: Sql): Promise<Examination> {
+  const found = await call(sql, "operator_examine");
+  const newest = (await readCommitted(PROJECT_ROOT)).at(-1)?.filename ?? "";
+  // A later program may have removed some of the indexes that this one knows.
+  if (found.migration !== null && found.migration > newest) return found;
+  const missing = await call(sql, "operator_check_indexes", await readIndexNames(PROJECT_ROOT));
+  return { ...found, checks: found.checks + 1, violations: [...missing, ...found.violations] };
 }
 
 /** The report for people; most of its sentences come from the database. */

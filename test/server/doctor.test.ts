@@ -4,6 +4,7 @@ import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Examination } from "../../src/db/api/operator.js";
+import { PROJECT_ROOT, readIndexNames } from "../../src/db/migrate/files.js";
 import { examinationReport } from "../../src/server/doctor.js";
 import { createEmptyDatabase } from "../support/database.js";
 import { docBlocks } from "../support/doc-blocks.js";
@@ -27,7 +28,8 @@ describe("svc-server doctor", () => {
     const { code, stdout, stderr } = await doctor();
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.split("\n")).toEqual([
-      `All is well: ${checks} checks in T s.`,
+      // The indexes are not among the invariants of the data.
+      `All is well: ${Number(checks) + 1} checks in T s.`,
       "",
       expect.stringMatching(/^last migration: (\d{6}\.sql|none)$/),
       "workers alive: 0",
@@ -80,6 +82,29 @@ describe("svc-server doctor", () => {
       violations: [{ invariant: "events_have_their_key", organization: "acme", project: "app", environment: "test" }],
     });
     expect(await sql`select from svc.idempotency_keys`).toHaveLength(0);
+  });
+
+  it("names the indexes that a restore left out or could not finish", async () => {
+    const { sql } = fixture.service.db;
+    const [{ made }] = await sql<[{ made: string }]>`
+      select pg_get_indexdef('svc.customers_pkey'::regclass) as made`;
+    await sql`alter table svc.customers drop constraint customers_pkey cascade`;
+    await sql`update pg_index set indisvalid = false where indexrelid = 'iam.memberships_user_idx'::regclass`;
+    const { code, stdout } = await doctor();
+    await sql.unsafe(`${made}; alter table svc.customers add primary key using index customers_pkey`);
+    await sql`update pg_index set indisvalid = true where indexrelid = 'iam.memberships_user_idx'::regclass`;
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^indexes_exist\n {2}violated: Every table has [^\n]+\n {2}- the index iam\.memberships_user_idx is not valid\n {2}- the index svc\.customers_pkey does not exist\n {2}what to do: A restore ended early[^\n]+\n\n/,
+    );
+  });
+
+  it("knows all indexes of the service's schemas by the files that create them", async () => {
+    const rows = await fixture.service.db.sql<{ name: string }[]>`
+      select format('%s.%s', n.nspname, c.relname) as name
+      from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+      where c.relkind = 'i' and n.nspname in ('svc', 'iam') order by 1`;
+    expect((await readIndexNames(PROJECT_ROOT)).sort()).toEqual(rows.map(({ name }) => name).sort());
   });
 });
 

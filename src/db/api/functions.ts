@@ -6,7 +6,7 @@ import type { ChunkLimits, EvaluationInput, EvaluationResult, Trial } from "./ev
 import type { QuarantinedCalls, StreamPage } from "./ingestion.js";
 import type { Installation } from "./monitoring.js";
 import type { ChangesUnderWay, ExportBegun, ExportHeader, Frozen, ImportBegun, SealedSecret } from "./moving.js";
-import type { Examination, PlanLimits } from "./operator.js";
+import type { Examination, InvariantViolation, PlanLimits } from "./operator.js";
 import type {
   AppliedCustomer,
   BacktestInput,
@@ -361,6 +361,7 @@ export const FUNCTIONS = {
   operator_assign_plan: takes(organizationSlug, text("plan_id")),
   operator_remove_plan: takes(text("plan_id")),
   operator_examine: takes().answers<Examination>(),
+  operator_check_indexes: takes(arg<readonly string[]>("indexes")).answers<InvariantViolation[]>(),
   operator_freeze_environment: takes(organizationSlug, at).answers<Frozen>(),
   operator_unfreeze_environment: takes(organizationSlug, at).answers<{ frozenAt: string | null }>(),
   operator_delete_environment: takes(organizationSlug, at).answers<{ rows: Record<string, number> }>(),

@@ -31,6 +31,24 @@ export async function readInstall(root: string): Promise<Install> {
   return { code, roles };
 }
 
+/** The indexes of our tables, those of keys and unique constraints included, as `schema.name`: what `sql/schema` creates. */
+export async function readIndexNames(root: string): Promise<string[]> {
+  const directory = path.join(root, "sql/schema");
+  const texts = await Promise.all(
+    (await readdir(directory)).map((name) => readFile(path.join(directory, name), "utf8")),
+  );
+  return texts.flatMap((text) => [
+    ...[...text.matchAll(/^create (?:unique )?index (\w+) on (\w+)\./gm)].map(
+      ([, name, schema]) => `${schema}.${name}`,
+    ),
+    ...[...text.matchAll(/^create table (\w+)\.(\w+) \(\n([^]*?)\n\)/gm)].flatMap(([, schema, table, body = ""]) => {
+      const named = [...body.matchAll(/\bconstraint (\w+) (?:unique|primary key)\b/g)].map(([, name]) => name);
+      const unnamed = /(?<!\bconstraint \w+ )\bprimary key\b/.test(body) ? [`${table}_pkey`] : [];
+      return [...named, ...unnamed].map((name) => `${schema}.${name}`);
+    }),
+  ]);
+}
+
 /** The released migrations, oldest first. */
 export async function readCommitted(root: string): Promise<Committed[]> {
   const directory = path.join(root, "migrations/committed");

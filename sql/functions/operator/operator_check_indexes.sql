@@ -1,0 +1,29 @@
+-- Which of these indexes, as schema.name, do not exist or cannot be used: a violation in the form of operator_examine, or none. They are
+-- what keeps rows from being stored twice, and what `on conflict` needs. The program knows the names: the database cannot, as it may be
+-- incomplete itself. For the operator: no service role may execute it.
+-- Raises nothing, locks nothing.
+create or replace function svc_api.operator_check_indexes(indexes text[])
+returns json
+language sql
+stable
+security definer
+set search_path = ''
+as $$
+  select coalesce(json_agg(v), '[]')
+  from (
+    select
+      'indexes_exist' as invariant, 'Every table has its keys, unique constraints and indexes.' as holds, null as organization,
+      null as project, null as environment, count(*) as violations, (array_agg(m.example order by m.example))[1:5] as examples,
+      'A restore ended early, or they were dropped by SQL. Stop the service. pg_restore --section=post-data of the same dump makes '
+      'them, and its errors say what prevents one; otherwise restore the backup again (docs/operations/backup.md).' as advice
+    from (
+      select format('the index %s %s', n.name, case when i.indexrelid is null then 'does not exist' else 'is not valid' end) as example
+      from unnest(operator_check_indexes.indexes) as n (name)
+      left join pg_catalog.pg_index as i on i.indexrelid = to_regclass(n.name)
+      where i.indisvalid is not true
+    ) as m
+    having count(*) > 0
+  ) as v
+$$;
+
+comment on function svc_api.operator_check_indexes(text[]) is 'Which indexes are missing; for the operator only.';
