@@ -35,6 +35,21 @@ export function addressProblem(url: string): string | null {
   return "has the sslmode `verify-ca` without sslrootcert, the file of the certificate authority; add it, or use verify-full";
 }
 
+/** Where an address leads, in words: host and port, or a socket. */
+export function databasePlace(url: string): string {
+  const { hostname, port, searchParams } = new URL(url);
+  const host = searchParams.get("host") || decodeURIComponent(hostname) || process.env["PGHOST"] || "localhost";
+  const number = searchParams.get("port") || port || process.env["PGPORT"] || "5432";
+  return host.startsWith("/") ? `the socket ${host}/.s.PGSQL.${number}` : `${host}:${number}`;
+}
+
+/** Whether an address demands TLS, so that a server without it cannot be used. */
+export function requiresTls(url: string): boolean {
+  const { searchParams } = new URL(url);
+  const mode = searchParams.get("sslmode");
+  return mode === null ? searchParams.has("sslrootcert") : !/^(disable|prefer)$/.test(mode);
+}
+
 /**
  * The address of a database for `pg`, and for libraries that use it: `sslmode` has its meaning in libpq, and sessions have our settings.
  *

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { Server } from "node:net";
+import { databasePlace, requiresTls } from "../db/address.js";
 import { MigrateError } from "../db/migrate/execute.js";
 import { codeOf } from "../db/sqlstate.js";
 import type { ServerConfig } from "./config.js";
@@ -14,7 +15,7 @@ export class StartError extends Error {
   override name = "StartError";
 }
 
-type Failed = { message?: string; cause?: unknown; syscall?: string; path?: string };
+type Failed = { message?: string; cause?: unknown; syscall?: string; path?: string; severity?: string };
 
 /** Starts listening. Throws StartError for problems that the operator can fix. @param backlog the default of Node.js unless given */
 export async function listenOn(
@@ -41,11 +42,14 @@ export async function listenOn(
 export function databaseFailure(error: unknown, url: string | null, variable = "DATABASE_URL"): unknown {
   if (url === null || error instanceof StartError) return error;
   const at = new URL(url);
-  const place = `${decodeURIComponent(at.hostname) || "localhost"}:${at.port || "5432"}`;
+  const place = databasePlace(url);
+  const tls = requiresTls(url);
   const name = decodeURIComponent(at.pathname.slice(1));
   const user = decodeURIComponent(at.username);
   const problem =
-    error instanceof MigrateError ? migrating(error, name, user) : connecting(error, { variable, place, name, user });
+    error instanceof MigrateError
+      ? migrating(error, name, user)
+      : connecting(error, { variable, place, name, user, tls });
   return problem === null ? error : new StartError(problem, { cause: error });
 }
 
@@ -59,11 +63,11 @@ export function lookFailure(error: unknown, url: string | null): unknown {
   );
 }
 
-type Target = Record<"variable" | "place" | "name" | "user", string>;
+type Target = Record<"variable" | "place" | "name" | "user", string> & { tls: boolean };
 
 /** The message for a failed connection, by SQLSTATE or by code of the system or of TLS; null if there is none. */
-function connecting(error: unknown, { variable, place, name, user }: Target): string | null {
-  const { message = "", syscall = "", path } = error as Failed;
+function connecting(error: unknown, { variable, place, name, user, tls }: Target): string | null {
+  const { message = "", syscall = "", path, severity } = error as Failed;
   const code = codeOf(error);
   const server = `the database server at ${place}`;
   if (syscall === "open" || code === "EISDIR") {
@@ -77,6 +81,14 @@ function connecting(error: unknown, { variable, place, name, user }: Target): st
   }
   if (/^(ENOTFOUND|EAI_)/.test(code)) {
     return `the name of ${server} cannot be looked up (${code}); correct ${variable}: in a password @, #, / and ? are written %40, %23, %2F and %3F`;
+  }
+  // Only at the beginning of a session an impossible setting ends it.
+  const isOfSession = /^(22023|42601|42602|42704)$/.test(code) || /^permission denied to set parameter/.test(message);
+  if (severity === "FATAL" && isOfSession) {
+    return `${server} does not accept the settings of this session (${message}); correct options in ${variable}`;
+  }
+  if (code === "ECONNRESET" && tls) {
+    return `${server} ends the connection as TLS begins (${code}); if it does not support TLS, remove sslmode from ${variable}, else see that it runs`;
   }
   if (/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE)$/.test(code) || /timeout/i.test(message)) {
     return `${server} does not answer (${code || message}); see that it runs and can be reached, or correct ${variable}`;

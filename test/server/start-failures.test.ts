@@ -90,8 +90,44 @@ it.each<Failure>([
     { SVC_DATA_DIR: "/sys" },
     /^svc-server: cannot write to the data directory \/sys \(E[A-Z]+\); set SVC_DATA_DIR to one that this user can write to\n$/,
   ],
+  [
+    "an unknown setting in the address",
+    { DATABASE_URL: `${db.url}?options=-c%20nonsense%3D1` },
+    `the database server at ${url.host} does not accept the settings of this session (unrecognized configuration parameter "nonsense"); correct options in DATABASE_URL`,
+  ],
+  [
+    "a setting in the address with an impossible value",
+    { DATABASE_URL: `${db.url}?options=-c%20statement_timeout%3Dabc` },
+    `the database server at ${url.host} does not accept the settings of this session (invalid value for parameter "statement_timeout": "abc"); correct options in DATABASE_URL`,
+  ],
+  [
+    "the directory of a socket that is not there",
+    { DATABASE_URL: "postgres:///svc?host=/nosock&port=6000" },
+    "nothing listens at the socket /nosock/.s.PGSQL.6000 (ENOENT); start the database server, or correct DATABASE_URL",
+  ],
+  [
+    "a server in the parameters of the address",
+    { DATABASE_URL: "postgres:///svc?host=127.0.0.1&port=1" },
+    "nothing listens at 127.0.0.1:1 (ECONNREFUSED); start the database server, or correct DATABASE_URL",
+  ],
 ])("%s is reported in one line by every command that uses the database", async (_, env, line) => {
   expect(await migrate(env)).toEqual(failedWith(line));
+  if (env["DATABASE_URL"] === undefined) return;
+  expect(await runServer(env["DATABASE_URL"], ["doctor"])).toEqual(failedWith(line));
+  expect(await runServer(env["DATABASE_URL"], ["plans", "list"])).toEqual(failedWith(line));
+});
+
+it.skipIf(isCluster)("a server without TLS is named as such by every command that uses the database", async () => {
+  const DATABASE_URL = `${db.url}?sslmode=require`;
+  expect(await migrate({ DATABASE_URL })).toEqual(
+    refused(`the database server at ${url.host} does not support TLS; remove sslmode from DATABASE_URL`),
+  );
+  // Only the other driver says what the server answered.
+  const line =
+    `the database server at ${url.host} ends the connection as TLS begins (ECONNRESET); ` +
+    "if it does not support TLS, remove sslmode from DATABASE_URL, else see that it runs";
+  expect(await runServer(DATABASE_URL, ["doctor"])).toEqual(refused(line));
+  expect(await runServer(DATABASE_URL, ["plans", "list"])).toEqual(refused(line));
 });
 
 // The nodes of a cluster trust each other without a password, and so also this process.
