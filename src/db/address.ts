@@ -22,9 +22,36 @@ export const SESSION: SessionSettings = {
 /** libpq's modes, from no encryption to a certificate that is verified with the host's name; except `allow`, which tries without encryption first. */
 const SSL_MODES = ["disable", "prefer", "require", "verify-ca", "verify-full"];
 
+/**
+ * What prevents that a URL is read as it is meant, as the end of a sentence; null if nothing is known. It does not quote the URL, not even
+ * its port, which may be a part of a password.
+ */
+export function urlProblem(url: string): string | null {
+  const [, protocol = "", authority = "", rest = ""] = /^(\w+:)\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
+  const isForPeople = /^https?:$/i.test(protocol);
+  if (url.includes("#") && !isForPeople) return "contains #; in a user or password it is written %23";
+  if (!URL.canParse(url) && !authority.includes("@") && rest.includes("@")) {
+    return "cannot be read as a URL; in a user or password @, #, / and ? are written %40, %23, %2F and %3F";
+  }
+  const place = authority.slice(authority.lastIndexOf("@") + 1);
+  const port = /:(\d+)$/.exec(place)?.[1];
+  if (place.includes(",")) return ONE_HOST;
+  if (port !== undefined && !isPort(port)) return PORT;
+  if (/^postgres/i.test(protocol) && authority !== "" && /^(:|$)/.test(place)) {
+    return "has a user or a port without a host; write postgres://user:password@host:port/name, with a socket's directory as %2Frun%2Fpostgresql";
+  }
+  return null;
+}
+
+const ONE_HOST = "must name one host, not a list";
+const PORT = "must have a port from 1 to 65535";
+const isPort = (text: string) => /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
+
 /** What is wrong with a well-formed address, as the end of a sentence; null if nothing is. */
 export function addressProblem(url: string): string | null {
   const { searchParams } = new URL(url);
+  if (searchParams.get("host")?.includes(",")) return ONE_HOST;
+  if (!isPort(searchParams.get("port") || "5432")) return PORT;
   const mode = searchParams.get("sslmode");
   if (mode === null) return null;
   if (!SSL_MODES.includes(mode)) return `has the sslmode \`${mode}\`; it is one of ${SSL_MODES.join(", ")}`;

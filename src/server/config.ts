@@ -1,5 +1,5 @@
 import { isIPv6 } from "node:net";
-import { addressProblem } from "../db/address.js";
+import { addressProblem, urlProblem } from "../db/address.js";
 import { nearest } from "../model/snapshot/suggestion.js";
 
 /** Roles of a process that `svc-server start` runs. */
@@ -136,9 +136,11 @@ class Reader {
     const value = this.text(name);
     if (value === null) return null;
     const wanted = protocols.map((protocol) => `${protocol}//…`).join(" or ");
-    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+    if (!protocols.some((protocol) => value.toLowerCase().startsWith(protocol))) {
       return this.#refuse(name, `must be a URL, ${wanted}`);
     }
+    const problem = urlProblem(value) ?? (URL.canParse(value) ? null : `must be a URL, ${wanted}`);
+    if (problem !== null) return this.#refuse(name, problem);
     return value.replace(/\/+$/, "");
   }
 
