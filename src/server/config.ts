@@ -43,7 +43,7 @@ const configOf = (reader: Reader) => ({
   /** 0: any free port. */
   port: reader.integer("SVC_PORT", 0, 65_535) ?? 4400,
   /** Without a slash at the end. Null: the address it listens on. */
-  publicUrl: reader.url("SVC_PUBLIC_URL", ["http:", "https:"]),
+  publicUrl: reader.base("SVC_PUBLIC_URL"),
   /** Number of reverse proxies in front that append to X-Forwarded-For. */
   trustedProxies: reader.integer("SVC_TRUSTED_PROXIES", 0, 10) ?? 0,
   /** At least 32 characters. Null: the one kept in `dataDir` (src/server/secret.ts). */
@@ -51,7 +51,7 @@ const configOf = (reader: Reader) => ({
   /** At least 16 characters. Null: nobody can read the metrics. */
   metricsToken: reader.token("SVC_METRICS_TOKEN", 16),
   /** Without a slash at the end; errors link to it. Null: the pages of the service itself (`docsUrlOf`). */
-  docsUrl: reader.url("SVC_DOCS_URL", ["http:", "https:"]),
+  docsUrl: reader.base("SVC_DOCS_URL"),
   webhookAllowPrivate: reader.flag("SVC_WEBHOOK_ALLOW_PRIVATE"),
   /** Days for which delivery attempts are kept. */
   deliveryAttemptDays: reader.integer("SVC_DELIVERY_ATTEMPT_DAYS", 1, 3650) ?? 30,
@@ -142,6 +142,15 @@ class Reader {
     const problem = urlProblem(value) ?? (URL.canParse(value) ? null : `must be a URL, ${wanted}`);
     if (problem !== null) return this.#refuse(name, problem);
     return value.replace(/\/+$/, "");
+  }
+
+  /** An address that links begin with. */
+  base(name: string): string | null {
+    const url = this.url(name, ["http:", "https:"]);
+    if (url === null) return null;
+    const { username, password } = new URL(url);
+    if (username === "" && password === "" && !/[?#]/.test(url)) return url;
+    return this.#refuse(name, "must have no user, password, query or fragment: links are made by adding a path to it");
   }
 
   database(name: string): string | null {

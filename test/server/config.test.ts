@@ -103,6 +103,16 @@ describe("a bad value stops the start", () => {
     ["SVC_SMTP_URL", "smtp://h:99999", "SVC_SMTP_URL must have a port from 1 to 65535"],
     ["SVC_SMTP_URL", "smtp://u:p#w@h", "SVC_SMTP_URL contains #; in a user or password it is written %23"],
     ["SVC_PUBLIC_URL", "svc.example.com", "SVC_PUBLIC_URL must be a URL, http://… or https://…"],
+    ...["https://h/?a=b", "https://h/#top", "https://u:p@h", "https://h/?"].map((value) => [
+      "SVC_PUBLIC_URL",
+      value,
+      "SVC_PUBLIC_URL must have no user, password, query or fragment: links are made by adding a path to it",
+    ]),
+    [
+      "SVC_DOCS_URL",
+      "https://h/?page=",
+      "SVC_DOCS_URL must have no user, password, query or fragment: links are made by adding a path to it",
+    ],
     ["SVC_TRUSTED_PROXIES", "11", "SVC_TRUSTED_PROXIES must be a whole number from 0 to 10, not `11`"],
     ["SVC_SECRET", "short", "SVC_SECRET must have at least 32 characters, it has 5"],
     ["SVC_METRICS_TOKEN", "x".repeat(15), "SVC_METRICS_TOKEN must have at least 16 characters, it has 15"],
