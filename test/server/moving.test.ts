@@ -351,6 +351,20 @@ describe("an import is refused", () => {
     );
   });
 
+  it("if it is frozen there, left by a move, whose deletion makes room", async () => {
+    const { project } = (await exportedAs("returned")).place;
+    const args = ["environments", "import", fileOf("returned"), "--organization", project, "--project", project];
+    const { code, stderr } = await runServer(from.url, args, { SVC_SECRET: "x".repeat(32) });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      new RegExp(
+        `The environment test of the project "${project}" is frozen here since \\S+Z and not empty, as a move leaves it: svc\\.\\w+ has rows of it\\. ` +
+          `If it lives elsewhere now, delete this copy: svc-server environments delete --organization ${project} --project ${project} --env test\\. ` +
+          "If it never left, it needs no import: unfreeze it\\.\n$",
+      ),
+    );
+  });
+
   it("if a version of the project differs", async () => {
     const place = { name: "Versions", slug: "versions" };
     const key = () => ({ hash: Buffer.from(`${Math.random()}`), hint: "svc_" });
@@ -372,7 +386,8 @@ describe("an import is refused", () => {
     await exportTo(from, environment, fileOf("keys-again"));
     const before = await heldBy(to.sql);
     await expect(importFrom(to, fileOf("keys-again"), "keys-again")).rejects.toThrow(
-      "an API key of the file already exists in another environment of this database",
+      "an API key of the file already exists in another environment of this database: a copy of the same, which is frozen if a move left it; " +
+        "then svc-server environments delete makes room",
     );
     expect(await heldBy(to.sql)).toEqual(before);
   });

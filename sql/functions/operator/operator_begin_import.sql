@@ -90,6 +90,19 @@ begin
   loop
     execute format('select exists (select from svc.%I where environment_id = $1)', _table.name)
     into _is_there using _environment.environment_id;
+    if _is_there and _environment.frozen_at is not null then
+      perform svc.refuse_import(
+        format(
+          'The environment %s of the project "%s" is frozen here since %s and not empty, as a move leaves it: svc.%s has rows of it.',
+          _name, operator_begin_import.project_slug, svc.iso(_environment.frozen_at), _table.name
+        ),
+        format(
+          'If it lives elsewhere now, delete this copy: svc-server environments delete --organization %s --project %s --env %s. If it '
+          'never left, it needs no import: unfreeze it.',
+          operator_begin_import.organization_slug, operator_begin_import.project_slug, _name
+        )
+      );
+    end if;
     if _is_there then
       perform svc.refuse_import(
         format(

@@ -90,8 +90,8 @@ async function copyTable(
   } catch (error) {
     if (!isKnownKey(error)) throw error;
     throw new OperatorError(
-      "an API key of the file already exists in another environment of this database, which may be a copy of the same: " +
-        "a key belongs to one environment; import the file into another database",
+      "an API key of the file already exists in another environment of this database: a copy of the same, which is frozen if a move left it; " +
+        "then svc-server environments delete makes room. Otherwise import the file into another database",
       { cause: error },
     );
   }
