@@ -52,10 +52,13 @@ export async function bootstrapCommand(
     );
   }
   const credentials = { organizationId, accessToken: token.text };
-  print(json, JSON.stringify(credentials), inWords(credentials));
+  print(json, JSON.stringify(credentials), inWords(credentials), REVOKE);
   // To standard error, because shells evaluate standard output.
   if (link !== null) process.stderr.write(`${linkInWords(link)}\n`);
 }
+
+const REVOKE = "find the token with svc-server tokens list and revoke it, then run this again";
+const AGAIN = "run this again for another link";
 
 /** Lines that people can read and a shell can evaluate. */
 function inWords({ organizationId, accessToken }: Record<"organizationId" | "accessToken", string>): string[] {
@@ -106,10 +109,15 @@ export const usersCommands = (configure: Configure) => (command: Argv) =>
         ]);
         const made = JSON.parse(document) as { email: string; expiresAt: string };
         const link = passwordLink(publicUrl, secret);
-        print(json, JSON.stringify({ ...made, link }), [
-          `# Whoever opens this link sets the password of ${made.email}. It works once, until ${made.expiresAt}:`,
-          link,
-        ]);
+        print(
+          json,
+          JSON.stringify({ ...made, link }),
+          [
+            `# Whoever opens this link sets the password of ${made.email}. It works once, until ${made.expiresAt}:`,
+            link,
+          ],
+          AGAIN,
+        );
         await warnIfUnreachable(publicUrl);
       },
     )
@@ -127,10 +135,15 @@ export const usersCommands = (configure: Configure) => (command: Argv) =>
           const base = await linkBase(sql, config);
           return [base, await makeSignInLink(sql, base, email)];
         });
-        print(json, JSON.stringify(made), [
-          `# Whoever opens this link is signed in as ${made.email}. It works once, until ${made.expiresAt}:`,
-          made.link,
-        ]);
+        print(
+          json,
+          JSON.stringify(made),
+          [
+            `# Whoever opens this link is signed in as ${made.email}. It works once, until ${made.expiresAt}:`,
+            made.link,
+          ],
+          AGAIN,
+        );
         await warnIfUnreachable(publicUrl);
       },
     )
@@ -206,7 +219,7 @@ export const tokensCommands = (configure: Configure) => (command: Argv) => {
         );
         const { organizationId, token } = JSON.parse(document) as { organizationId: string; token: Token };
         const text = JSON.stringify({ organizationId, ...token, accessToken });
-        print(json, text, inWords({ organizationId, accessToken }));
+        print(json, text, inWords({ organizationId, accessToken }), REVOKE);
       },
     )
     .command(

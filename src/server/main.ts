@@ -12,6 +12,13 @@ const DONE = 0;
 const FAILED = 1;
 const USAGE = 2;
 
+/** The reader of a pipe may close it before everything is written, as `head` does: that ends neither a command nor a service. */
+export function outliveReaders(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
+}
+
 /** A mistake on the command line; the message is meant for the operator. */
 class UsageError extends Error {}
 

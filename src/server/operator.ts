@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { connect } from "../db/connect.js";
-import { isUndefined } from "../db/sqlstate.js";
+import { codeOf, isUndefined } from "../db/sqlstate.js";
 import type { ServerConfig } from "./config.js";
 import { readDatabase, onDatabase } from "./database.js";
 import type { Logger } from "./log.js";
@@ -12,9 +12,19 @@ export type Configure = () => [ServerConfig, Logger];
 /** The option `--json` of a command; `describe` says what it prints. */
 export const jsonOption = (describe: string) => ({ type: "boolean", default: false, describe }) as const;
 
-/** Prints the result of a command: as a JSON document, or as lines for people. */
-export function print(json: boolean, document: string, lines: readonly string[]): void {
-  process.stdout.write(json ? `${document}\n` : lines.map((line) => `${line}\n`).join(""));
+/**
+ * Prints the result of a command: as a JSON document, or as lines for people.
+ *
+ * @param ifLost what to do if it cannot be written, for what nothing shows again; then the process ends as failed
+ */
+export function print(json: boolean, document: string, lines: readonly string[], ifLost?: string): void {
+  process.stdout.write(json ? `${document}\n` : lines.map((line) => `${line}\n`).join(""), (error) => {
+    if (!error || ifLost === undefined) return;
+    process.stderr.write(
+      `svc-server: the output could not be written (${codeOf(error)}), and nothing shows it again; ${ifLost}\n`,
+    );
+    process.exit(1);
+  });
 }
 
 /**
