@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { cp, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, readlink, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
@@ -132,6 +132,8 @@ test("it installs as the guide says, and the commands work from the start of the
   const users = 'useradd() { :; }; systemctl() { :; }; runuser() { shift 3; "$@"; }';
   const type = ({ code }: Block) => runBash(`${users}\n${here(code)}`, NPM, directory);
   for (const block of [install!, settings!, units!]) await type(block);
+  // The guide upgrades by turning this link.
+  expect(await readlink(path.join(machine, "opt/svc"))).toBe(path.join(machine, `opt/svc-${version}`));
 
   const { command, variables } = await unitOf(path.join(machine, "etc/systemd/system"), here);
   const [program, ...argv] = command;
