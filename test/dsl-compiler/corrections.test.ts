@@ -154,6 +154,10 @@ const MORE_IN_WORDS: typeof IN_WORDS = [
   ["customer.plan.atLeast(3)", "UNKNOWN_MEMBER", /^use one of "exists", /],
   ['daysSince("usage").atLeast(3)', "TYPE_ERROR", /^give an event, or event\.where\(…\)$/],
   ["customer.seats.add(1).atLeast(1)", "UNKNOWN_MEMBER", /^write a count or a sum of one event/],
+  ['usage.happened().within("4000d")', "INVALID_DURATION", /^write a length from "1m" to "3650d"$/],
+  ['usage.happened().within("600 weeks")', "INVALID_DURATION", /^write a length from "1m" to "3650d"$/],
+  ['usage.happened().within("0d")', "INVALID_DURATION", /^write a length from "1m" to "3650d"$/],
+  ['usage.happened().within("01d")', "INVALID_DURATION", /^write "1d"$/],
 ];
 
 test("a file is corrected under its real name, and outside the folder only reported", async () => {

@@ -1,4 +1,5 @@
 /** Names of other languages for the methods and functions of this one, and for features that it does not have. */
+import { isDuration } from "../../model/snapshot/duration.js";
 import { byNames } from "./words.js";
 
 /** Other names of methods. The meant method is the first one that the value has. */
@@ -139,5 +140,7 @@ export function durationFix(text: string): string | undefined {
     return 'write "30d" or "365d": lengths are fixed, and a month is not; see "Time and order" in docs/model.md';
   }
   const [, count, unit] = LENGTH.exec(text) ?? [];
-  return count === undefined || unit === undefined ? undefined : `write "${count}${unit[0]!.toLowerCase()}"`;
+  if (count === undefined || unit === undefined) return undefined;
+  const meant = `${Number(count)}${unit[0]!.toLowerCase()}`;
+  return isDuration(meant) ? `write "${meant}"` : 'write a length from "1m" to "3650d"';
 }
