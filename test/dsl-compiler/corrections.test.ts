@@ -113,7 +113,11 @@ const IN_WORDS: [written: string, code: string, fix: RegExp][] = [
   ["usage > 5", "INVALID_OPERATOR", /^write one of \.where\(…\), /],
   ["usage.count() * 2", "INVALID_OPERATOR", /^write a comparison with a number, or send/],
   ["usage.count() / customer.seats", "INVALID_OPERATOR", /^write \.per\(customer\.seats\), which takes a measure$/],
-  ["customer.partner && usage.happened()", "INVALID_OPERATOR", /^write all\(customer\.partner, usage\.happened\(\)\)$/],
+  [
+    "customer.partner && usage.happened()",
+    "INVALID_OPERATOR",
+    /^write all\(customer\.partner\.is\(true\), usage\.happened\(\)\)$/,
+  ],
   ['stages.is("two") ? usage.happened() : usage.never()', "INVALID_OPERATOR", /^write any\(all\(/],
   ["customer.seats", "TYPE_ERROR", /^compare it/],
   ["usage.atLeast(3)", "UNKNOWN_MEMBER", /^write \.count\(\) first/],
@@ -158,6 +162,16 @@ const MORE_IN_WORDS: typeof IN_WORDS = [
   ['usage.happened().within("600 weeks")', "INVALID_DURATION", /^write a length from "1m" to "3650d"$/],
   ['usage.happened().within("0d")', "INVALID_DURATION", /^write a length from "1m" to "3650d"$/],
   ['usage.happened().within("01d")', "INVALID_DURATION", /^write "1d"$/],
+  [
+    "customer.partner ? usage.happened() : usage.never()",
+    "INVALID_OPERATOR",
+    /^write any\(all\(customer\.partner\.is\(true\), …\), all\(not\(customer\.partner\.is\(true\)\), …\)\)$/,
+  ],
+  [
+    "customer.seats ? usage.happened() : usage.never()",
+    "INVALID_OPERATOR",
+    /^write any\(all\(customer\.seats\.…, …\), all\(not\(customer\.seats\.…\), …\)\)$/,
+  ],
 ];
 
 test("a file is corrected under its real name, and outside the folder only reported", async () => {

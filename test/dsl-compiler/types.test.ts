@@ -51,6 +51,7 @@ const MISTAKEN: [condition: string, code: string, message: string, fix: string][
   ['order.where((p) => p.total.atLeast("3")).happened()', "TYPE_MISMATCH", "a number", "give a number"],
   ["ordr.happened()", "TYPE_ERROR", '"ordr"', 'write "order"'],
   ["all(order)", "TYPE_ERROR", "a condition", ""],
+  ["all(customer.plan)", "TYPE_ERROR", "this is a trait that is a text", "ask for its value"],
 ];
 
 test("a mistake is reported once by the type checker and the model together", async () => {

@@ -44,8 +44,8 @@ export class Language {
     return own.flatMap(({ name }) => (name.startsWith("__@") ? [] : [name]));
   }
 
-  /** Whether a method can be called with these arguments. */
-  accepts(type: ts.Type, method: string, values: readonly ts.Expression[]): boolean {
+  /** Whether a method can be called with arguments of these types. */
+  accepts(type: ts.Type, method: string, values: readonly ts.Type[]): boolean {
     const symbol = this.checker.getPropertyOfType(type, method);
     const [signature] = symbol ? this.checker.getTypeOfSymbol(symbol).getCallSignatures() : [];
     if (!signature || signature.typeParameters) return false;
@@ -53,7 +53,7 @@ export class Language {
     return (
       parameters.length === values.length &&
       values.every((value, index) =>
-        this.checker.isTypeAssignableTo(this.typeOf(value), this.checker.getTypeOfSymbol(parameters[index]!)),
+        this.checker.isTypeAssignableTo(value, this.checker.getTypeOfSymbol(parameters[index]!)),
       )
     );
   }

@@ -27,7 +27,13 @@ export function memberCorrection(name: ts.Identifier, language: Language, direct
   const method = methodMeant(text, (one) => members.includes(one));
   if (method !== undefined) {
     const call = name.parent.parent;
-    const fits = ts.isCallExpression(call) && language.accepts(type, method, call.arguments);
+    const fits =
+      ts.isCallExpression(call) &&
+      language.accepts(
+        type,
+        method,
+        call.arguments.map((one) => language.typeOf(one)),
+      );
     return { fix: `write ${quote(method)}`, ...(fits ? { edits: rename(method) } : {}) };
   }
   const way = wayAround(text, typeName(language.checker.typeToString(type)));

@@ -81,16 +81,20 @@ export function typeDiagnostic(error: ts.Diagnostic, file: ts.SourceFile, direct
 
 function inPlainWords(error: ts.Diagnostic): Translation {
   if (typeof error.messageText === "string") return translate(error.code, error.messageText);
-  const head = error.messageText;
+  const head = ofFirstOverload(error.messageText);
   const translated = translate(head.code, head.messageText);
   // The head names the given and the expected type. If these have no short names, the end of the chain says how they differ.
   const cause = deepest(head);
   const isShort = translated.message.length <= 100 && !/[…{]/.test(translated.message);
-  const isClear = cause === head || (head.code !== NO_OVERLOAD && isShort);
-  return isClear ? translated : translate(cause.code, cause.messageText);
+  return cause === head || isShort ? translated : translate(cause.code, cause.messageText);
 }
 
-/** The innermost cause; among several overloads of a call, that of the first. */
+/** The error of the first overload of a call that matches none, and any other error itself. */
+function ofFirstOverload(chain: ts.DiagnosticMessageChain): ts.DiagnosticMessageChain {
+  return (chain.code === NO_OVERLOAD ? chain.next?.[0]?.next?.[0] : undefined) ?? chain;
+}
+
+/** The innermost cause. */
 function deepest(chain: ts.DiagnosticMessageChain): ts.DiagnosticMessageChain {
   const [next] = chain.next ?? [];
   return next ? deepest(next) : chain;

@@ -109,7 +109,8 @@ class OperatorFinder {
       return;
     }
     const isCertain =
-      ts.isLeftHandSideExpression(subject) && (isAbsence || this.language.accepts(type, method, [value]));
+      ts.isLeftHandSideExpression(subject) &&
+      (isAbsence || this.language.accepts(type, method, [this.language.typeOf(value)]));
     const between = [{ from: node.left.end, to: node.right.getStart(this.file) }];
     const certain = isCertain && { operator, between, edits: this.#comparisonEdits(node, question, isAbsence) };
     this.#report(node, message, `write ${isMirrored ? this.#text(subject) : ""}${call}`, certain);
@@ -162,7 +163,7 @@ class OperatorFinder {
       }),
       this.#edit(node.end, node.end, ")"),
     ];
-    const shown = parts.map((part) => this.#text(part, TEXT_SHOWN / parts.length));
+    const shown = parts.map((part) => this.#asked(part, TEXT_SHOWN / parts.length));
     const message = `"${operator}" does not combine conditions: JavaScript computes it once, when the model is compiled`;
     this.#report(node, message, `write ${name}(${shown.join(", ")})`, isCertain && { operator, between, edits });
   }
@@ -177,7 +178,7 @@ class OperatorFinder {
       ? [this.#edit(start, inside, "not")]
       : [this.#edit(start, inside, "not("), this.#edit(node.end, node.end, ")")];
     const message = `"!" does not negate a condition: JavaScript computes it once, when the model is compiled`;
-    const shown = this.#text(unwrapped(node.operand));
+    const shown = this.#asked(unwrapped(node.operand));
     const between = [{ from: start, to: inside }];
     this.#report(node, message, `write not(${shown})`, isCertain && { operator: "!", between, edits });
   }
@@ -185,7 +186,7 @@ class OperatorFinder {
   #choice({ condition, questionToken }: ts.ConditionalExpression): void {
     if (!this.#isCondition(condition) && !this.#isOwn(condition)) return;
     const message = `"?" does not choose by a condition: JavaScript computes it once, when the model is compiled`;
-    const shown = this.#text(condition, 30);
+    const shown = this.#asked(condition, 30);
     this.#report(questionToken, message, `write any(all(${shown}, …), all(not(${shown}), …))`);
   }
 
@@ -236,6 +237,15 @@ class OperatorFinder {
 
   #inWords(node: ts.Expression): string {
     return inWords(this.language.checker.typeToString(this.language.typeOf(node)));
+  }
+
+  /** A condition as the author wrote it; of anything else of the language, the question about it that makes a condition, or a place for one. */
+  #asked(node: ts.Expression, longest = TEXT_SHOWN): string {
+    const text = this.#text(node, longest);
+    if (this.#isCondition(node) || !this.#isOwn(node)) return text;
+    const { checker } = this.language;
+    const isTruth = this.language.accepts(this.language.typeOf(node), "is", [checker.getBooleanType()]);
+    return isTruth ? `${text}.is(true)` : `${text}.…`;
   }
 
   /** The author's text, if it is short; otherwise `…`. */
