@@ -167,7 +167,7 @@ function isOfHole({ code, message }: Problem): boolean {
 
 /** The messages about shapes that the type checker reports, too: a value that is no condition at all, or lacks a part. */
 const OF_TYPES =
-  /(: must be ((an )?object|a finite number|string|boolean|array)|\bis missing|is not known here|\.kind: must be one of .*)$/;
+  /(: must be ((an )?object|a finite number|string|boolean|array|"state", or an object that names a journey)|\bis missing|is not known here|\.kind: must be one of .*)$/;
 
 /** Whether a diagnostic is only the consequence of a type error at run time. */
 function isConsequence({ code, message }: Diagnostic): boolean {

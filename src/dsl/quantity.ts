@@ -2,7 +2,7 @@ import type * as Node from "../model/snapshot/types.js";
 import { type Condition, condition, type Duration } from "./condition.js";
 import type { AnyJourney } from "./journey.js";
 import { strictProxy } from "./mistakes.js";
-import { MEASURE, type Selection, selectorOf } from "./part.js";
+import { MEASURE, PART, type Selection, selectorOf } from "./part.js";
 
 /** From when occurrences count: the entry of the current lifecycle state, or the start of a journey's current or last run. */
 export type Start = "state" | AnyJourney;
@@ -27,9 +27,10 @@ export function scopes<Result>(narrow: (scope: Node.OccurrenceScope) => Result):
   return { within: (duration) => narrow({ within: duration }), since: (start) => narrow({ since: sinceOf(start) }) };
 }
 
-/** The snapshot node of a start. */
+/** The snapshot node of a start; null, which the validation refuses, for a part that is no journey. */
 export function sinceOf(start: Start): Node.Since {
-  return typeof start === "object" ? { journey: start.id } : start;
+  if (typeof start !== "object") return start;
+  return (start as AnyJourney | null)?.[PART] === "journey" ? { journey: start.id } : (null as never);
 }
 
 /** The comparisons of any number. A comparison with an absent number is false, except `notEquals`. */

@@ -153,6 +153,8 @@ const IN_WORDS: [written: string, code: string, fix: RegExp][] = [
   ['inState("30d").atLeast("3d")', "TYPE_ERROR", /^write inState\(\)\.atLeast\("30d"\)$/],
 ];
 
+const SINCE = /^write \.since\("state"\) for the lifecycle, or \.since\(…\) with what journey/;
+
 /** More of them, in a second model: mistakes with the same names in one statement are merged. */
 const MORE_IN_WORDS: typeof IN_WORDS = [
   ["customer.plan.atLeast(3)", "UNKNOWN_MEMBER", /^use one of "exists", /],
@@ -172,6 +174,8 @@ const MORE_IN_WORDS: typeof IN_WORDS = [
     "INVALID_OPERATOR",
     /^write any\(all\(customer\.seats\.…, …\), all\(not\(customer\.seats\.…\), …\)\)$/,
   ],
+  ["usage.happened().since(stages)", "TYPE_ERROR", SINCE],
+  ['usage.count().since("tour").atLeast(1)', "TYPE_ERROR", SINCE],
 ];
 
 test("a file is corrected under its real name, and outside the folder only reported", async () => {

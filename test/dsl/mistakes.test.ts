@@ -79,6 +79,10 @@ test.each<[problem: string, ask: (m: any) => any]>([
     'UNKNOWN_MEMBER: a number of days has no method "lessTan"; did you mean "lessThan"?; write "lessThan"',
     (m) => m.daysSince(order).lessTan(3),
   ],
+  [
+    'INVALID_SHAPE: must be "state", or an object that names a journey; undefined',
+    (m) => m.order.happened().since(stages),
+  ],
   // Members that only name the part are not suggested.
   [
     'UNKNOWN_MEMBER: the segment "group" has no method "became"; use one of "has", "entered", "exited"',

@@ -39,6 +39,7 @@ const EXPECTED = byNames<string>([
   ["Occasion Trigger", EXPECTED_VALUES.on],
   ["Action", EXPECTED_VALUES.then],
   ["Measure", EXPECTED_VALUES.per],
+  ["Start", EXPECTED_VALUES.since],
 ]);
 
 /** The fix for a value of the type `source` where the type `target` is expected, both as the checker prints them. */

@@ -32,6 +32,7 @@ const NOUNS = byNames([
   ["Score", "a score"],
   ["Measure", "a number of the customer's"],
   ["Duration", DURATION],
+  ["Start", '"state" or a journey'],
   ["EventModel AnyEvent Selection", "an event"],
   ["Occurrences", "occurrences of an event"],
   ["SegmentModel", "a segment"],

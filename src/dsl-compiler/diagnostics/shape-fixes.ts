@@ -6,6 +6,9 @@ const SCORE = "give a score: scale(…), steps(…) or trait.map(…)";
 const NUMBER = "give a number of the customer's: event.count(), daysSince(event) or a trait that is a number";
 const OPERAND = 'give a number of the customer\'s: event.count(), event.sum("…") or a trait that is a number';
 
+/** For authors who gave a lifecycle, or the id of a journey. */
+const SINCE = 'write .since("state") for the lifecycle, or .since(…) with what journey(…) returns';
+
 const EVENT = "give an event, or event.where(…)";
 
 /** What to give for a member, by its name in the snapshot; `measure` is the input of a score. */
@@ -25,6 +28,7 @@ export const EXPECTED_VALUES = {
   minus: OPERAND,
   of: EVENT,
   first: EVENT,
+  since: SINCE,
   steps: "list what step(…) returns",
   properties: "give what string(), number(), boolean(), date() or oneOf(…) returns",
 } as const;
@@ -45,6 +49,7 @@ const EXPECTED: readonly [message: RegExp, fix: string][] = [
     /^days since an event grow for ever/,
     "compute of counts, sums and traits; compare days since an event by themselves",
   ],
+  [/^must be "state", or an object that names a journey$/, SINCE],
   [/^must be >= (.*)$/, "give a number that is at least $1"],
   [/^must be <= (.*)$/, "give a number that is at most $1"],
   [/^must be string$/, "give a text"],

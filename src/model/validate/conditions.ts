@@ -215,7 +215,7 @@ function checkPrevious(node: Reading & { previous?: true }, path: string, { prob
 function checkSince(since: unknown, path: string, scope: Scope): void {
   if (since === undefined) return;
   if (since === "state") requireLifecycle(path, scope);
-  else if (typeof since !== "object")
+  else if (typeof since !== "object" || since === null)
     scope.problems.add(path, "INVALID_SHAPE", `must be "state", or an object that names a journey`);
   else if (fits(SINCE_JOURNEY, since, path, scope.problems))
     checkReference("journey", (since as { journey: string }).journey, at(path, "journey"), scope);
