@@ -59,10 +59,11 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
 
 /** A list whose items all have the same type: `array(string())`, `array(oneOf("sso", "audit"))`. */
 export function array<Item extends ScalarField>(item: Item): ArrayField<Item> {
-  const declared: { type: ScalarType; enum?: string[] } | undefined = (item as Item | undefined)?.[NODE];
-  if (!declared)
+  const declared: FieldNode | undefined = (item as AnyField | undefined)?.[NODE];
+  const isScalar = declared !== undefined && declared.type !== "array";
+  if (!isScalar)
     recordMistake(new ModelError("NOT_A_FIELD", "array(…) needs the type of its items, such as array(string())"));
-  const { type, ...rest } = declared ?? { type: "string" };
+  const { type, ...rest }: { type: ScalarType; enum?: string[] } = isScalar ? declared : { type: "string" };
   return field({ type: "array", items: rest.enum ? { type, enum: rest.enum } : { type } });
 }
 

@@ -6,8 +6,9 @@ import { correctFile } from "../../src/dsl-compiler/diagnostics/edits.js";
 import { compileProject, type Diagnostic } from "../../src/dsl-compiler/index.js";
 import { project } from "./project.js";
 
-const HEAD = `import { all, any, boolean, date, daysSince, defineModel, event, inState, lifecycle, not, number, oneOf, segment, string, traits } from "svc-success";
+const HEAD = `import { all, any, array, boolean, date, daysSince, defineModel, event, inState, lifecycle, not, number, oneOf, segment, string, traits } from "svc-success";
 const usage = event("usage", { amount: number(), kind: oneOf("a", "b"), gift: boolean() });
+const bare = event("bare", { note: string(), tags: array(string()) });
 const customer = traits({ plan: oneOf("free", "pro"), seats: number(), renewsOn: date(), partner: boolean(), name: string() });
 const stages = lifecycle({ initial: "one", states: { one: { to: { two: usage.happened() } }, two: {} } });
 `;
@@ -15,9 +16,9 @@ const stages = lifecycle({ initial: "one", states: { one: { to: { two: usage.hap
 /** A model with a segment for each condition, each on its own line. */
 function modelOf(conditions: readonly string[]): string {
   const segments = conditions.map((condition, n) => `  segment("s${n}", { when: ${condition} }),\n`);
-  return `${HEAD}export default defineModel({ events: [usage], traits: customer, lifecycle: stages, segments: [
+  return `${HEAD}export default defineModel({ events: [usage, bare], traits: customer, lifecycle: stages, segments: [
 ${segments.join("")}] });
-void [all, any, daysSince, inState, not, string];
+void [all, any, daysSince, inState, not];
 `;
 }
 
@@ -174,6 +175,9 @@ const MORE_IN_WORDS: typeof IN_WORDS = [
     "INVALID_OPERATOR",
     /^write any\(all\(customer\.seats\.…, …\), all\(not\(customer\.seats\.…\), …\)\)$/,
   ],
+  ['bare.sum("note").atLeast(1)', "TYPE_MISMATCH", /^declare a property that is a number: the event has none$/],
+  ["bare.avg().atLeast(1)", "TYPE_ERROR", /^declare a property that is a number: the event has none$/],
+  ['bare.distinct("tags").atLeast(1)', "TYPE_MISMATCH", /^give "note"$/],
   ["usage.happened().since(stages)", "TYPE_ERROR", SINCE],
   ['usage.count().since("tour").atLeast(1)', "TYPE_ERROR", SINCE],
 ];

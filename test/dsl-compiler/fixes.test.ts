@@ -54,6 +54,8 @@ test.each<[path: string, message: string, fix: RegExp | undefined]>([
   ["segments[0].when.then", "must be object", /^give an event/],
   ["segments[0].when.first", "must be object", /^give an event/],
   ["rules[0].cooldown", 'a rule that acts once needs no cooldown: it has a cooldown or "once", not both', /"once"/],
+  ["events.order.properties.total", "must be an object", /^give what string\(\), .* or array\(…\) returns$/],
+  ['traits["a plan"]', "must be an object", /^give what string\(\)/],
   ["traits.plan", "must be of another kind", undefined],
 ])("%s %s: has the right fix", (path, message, fix) => {
   if (fix === undefined) expect(shapeFix(path, message)).toBeUndefined();

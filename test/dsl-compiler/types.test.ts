@@ -110,6 +110,18 @@ void [all, lifecycle, limit];`,
     ],
   ],
   [
+    "what is no field",
+    `import { array, defineModel, event, number, string, traits } from "svc-success";
+const order = event("order", { total: Number, items: array(array(string())), lines: array(number().optional) });
+export default defineModel({ events: [order], traits: traits({ plan: "string" }) });`,
+    [
+      /^svc.config.ts:2:32-37 TYPE_ERROR: expected the type of a value, but this is JavaScript's Number; give what string\(\), .* array\(…\) returns$/,
+      /^svc.config.ts:2:54-76 NOT_A_FIELD: array\(…\) needs the type of its items, .*; give what string\(\), /,
+      /^svc.config.ts:2:85-109 NOT_A_FIELD: .*; give what string\(\), /,
+      /^svc.config.ts:3:64-68 TYPE_ERROR: expected the type of a value, but this is a text; give what string\(\), /,
+    ],
+  ],
+  [
     "a lifecycle's mistake at its state",
     `${MODEL}export default defineModel({ events: [order], traits: customer, lifecycle: lifecycle({
   initial: "one",

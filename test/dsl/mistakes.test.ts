@@ -18,6 +18,7 @@ import {
   segment,
   signal,
   step,
+  string,
   traits,
 } from "svc-success";
 import { expect, test } from "vitest";
@@ -201,7 +202,7 @@ test.each([null, undefined])("states that are %s are refused by validation witho
   expect(parseSnapshot(snapshot)).toMatchObject({ ok: false });
 });
 
-test("a list without an item type is reported", () => {
-  const sizes = traits({ sizes: array(undefined as never) });
+test.each([undefined, array(string())])("a list without an item type, or of lists, is reported", (item) => {
+  const sizes = traits({ sizes: array(item as never) });
   expect(lower({ default: defineModel({ traits: sizes }) }).problems).toMatchObject([{ code: "NOT_A_FIELD" }]);
 });

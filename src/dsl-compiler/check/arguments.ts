@@ -1,7 +1,7 @@
 import ts from "typescript";
 import { list } from "../../model/snapshot/problem.js";
 import type { Language } from "./language.js";
-import { inWords } from "./words.js";
+import { inWords, valueInWords } from "./words.js";
 
 const DURATION = /^\d+[mhdw]$/;
 
@@ -38,16 +38,43 @@ function superfluous(call: ts.CallExpression, index: number, language: Language)
 }
 
 function missing(call: ts.CallExpression, language: Language): string | undefined {
-  const parameter = language.checker.getResolvedSignature(call)?.getParameters()[call.arguments.length];
+  const parameter = parameterOf(call, call.arguments.length, language);
+  if (!parameter) return undefined;
+  if (parameter.name === "property") {
+    const { names, kind } = parameter;
+    if (names.length === 0) return kind === undefined ? "name the property" : declareOne(kind);
+    return `name the property${names.length > 1 ? ", one of" : ":"} ${list(names)}`;
+  }
+  const words = inWords(language.checker.typeToString(parameter.type));
+  return words.includes("…") ? undefined : `give ${words}`;
+}
+
+/** What a call takes at a position; of `Names<F, NumberField>`, the names that fit, and in words what the property has to be. */
+function parameterOf(call: ts.CallExpression, index: number, language: Language) {
+  const parameter = language.checker.getResolvedSignature(call)?.getParameters()[index];
   if (!parameter) return undefined;
   const type = language.checker.getTypeOfSymbolAtLocation(parameter, call);
-  if (parameter.name === "property") {
-    const names = (type.isUnion() ? type.types : [type]).filter((one) => one.isStringLiteral());
-    if (names.length === 0) return "name the property";
-    return `name the property${names.length > 1 ? ", one of" : ":"} ${list(names.map(({ value }) => value))}`;
-  }
-  const words = inWords(language.checker.typeToString(type));
-  return words.includes("…") ? undefined : `give ${words}`;
+  const names = (type.isUnion() ? type.types : [type]).flatMap((one) => (one.isStringLiteral() ? [one.value] : []));
+  const declared = parameter.valueDeclaration;
+  const written = declared && ts.isParameter(declared) ? declared.type : undefined;
+  const [, field] = (written && ts.isTypeReferenceNode(written) ? written.typeArguments : undefined) ?? [];
+  return { name: parameter.name, type, names, kind: field && valueInWords(field.getText()) };
+}
+
+function declareOne(kind: string): string {
+  return `declare a property that is ${kind}: the event has none`;
+}
+
+/** The mistake of an argument that names no property that the method can read; undefined for any other argument. */
+export function propertyMistake(argument: ts.Node, language: Language): { message: string; fix: string } | undefined {
+  const call = argument.parent;
+  if (!ts.isCallExpression(call)) return undefined;
+  const parameter = parameterOf(call, call.arguments.indexOf(argument as ts.Expression), language);
+  if (parameter?.kind === undefined) return undefined;
+  const { names, kind } = parameter;
+  const given = inWords(language.checker.typeToString(language.typeOf(argument)));
+  const fix = names.length === 0 ? declareOne(kind) : `give ${names.length > 1 ? "one of " : ""}${list(names)}`;
+  return { message: `expected a property that is ${kind}, but this is ${given}`, fix };
 }
 
 /** Rewrites an object of properties as the function that `where` takes; undefined for another object. */

@@ -40,6 +40,8 @@ const EXPECTED = byNames<string>([
   ["Action", EXPECTED_VALUES.then],
   ["Measure", EXPECTED_VALUES.per],
   ["Start", EXPECTED_VALUES.since],
+  ["AnyField", EXPECTED_VALUES.properties],
+  ["ScalarField", EXPECTED_VALUES.items],
 ]);
 
 /** The fix for a value of the type `source` where the type `target` is expected, both as the checker prints them. */

@@ -47,12 +47,19 @@ const NOUNS = byNames([
 
 /** Descriptions of a trait's or property's value, by the type of its field. */
 const VALUES = byNames([
+  ["Any", "a value"],
+  ["Scalar", "a single value"],
   ["String Text Choice", "a text"],
   ["Number", "a number"],
   ["Boolean", "true or false"],
   ["Date", "a date"],
   ["Array List", "a list"],
 ]);
+
+/** What a value of a field is, by the name of the field's type: "a number" for `NumberField`. */
+export function valueInWords(field: string): string | undefined {
+  return VALUES.get(field.replace(/Field$/, ""));
+}
 
 /** The length from which texts are shortened. */
 const LONGEST = 80;
@@ -68,7 +75,10 @@ export function inWords(printed: string): string {
   const choices = choicesOf(type);
   if (choices.length > 1) return `one of ${choices.slice(0, 12).join(", ")}${choices.length > 12 ? ", …" : ""}`;
   if (isFunction(type)) return "a function that is not called";
-  const noun = NOUNS.get(typeName(type) ?? "");
+  const name = typeName(type) ?? "";
+  if (name.endsWith("Field") && valueInWords(name) !== undefined) return `the type of ${valueInWords(name)}`;
+  if (name.endsWith("Constructor")) return `JavaScript's ${name.replace(/Constructor$/, "")}`;
+  const noun = NOUNS.get(name);
   return noun ?? truncate(withoutDetails(type).replace(/^\w+<…>\[\]$/, "a list […]"));
 }
 

@@ -30,7 +30,8 @@ export const EXPECTED_VALUES = {
   first: EVENT,
   since: SINCE,
   steps: "list what step(…) returns",
-  properties: "give what string(), number(), boolean(), date() or oneOf(…) returns",
+  properties: "give what string(), number(), boolean(), date(), oneOf(…) or array(…) returns",
+  items: "give what string(), number(), boolean(), date() or oneOf(…) returns",
 } as const;
 
 /** Fixes for members that exclude each other, by the path at which that is reported. */
@@ -59,6 +60,9 @@ const EXPECTED: readonly [message: RegExp, fix: string][] = [
   [/^must not be empty$/, "give at least one"],
 ];
 
+/** The path of a declared property or trait. */
+const FIELD = /^(?:traits|events\b.*\.properties)(?:\.[A-Za-z_$][A-Za-z0-9_$]*|\["(?:[^"\\]|\\.)*"\])$/;
+
 /** The fix for a wrong shape; undefined if there is none beyond the general one. */
 export function shapeFix(path: string, message: string): string | undefined {
   const exclusive = EXCLUSIVE.find(([end]) => end.test(path));
@@ -67,7 +71,8 @@ export function shapeFix(path: string, message: string): string | undefined {
   if (message === "is missing") return `add "${member}"`;
   if (message === "is not known here") return `remove "${member}", or correct its name`;
   const isOfSequence = member === "then" && !/^rules\[\d+\]\.then$/.test(path);
-  const part = path.endsWith(".score.of") ? "measure" : isOfSequence ? "first" : member;
+  const isField = FIELD.test(path);
+  const part = path.endsWith(".score.of") ? "measure" : isOfSequence ? "first" : isField ? "properties" : member;
   if (/^must be (?:an )?object$/.test(message) && Object.hasOwn(EXPECTED_VALUES, part)) {
     return EXPECTED_VALUES[part as keyof typeof EXPECTED_VALUES];
   }
