@@ -2,7 +2,7 @@ import type * as Node from "../model/snapshot/types.js";
 import { type Condition, condition, type Duration, nodeOf, not } from "./condition.js";
 import type { AnyField, Fields, NumberField, ScalarField } from "./field.js";
 import { type Operand, operand } from "./operand.js";
-import { strictProxy } from "./mistakes.js";
+import { ModelError, recordMistake, recoveryValue, strictProxy } from "./mistakes.js";
 import { type Selection, SELECTOR, selectorOf } from "./part.js";
 import {
   type Arithmetic,
@@ -88,9 +88,17 @@ export function occurrences(of: Node.EventSelector, properties: Record<string, N
     max: aggregate("max"),
     distinct: (property) => quantity({ kind: "distinct", of, property }),
     latest: (property) => {
-      // For an unknown property any type will do: the validation refuses the name.
-      const field = Object.hasOwn(properties, property) ? properties[property] : undefined;
-      return latest(of, property, field ?? { type: "number" }) as never;
+      const isDeclared = Object.hasOwn(properties, property);
+      const field = isDeclared ? properties[property] : undefined;
+      if (field) return latest(of, property, field) as never;
+      // The questions about it depend on its type, so unlike in an aggregate it cannot be left to the validation, which refuses a declared
+      // property that has none.
+      if (!isDeclared) {
+        const message = `the event ${JSON.stringify(of.event)} has no property ${JSON.stringify(property)}`;
+        const misnamed = { name: property, candidates: Object.keys(properties) };
+        recordMistake(new ModelError("UNKNOWN_PROPERTY", message, undefined, misnamed));
+      }
+      return recoveryValue({ measure: { kind: "count", of } });
     },
   };
 }

@@ -178,6 +178,12 @@ const MORE_IN_WORDS: typeof IN_WORDS = [
   ['bare.sum("note").atLeast(1)', "TYPE_MISMATCH", /^declare a property that is a number: the event has none$/],
   ["bare.avg().atLeast(1)", "TYPE_ERROR", /^declare a property that is a number: the event has none$/],
   ['bare.distinct("tags").atLeast(1)', "TYPE_MISMATCH", /^give "note"$/],
+  [
+    "usage.where((p) => { p.gift.is(true); }).happened()",
+    "TYPE_ERROR",
+    /^write \(p\) => p\.gift\.is\(true\), without braces, or "return" after the brace$/,
+  ],
+  ["usage.where(() => {}).happened()", "TYPE_ERROR", /^give a condition on the event's properties: \(p\) => /],
   ["usage.happened().since(stages)", "TYPE_ERROR", SINCE],
   ['usage.count().since("tour").atLeast(1)', "TYPE_ERROR", SINCE],
 ];

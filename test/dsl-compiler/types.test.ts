@@ -50,7 +50,14 @@ const MISTAKEN: [condition: string, code: string, message: string, fix: string][
   ['customer.plan.in("free", "prp")', "INVALID_VALUE", '"prp"', 'write "pro"'],
   ['order.where((p) => p.total.atLeast("3")).happened()', "TYPE_MISMATCH", "a number", "give a number"],
   ["ordr.happened()", "TYPE_ERROR", '"ordr"', 'write "order"'],
+  ['order.latest("nope").is("x")', "UNKNOWN_PROPERTY", 'no property "nope"', ""],
   ["all(order)", "TYPE_ERROR", "a condition", ""],
+  [
+    "order.where((p) => { p.total.exists(); }).never()",
+    "TYPE_ERROR",
+    "but this one returns nothing",
+    "write (p) => p.",
+  ],
   ["all(customer.plan)", "TYPE_ERROR", "this is a trait that is a text", "ask for its value"],
 ];
 

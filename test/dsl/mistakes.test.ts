@@ -73,6 +73,10 @@ test.each<[problem: string, ask: (m: any) => any]>([
     (m) => m.order.count().atLeast(3).whithin("7d"),
   ],
   [
+    'UNKNOWN_PROPERTY: the event "order placed" has no property "sourze"; did you mean "source"?; write "source"',
+    (m) => m.order.latest("sourze").within("7d").is("web"),
+  ],
+  [
     'UNKNOWN_PROPERTY: the event "bare" has no property "x"; undefined',
     (m) => m.bare.where((p: any) => p.x.is(1)).happened(),
   ],

@@ -1,7 +1,7 @@
 import ts from "typescript";
 import { list } from "../../model/snapshot/problem.js";
 import type { Language } from "./language.js";
-import { inWords, valueInWords } from "./words.js";
+import { inWords, truncate, valueInWords } from "./words.js";
 
 const DURATION = /^\d+[mhdw]$/;
 
@@ -65,8 +65,16 @@ function declareOne(kind: string): string {
   return `declare a property that is ${kind}: the event has none`;
 }
 
-/** The mistake of an argument that names no property that the method can read; undefined for any other argument. */
-export function propertyMistake(argument: ts.Node, language: Language): { message: string; fix: string } | undefined {
+/** Better words for an argument of the wrong type, which begins with a node; undefined if the type says enough. */
+export function argumentMistake(start: ts.Node, language: Language): { message?: string; fix: string } | undefined {
+  let argument = start;
+  while (argument.parent.getStart() === start.getStart() && !ts.isSourceFile(argument.parent))
+    argument = argument.parent;
+  return propertyMistake(argument, language) ?? returnMistake(argument, language);
+}
+
+/** The mistake of an argument that names no property that the method can read. */
+function propertyMistake(argument: ts.Node, language: Language): { message: string; fix: string } | undefined {
   const call = argument.parent;
   if (!ts.isCallExpression(call)) return undefined;
   const parameter = parameterOf(call, call.arguments.indexOf(argument as ts.Expression), language);
@@ -75,6 +83,18 @@ export function propertyMistake(argument: ts.Node, language: Language): { messag
   const given = inWords(language.checker.typeToString(language.typeOf(argument)));
   const fix = names.length === 0 ? declareOne(kind) : `give ${names.length > 1 ? "one of " : ""}${list(names)}`;
   return { message: `expected a property that is ${kind}, but this is ${given}`, fix };
+}
+
+/** The mistake of a function whose block computes a condition and does not return it. */
+function returnMistake(argument: ts.Node, language: Language): { fix: string } | undefined {
+  if (!ts.isArrowFunction(argument) || !ts.isBlock(argument.body)) return undefined;
+  const [statement, another] = argument.body.statements;
+  if (!statement || another || !ts.isExpressionStatement(statement)) return undefined;
+  if (!language.isCondition(language.typeOf(statement.expression))) return undefined;
+  const head = argument.getText().slice(0, argument.body.getStart() - argument.getStart());
+  return {
+    fix: `write ${head}${truncate(statement.expression.getText())}, without braces, or "return" after the brace`,
+  };
 }
 
 /** Rewrites an object of properties as the function that `where` takes; undefined for another object. */

@@ -1,12 +1,12 @@
 import ts from "typescript";
 
 import { type Diagnostic, diagnostic, type Range, rangeOf } from "../diagnostics/diagnostic.js";
-import { Corrections } from "./corrections.js";
+import { Corrections, UNKNOWN_MEMBER } from "./corrections.js";
 import { Language } from "./language.js";
 import { typeDiagnostic } from "./messages.js";
 import { findOperators, isCausedBy } from "./operators.js";
 import { authoredFiles, type Places } from "./program.js";
-import { namesAt, statementLine, valueAt } from "./syntax.js";
+import { namesAt, nodeAt, statementLine, valueAt } from "./syntax.js";
 
 /** A mistake that the type checker found, with what is needed to recognize the same mistake found by the model's validation. */
 export interface TypeMistake {
@@ -38,7 +38,8 @@ export function findMistakes(program: ts.Program, places: Places): TypeMistake[]
         ({ category, code }) =>
           category === ts.DiagnosticCategory.Error && !(unreadable.size > 0 && MISSING_EXPORT.has(code)),
       )
-      .filter((error) => !operators.some(({ node }) => isCausedBy(node, error, file)));
+      .filter((error) => !operators.some(({ node }) => isCausedBy(node, error, file)))
+      .filter((error, _, all) => !isOfGuess(error, all, file, language));
     return [
       ...operators.map(({ node, diagnostic }) => {
         const start = node.getStart(file);
@@ -50,6 +51,23 @@ export function findMistakes(program: ts.Program, places: Places): TypeMistake[]
       })),
     ];
   });
+}
+
+/** Whether an error is about what a generic function returned for a wrong argument, or about a member of that: its type is a guess. */
+function isOfGuess(
+  { code, start = 0, length = 0 }: ts.Diagnostic,
+  errors: readonly ts.Diagnostic[],
+  file: ts.SourceFile,
+  { checker }: Language,
+): boolean {
+  let node = nodeAt(file, start);
+  if (UNKNOWN_MEMBER.has(code)) node = node.parent;
+  while (node.end < start + length) node = node.parent;
+  for (; ts.isCallExpression(node) || ts.isPropertyAccessExpression(node); node = node.expression) {
+    if (!ts.isCallExpression(node) || !checker.getResolvedSignature(node)?.declaration?.typeParameters) continue;
+    if (node.arguments.some((one) => errors.some((other) => other.start === one.getStart(file)))) return true;
+  }
+  return false;
 }
 
 function mistake(

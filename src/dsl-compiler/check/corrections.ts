@@ -1,6 +1,6 @@
 import ts from "typescript";
 import type { Diagnostic } from "../diagnostics/diagnostic.js";
-import { argumentsFix, filterOf, propertyMistake } from "./arguments.js";
+import { argumentMistake, argumentsFix, filterOf } from "./arguments.js";
 import { Importable } from "./imports.js";
 import type { Language } from "./language.js";
 import { memberCorrection } from "./members.js";
@@ -9,7 +9,7 @@ import { nodeAt } from "./syntax.js";
 
 /** The codes of "cannot find name" and of "property does not exist". */
 const UNKNOWN_NAME = new Set([2304, 2503, 2552, 2663, 2693, 18004]);
-const UNKNOWN_MEMBER = new Set([2339, 2550, 2551]);
+export const UNKNOWN_MEMBER = new Set([2339, 2550, 2551]);
 /** The code of "argument of type 'S' is not assignable". */
 const ARGUMENT = 2345;
 /** The codes of "expected 1 argument, but got 2" and of an unknown member in an object literal. */
@@ -61,7 +61,7 @@ export class Corrections {
     if (fix !== undefined) return { ...diagnostic, fix };
     // A name that is near to the written one helps more than all that fit.
     if (code === ARGUMENT && !diagnostic.fix?.startsWith("write "))
-      return { ...diagnostic, ...propertyMistake(name, this.language) };
+      return { ...diagnostic, ...argumentMistake(name, this.language) };
     if (!UNKNOWN_NAME.has(code) && !UNKNOWN_MEMBER.has(code)) return diagnostic;
     if (!ts.isIdentifier(name)) return diagnostic;
     if (UNKNOWN_MEMBER.has(code))

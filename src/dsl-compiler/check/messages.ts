@@ -185,6 +185,10 @@ function mismatch(text: string): Translation {
 }
 
 function wrongType(source: string, target: string, fix = remedy(source, target)): Translation {
+  if (isFunction(source) && isFunction(target)) {
+    const [returned, wanted] = [source, target].map((type) => inWords(type.replace(/^[^]*\) => /, "")));
+    return { message: `expected a function that returns ${wanted}, but this one returns ${returned}`, fix };
+  }
   const expected = isFunction(target) ? "a function" : inWords(target);
   return { message: `expected ${expected}, but this is ${inWords(source)}`, fix };
 }

@@ -12,7 +12,7 @@ const NOUNS = byNames([
   ["string", "a text"],
   ["number", "a number"],
   ["boolean", "true or false"],
-  ["undefined", "nothing"],
+  ["undefined void", "nothing"],
   ["null", "null"],
   ["Condition OpenCondition OpenSequence", "a condition"],
   ["PropertyCondition", "a condition on the event's properties"],
