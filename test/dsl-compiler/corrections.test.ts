@@ -108,6 +108,8 @@ test("an operator or a method by another name is reported and corrected, but for
   }
 });
 
+const ONE_SCOPE = /^write one of the two: a condition may have one \.within or one \.since$/;
+
 /** Mistakes that cannot be corrected with certainty, and their fixes in words. */
 const IN_WORDS: [written: string, code: string, fix: RegExp][] = [
   ['customer.seats > "5"', "INVALID_OPERATOR", /^write \.moreThan\("5"\)$/],
@@ -144,6 +146,7 @@ const IN_WORDS: [written: string, code: string, fix: RegExp][] = [
     /^give a function: \(p\) => all\(p\.kind\.is\("a"\), p\.gift\.is\(true\)\)$/,
   ],
   ["usage.where(5).happened()", "TYPE_ERROR", /^give a condition on the event's properties: \(p\) => /],
+  ['usage.count().within("3d").since("state").atLeast(1)', "UNKNOWN_MEMBER", ONE_SCOPE],
   ['usage.count("30d").atLeast(3)', "TYPE_ERROR", /^write \.count\(\)\.within\("30d"\)$/],
   ['usage.sum("amount", "30d").atLeast(3)', "TYPE_ERROR", /^write \.sum\("amount"\)\.within\("30d"\)$/],
   ["usage.count(customer.plan.exists()).atLeast(3)", "TYPE_ERROR", /^remove the superfluous argument$/],
@@ -184,6 +187,8 @@ const MORE_IN_WORDS: typeof IN_WORDS = [
     /^write \(p\) => p\.gift\.is\(true\), without braces, or "return" after the brace$/,
   ],
   ["usage.where(() => {}).happened()", "TYPE_ERROR", /^give a condition on the event's properties: \(p\) => /],
+  ['usage.count().within("3d").atLeast(1).within("4d")', "TYPE_ERROR", ONE_SCOPE],
+  ['customer.renewsOn.within("30d").within("3d")', "TYPE_ERROR", ONE_SCOPE],
   ["usage.happened().since(stages)", "TYPE_ERROR", SINCE],
   ['usage.count().since("tour").atLeast(1)', "TYPE_ERROR", SINCE],
 ];

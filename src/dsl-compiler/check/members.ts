@@ -12,6 +12,24 @@ export interface Correction {
   edits?: Edit[];
 }
 
+const SCOPES = ["within", "since"];
+
+const ONE_SCOPE = "write one of the two: a condition may have one .within or one .since";
+
+/** Whether a window or a start is given to what has one already. */
+function isSecondScope({ name, expression }: ts.PropertyAccessExpression, members: readonly string[]): boolean {
+  // A sequence, which still has the other one, takes both.
+  if (!SCOPES.includes(name.text) || SCOPES.some((scope) => members.includes(scope))) return false;
+  for (
+    let node = expression;
+    ts.isCallExpression(node) || ts.isPropertyAccessExpression(node);
+    node = node.expression
+  ) {
+    if (ts.isPropertyAccessExpression(node) && SCOPES.includes(node.name.text)) return true;
+  }
+  return false;
+}
+
 /** The correction of an unknown member of a value of the language; undefined if the checker's own message is as good. */
 export function memberCorrection(name: ts.Identifier, language: Language, directory: string): Correction | undefined {
   if (!ts.isPropertyAccessExpression(name.parent) || name.parent.name !== name) return undefined;
@@ -36,6 +54,7 @@ export function memberCorrection(name: ts.Identifier, language: Language, direct
       );
     return { fix: `write ${quote(method)}`, ...(fits ? { edits: rename(method) } : {}) };
   }
+  if (isSecondScope(name.parent, members)) return { fix: ONE_SCOPE };
   const way = wayAround(text, typeName(language.checker.typeToString(type)));
   if (way !== undefined) return { fix: way };
   const near = onlyNear(text, members);
