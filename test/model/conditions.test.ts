@@ -100,6 +100,7 @@ test.each<[condition: unknown, ...problems: string[]]>([
   [latest({ property: "source", operator: "eq" }), ".value TYPE_MISMATCH"],
   [latest({ property: "source", value: "web" }), ".operator TYPE_MISMATCH"],
   [latest({ property: "source", operator: "eq", value: "fax" }), ".value INVALID_VALUE"],
+  [latest({ property: "source", operator: "in", value: [] }), ".value INVALID_SHAPE"],
   [latest({ property: "x" }), ".property UNKNOWN_PROPERTY"],
   [{ kind: "latestExists", of, property: "x" }, ".property UNKNOWN_PROPERTY"],
   [daysSince({ value: 1.5 }), ".value INVALID_SHAPE"],

@@ -344,12 +344,14 @@ test("errors explain what a rule must not change", () => {
 });
 
 test("errors explain what is wrong with a message", () => {
-  const texts = ["{seat}", "{nam}", "{owner}", "{"];
+  const texts = ["{seat}", "{nam}", "{owner}", "{", "{}"];
   expect(texts.flatMap((message) => messagesOf(says(message)))).toEqual([
     'there is no trait "seat" that "{seat}" could stand for; did you mean "seats"?',
     'there is no trait "nam" that "{nam}" could stand for; did you mean "name"?',
     'the display names no owner that "{owner}" could stand for',
-    'a brace stands alone: write a placeholder, such as "{name}", or double the brace to have it in the text',
+    ...Array<string>(2).fill(
+      'a brace stands alone or holds no name: write a placeholder, such as "{name}", or double the brace to have it in the text',
+    ),
   ]);
 });
 

@@ -88,7 +88,7 @@ const VALUES: readonly [message: RegExp, fix: string][] = [
   [/^must differ from "from"/, 'give two different numbers as "from" and "to"'],
   [/^is too far from "from"/, 'give numbers that are nearer to each other as "from" and "to"'],
   [/ is neither an ISO 8601 date /, 'write a date such as "2026-01-31", or a time such as "2026-01-31T12:00:00Z"'],
-  [/^a brace stands alone/, 'close the placeholder, or write "{{" for a brace'],
+  [/^a brace stands alone/, 'write a placeholder such as "{name}", or "{{" for a brace'],
   [/^the display names no owner/, 'give the display an "owner", or leave "{owner}" out'],
 ];
 

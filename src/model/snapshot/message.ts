@@ -2,9 +2,9 @@
 export type MessagePart = { text: string } | { placeholder: string };
 
 /** Doubled braces are literal ones. */
-const PART = /\{\{|\}\}|\{([^{}]*)\}|[^{}]+|[{}]/g;
+const PART = /\{\{|\}\}|\{([^{}]+)\}|[^{}]+|[{}]/g;
 
-/** The parts of a message such as `{name} has {seats} seats`; null if a brace is unmatched. */
+/** The parts of a message such as `{name} has {seats} seats`; null if a brace is unmatched, or a placeholder without a name. */
 export function messageParts(template: string): MessagePart[] | null {
   const parts: MessagePart[] = [];
   for (const [matched, placeholder] of template.matchAll(PART)) {

@@ -225,7 +225,7 @@ function checkMessage(message: string, path: string, { traits, hasOwner, problem
   const parts = messageParts(message);
   if (parts === null) {
     const problem =
-      'a brace stands alone: write a placeholder, such as "{name}", or double the brace to have it in the text';
+      'a brace stands alone or holds no name: write a placeholder, such as "{name}", or double the brace to have it in the text';
     problems.add(path, "INVALID_VALUE", problem);
   }
   for (const part of parts ?? []) {

@@ -47,12 +47,17 @@ const FAILURES: Readonly<Record<string, string>> = {
   "must be integer": "must be a whole number",
 };
 
+function isEmptyList(failure: ReturnType<Shape["Errors"]>[number]): boolean {
+  return failure.keyword === "minItems" && failure.params.limit === 1;
+}
+
 /** Whether a value has a shape, or can be read in spite of failures that the shape tolerates. All failures are reported. */
 export function fits(expected: Shape, value: unknown, path: string, problems: Problems): boolean {
   if (expected.Check(value)) return true;
   const failures = expected.Errors(value);
   // A union fails in each of its branches and as a whole: report it only once, at its own path.
   const unions = new Set(failures.flatMap(({ keyword, instancePath }) => (keyword === "anyOf" ? instancePath : [])));
+  const empty = new Set(failures.flatMap((failure) => (isEmptyList(failure) ? [failure.instancePath] : [])));
   // For an object with many unknown members the validator reports only these before it stops.
   const namesUnknown = failures.some(({ keyword }) => keyword === "additionalProperties");
   for (const failure of failures) {
@@ -69,6 +74,8 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
         break;
       case "anyOf":
       case "not":
+        // A list may stand there, if it is not empty.
+        if (empty.has(instancePath)) break;
         add((Pointer.Get(expected.Type(), schemaPath.slice(1)) as { description: string }).description);
         break;
       case "enum":
@@ -78,7 +85,7 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
         if (!namesUnknown) add("is not known here");
         break;
       default:
-        if (failure.keyword === "minItems" && failure.params.limit === 1) add("must not be empty");
+        if (isEmptyList(failure)) add("must not be empty");
         else if (!unions.has(instancePath)) add(FAILURES[message] ?? message);
     }
   }
