@@ -11,7 +11,7 @@ test.each([
   ["{", null],
   ["a}", null],
   ["{a{b}", null],
-  ["{}", [{ placeholder: "" }]],
+  ["{}", null],
 ])("a message %j has the parts %j", (template, parts) => {
   expect(messageParts(template)).toEqual(parts);
 });

@@ -147,17 +147,17 @@ export function adminRoute<
   return (deps) => {
     // Not the organization, because any request can name it.
     const ownerOf = ({ tokenHash }: AdminCredentials) => tokenHash.toString("base64");
-    const authorize = (credentials: AdminCredentials, environment: string | null) =>
-      deps.calls.run(
-        () => call(deps.sql, "authorize_request", credentials, operation, environment),
-        ownerOf(credentials),
-      );
+    const authorize = async (ctx: Context, credentials: AdminCredentials, environment: string | null) => {
+      const check = () => call(deps.sql, "authorize_request", credentials, operation, environment);
+      await deps.calls.run(check, ownerOf(credentials));
+      ctx.state["isAuthorized"] = true;
+    };
     const ask = async ({ ctx, credentials, params, query: texts, body: given }: OperationRequest) => {
       const owner = ownerOf(credentials);
       const query = readQuery(texts, queryShape);
       const environment = "env" in query ? (query.env as string) : null;
       const isScarce = typeof route.scarce === "function" ? route.scarce(query) : route.scarce === true;
-      if (route.body || isScarce) await authorize(credentials, environment);
+      if (route.body || isScarce) await authorize(ctx, credentials, environment);
       const read = (body: BodyShape<Body>, shape: RequestShape<Body>) => {
         if (given === undefined) return readBody(ctx, body, shape, credentials);
         if (body.submission === undefined) return shape.check(given);
@@ -198,8 +198,8 @@ export function adminRoute<
           await respond(ctx, credentials);
         } catch (error) {
           // A mistake in the request's form is found first, and counts last.
-          if (error instanceof ApiError && error.status === 400)
-            await authorize(credentials, ctx.query["env"] === "live" ? "live" : null).catch((refusal: unknown) => {
+          if (error instanceof ApiError && error.status === 400 && ctx.state["isAuthorized"] !== true)
+            await authorize(ctx, credentials, ctx.query["env"] === "live" ? "live" : null).catch((refusal: unknown) => {
               // Without an organization nothing is allowed, and only the token can be wrong.
               if (credentials.organizationId !== "" || codeOf(refusal) === "SV001") throw refusal;
             });
