@@ -65,9 +65,18 @@ export function addressProblem(url: string): string | null {
 /** Where an address leads, in words: host and port, or a socket. */
 export function databasePlace(url: string): string {
   const { hostname, port, searchParams } = new URL(url);
-  const host = searchParams.get("host") || decodeURIComponent(hostname) || process.env["PGHOST"] || "localhost";
-  const number = searchParams.get("port") || port || process.env["PGPORT"] || "5432";
-  return host.startsWith("/") ? `the socket ${host}/.s.PGSQL.${number}` : `${host}:${number}`;
+  const { socket, ...at } = endpoint(
+    searchParams.get("host") || decodeURIComponent(hostname),
+    searchParams.get("port") || port,
+  );
+  return socket === null ? `${at.host}:${at.port}` : `the socket ${socket}`;
+}
+
+/** Host and port, by libpq's defaults where the address has none, and the file of the socket if the host is a directory. */
+function endpoint(givenHost: string | null | undefined, givenPort: string | null | undefined) {
+  const host = givenHost || process.env["PGHOST"] || "localhost";
+  const port = Number(givenPort || process.env["PGPORT"] || 5432);
+  return { host, port, socket: host.startsWith("/") ? `${host}/.s.PGSQL.${port}` : null };
 }
 
 /** Whether an address demands TLS, so that a server without it cannot be used. */
@@ -97,20 +106,11 @@ export function withSession(url: string, settings: SessionSettings = {}): string
  * @throws the error of Node.js if a certificate file cannot be read
  */
 export function driverOptions(url: string): { address: object; settings: string | undefined } {
-  const {
-    host,
-    port,
-    user,
-    password,
-    database,
-    ssl = false,
-    sslmode,
-    sslnegotiation,
-    options,
-  } = parse(asLibpq(url).href);
-  const [at, on] = [host || process.env["PGHOST"] || "localhost", Number(port || process.env["PGPORT"] || 5432)];
+  const given = parse(asLibpq(url).href);
+  const { user, password, database, ssl = false, sslmode, sslnegotiation, options } = given;
+  const { host, port, socket } = endpoint(given.host, given.port);
   // As lists, which its types do not have: the driver would split an IPv6 address at its colons.
-  const place = at.startsWith("/") ? { path: `${at}/.s.PGSQL.${on}` } : { host: [at], port: [on] };
+  const place = socket === null ? { host: [host], port: [port] } : { path: socket };
   // The driver continues without encryption only if it knows this mode.
   const encryption = { ssl: sslmode === "prefer" ? sslmode : ssl, ...(sslnegotiation && { sslnegotiation }) };
   return { address: { ...place, user, password, database, ...encryption }, settings: options };

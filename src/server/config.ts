@@ -136,11 +136,10 @@ class Reader {
     const value = this.text(name);
     if (value === null) return null;
     const wanted = protocols.map((protocol) => `${protocol}//…`).join(" or ");
-    if (!protocols.some((protocol) => value.toLowerCase().startsWith(protocol))) {
-      return this.#refuse(name, `must be a URL, ${wanted}`);
-    }
-    const problem = urlProblem(value) ?? (URL.canParse(value) ? null : `must be a URL, ${wanted}`);
+    const isMeant = protocols.some((protocol) => value.toLowerCase().startsWith(protocol));
+    const problem = isMeant ? urlProblem(value) : null;
     if (problem !== null) return this.#refuse(name, problem);
+    if (!isMeant || !URL.canParse(value)) return this.#refuse(name, `must be a URL, ${wanted}`);
     return value.replace(/\/+$/, "");
   }
 
