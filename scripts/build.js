@@ -17,10 +17,12 @@ const BUNDLED = [
   "prom-client",
   "typebox",
   "typebox/compile",
+  "typebox/value",
   "yargs",
   "@modelcontextprotocol/server",
   "@modelcontextprotocol/server/stdio",
 ];
+const packageOf = (specifier) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)[0];
 const bundleName = (specifier) => `packages/${specifier.replaceAll("/", "-")}`;
 
 const inputs = await hashOfInputs();
@@ -37,7 +39,12 @@ const transpileOnly = {
   setup({ onResolve }) {
     onResolve({ filter: /./ }, ({ path: specifier, importer }) => {
       if (importer === "") return undefined;
-      if (!BUNDLED.includes(specifier)) return { path: specifier, external: true };
+      if (!BUNDLED.includes(specifier)) {
+        // One entry that is not bundled would load most of the package's modules again.
+        const sibling = BUNDLED.find((one) => specifier.startsWith(`${packageOf(one)}/`));
+        if (sibling !== undefined) return { errors: [{ text: `add "${specifier}" to BUNDLED, like "${sibling}"` }] };
+        return { path: specifier, external: true };
+      }
       const target = path.join(root, "src", `${bundleName(specifier)}.js`);
       const relative = path.relative(path.dirname(importer), target).split(path.sep).join("/");
       return { path: relative.startsWith(".") ? relative : `./${relative}`, external: true };

@@ -71,3 +71,9 @@ test("a checkout without installed packages gets one line that says what to do",
     stderr: "error: the packages are not installed; run: npm ci\n",
   });
 });
+
+test("a package of which one entry is bundled is bundled whole", async () => {
+  await write("shapes.ts", 'export { IsObject } from "typebox/guard";\n');
+  onTestFinished(() => rm(path.join(directory, "src/shapes.ts")));
+  await expect(build()).rejects.toThrow('add "typebox/guard" to BUNDLED, like "typebox"');
+});
