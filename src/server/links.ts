@@ -29,5 +29,5 @@ export function consoleInWords(databaseUrl: string, publicUrl: string): Promise<
 
 /** Records the address for links in deliveries, which workers cannot know. @param publicUrl without a trailing slash */
 export function notePublicUrl(databaseUrl: string, publicUrl: string): Promise<unknown> {
-  return runAsOperator(databaseUrl, (sql) => call(sql, "note_public_url", publicUrl));
+  return runAsOperator(databaseUrl, (sql) => call(sql, "store_public_url", publicUrl));
 }

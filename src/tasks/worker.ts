@@ -92,7 +92,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   pool.on("error", onLost);
   pool.on("connect", (client) => client.on("error", onLost));
   // Before any job is taken: the customers that it was evaluating may have crashed it.
-  if (options.formerWorkerId !== undefined) await call(sql, "bury_worker", options.formerWorkerId);
+  if (options.formerWorkerId !== undefined) await call(sql, "remove_worker", options.formerWorkerId);
   const runner: Runner = await run({
     pgPool: pool,
     concurrency: options.concurrency,

@@ -48,13 +48,15 @@ it("each function of svc_api is granted to the processes that need it, and the o
   const byRole = (role: Role) => rows.filter(({ roles }) => roles.includes(role)).map(({ name }) => name);
   expect(byRole("svc_worker")).toEqual(
     (
-      "add_worker_counters append_recompute_logs apply_evaluation apply_recompute apply_recomputes apply_replay apply_replays " +
-      "begin_chunk begin_trial begin_trial_chunk bury_worker claim_deliveries claim_job compare_replays " +
-      "count_trends end_trial environments_to_count environments_to_sweep fail_recompute finish_backtest finish_recompute heartbeat leave_recompute leave_trial load_history " +
-      "load_history_pages load_snapshot lock_customer name_trial read_backtest_chunk read_backtest_samples read_recompute_chunk " +
-      "read_recompute_events read_recompute_executions record_attempts record_recompute_chunk recount_usage release_webhooks request_due_evaluations " +
-      "set_aside_customer sign_off suspect_environment sweep_iam sweep_keys sweep_logs sweep_operations sweep_quarantine " +
-      "sweep_recomputes sweep_webhooks touch_recompute"
+      "add_worker_counters append_recompute_logs apply_evaluation apply_recompute apply_recomputes apply_replay " +
+      "apply_replays begin_chunk begin_trial begin_trial_chunk cancel_trial claim_deliveries claim_job " +
+      "compare_replays count_trends end_trial environments_to_count environments_to_sweep fail_recompute " +
+      "finish_backtest finish_recompute heartbeat load_history load_history_pages load_snapshot lock_customer " +
+      "read_backtest_chunk read_backtest_samples read_recompute_chunk read_recompute_events " +
+      "read_recompute_executions record_attempts record_recompute_chunk record_trial recount_usage " +
+      "release_recompute release_webhooks remove_worker request_due_evaluations set_aside_customer sign_off " +
+      "suspect_environment sweep_iam sweep_keys sweep_logs sweep_operations sweep_quarantine sweep_recomputes " +
+      "sweep_webhooks touch_recompute"
     ).split(" "),
   );
   expect(byRole("svc_http")).not.toContain("apply_evaluation");

@@ -95,7 +95,7 @@ describe("svc-server users link", () => {
   it("leads to SVC_PUBLIC_URL, else to host and port, but to the running service whatever the command's settings", async () => {
     expect(await baseOf({ SVC_PUBLIC_URL: "https://svc.example.com/", SVC_PORT: "0" })).toBe("https://svc.example.com");
     expect(await baseOf({ SVC_HOST: "::1", SVC_PORT: "8080" })).toBe("http://[::1]:8080");
-    await call(sql, "note_public_url", "http://127.0.0.1:4412");
+    await call(sql, "store_public_url", "http://127.0.0.1:4412");
     onTestFinished(() => sql`delete from svc.public_url`.then(() => undefined));
     expect(await baseOf({ SVC_PORT: "0" })).toBe("http://127.0.0.1:4412");
   });

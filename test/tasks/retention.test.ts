@@ -135,7 +135,7 @@ describe("operations older than the plan's retention", () => {
     expect(await kept()).toEqual([60, 60, 0]);
     expect([await rows("ingest_batches"), await rows("inbox")]).toEqual([2, 1]);
     const [from] = await db.sql<[{ days: number }]>`
-      select round(extract(epoch from now() - svc.kept_from(${environment.environmentId})) / 86400)::integer as days`;
+      select round(extract(epoch from now() - svc.retained_from(${environment.environmentId})) / 86400)::integer as days`;
     expect(from.days).toBe(0);
   });
 

@@ -58,19 +58,19 @@ it("a trial belongs to its worker until that worker is gone", async () => {
   await db.sql`insert into svc.workers (worker_id) values ('alive')`;
   expect(await call(db.sql, "begin_trial", { environmentId, workerId: "alive" }, full)).toMatchObject(full);
   expect(await call(db.sql, "begin_trial", { environmentId, workerId: "other" }, full)).toBeNull();
-  await call(db.sql, "bury_worker", "alive");
+  await call(db.sql, "remove_worker", "alive");
   expect(await call(db.sql, "begin_trial", { environmentId, workerId: "other" }, full)).toMatchObject({
     customers: 62,
   });
 });
 
-it("environments that a buried worker was evaluating are suspected, and its jobs are unlocked", async () => {
+it("environments that a dead worker was evaluating are suspected, and its jobs are unlocked", async () => {
   const { environmentId } = environment;
   await db.sql`delete from graphile_worker._private_jobs`;
   await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
   await db.sql`select svc.request_evaluation(array[${environmentId}::integer])`;
   await db.sql`update graphile_worker._private_jobs set locked_by = 'dead', locked_at = now()`;
-  await call(db.sql, "bury_worker", "dead");
+  await call(db.sql, "remove_worker", "dead");
   expect(
     await db.sql`select environment_id from svc.suspect_environments where environment_id = ${environmentId}`,
   ).toEqual([{ environment_id: environmentId }]);

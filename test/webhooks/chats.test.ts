@@ -40,7 +40,7 @@ async function populated(): Promise<number> {
   await sql`
     insert into svc.customers (environment_id, customer_id, created_at, traits)
     values (${environment}, 'c', now(), ${JSON.stringify({ n: NAME })}::text::jsonb), (${environment}, 'd', now(), '{}')`;
-  await call(sql, "note_public_url", "https://svc.example");
+  await call(sql, "store_public_url", "https://svc.example");
   return environment;
 }
 

@@ -63,7 +63,7 @@ describe.each(receivers)("the guide's receiver $title", (source) => {
     await sql`
       insert into svc.customers (environment_id, customer_id, created_at, traits)
       values (${environment}, 'globex & co', now(), ${sql.json({ n: "Globex", plan: "pro" })}::jsonb)`;
-    await call(sql, "note_public_url", "https://svc.example");
+    await call(sql, "store_public_url", "https://svc.example");
     const standIn = await startReceiver(...answer);
     const { webhookId, secret } = await createWebhook(sql, environment, "https://example.com/", ["*"], {
       include: ["name", "url", "traits.plan"],

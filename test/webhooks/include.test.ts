@@ -18,7 +18,7 @@ async function populated(traits: object): Promise<number> {
   await sql`
     insert into svc.customers (environment_id, customer_id, created_at, traits)
     values (${environment}, ${CUSTOMER}, now(), ${JSON.stringify(traits)}::text::jsonb)`;
-  await call(sql, "note_public_url", "https://svc.example");
+  await call(sql, "store_public_url", "https://svc.example");
   return environment;
 }
 
@@ -83,7 +83,7 @@ test.each([
   const text = JSON.stringify(traits).replace('"@"', "12345678901234567890.10");
   const [row] = await sql<[{ told: string }]>`
     select customer::text as told
-    from svc.told_customer(
+    from svc.webhook_customer(
       ${include}, ${text}::text::jsonb, '{"name": "company_name", "owner": "owner_email"}', 'https://svc.example', null
     )`;
   if (expected === null) expect(Object.keys((JSON.parse(row.told) as { traits: object }).traits)).toEqual(["m"]);
@@ -96,7 +96,7 @@ test("webhooks that request nothing cost no more than before", async () => {
   const asked = await sql.begin(async (tx) => {
     await tx`set local track_functions = 'all'`;
     await emitWithin(tx, environment, Array<object>(100).fill({}));
-    return tx`select from pg_stat_xact_user_functions where funcname in ('write_delivery_bodies', 'told_customer')`;
+    return tx`select from pg_stat_xact_user_functions where funcname in ('write_delivery_bodies', 'webhook_customer')`;
   });
   expect(asked).toHaveLength(0);
 });

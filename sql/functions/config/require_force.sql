@@ -15,7 +15,7 @@ begin
       message = 'CONFIG_WARNINGS',
       detail = jsonb_build_object(
         'message', format(
-          'This version would strand data: %s.', svc.counted(jsonb_array_length(_warnings), 'warning', 'warnings')
+          'This version would strand data: %s.', svc.count_text(jsonb_array_length(_warnings), 'warning', 'warnings')
         ),
         'fix', 'Keep in the model what warnings name, or go on despite them with `force: true`.',
         'warnings', _warnings

@@ -13,7 +13,7 @@ as $$
     'EVENT_REMOVED',
     format(
       'The event "%s" is removed, and %s stored; the strict schema refuses it from now on.',
-      o.key, svc.counted(n.amount, 'such event is', 'such events are')
+      o.key, svc.count_text(n.amount, 'such event is', 'such events are')
     ),
     svc.member_path('events', o.key)
   from json_each(stranded_events.active -> 'events') as o
@@ -33,7 +33,7 @@ as $$
     'PROPERTY_TYPE_CHANGED',
     format(
       'The property "%s" of "%s" changes its type, and its value does not fit in %s of the newest 10,000.',
-      f.name, f.event, svc.counted(n.amount, 'event', 'events')
+      f.name, f.event, svc.count_text(n.amount, 'event', 'events')
     ),
     svc.member_path(svc.member_path('events', f.event) || '.properties', f.name)
   from (

@@ -25,7 +25,7 @@ as $$
       where n.part ->> p.id = o.part ->> p.id
     )
   )
-  select r.code, format(r.said, r.id, svc.counted(n.amount, 'customer is', 'customers are')), r.path
+  select r.code, format(r.said, r.id, svc.count_text(n.amount, 'customer is', 'customers are')), r.path
   from removed as r
   cross join lateral (
     select count(*) as amount

@@ -14,7 +14,7 @@ as $$
         when f.retyped then 'The trait "%s" changes its type, and the value of %s does not fit it.'
         else 'The trait "%s" allows fewer values, and the value of %s is none of them.'
       end,
-      f.name, svc.counted(n.amount, 'customer', 'customers')
+      f.name, svc.count_text(n.amount, 'customer', 'customers')
     ),
     svc.member_path('traits', f.name)
   from (

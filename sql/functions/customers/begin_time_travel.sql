@@ -17,7 +17,7 @@ declare
     token_hash, organization_id, project_slug, environment_name, 'explain_customer'
   );
   _version integer := _environment.active_version;
-  _kept_from constant timestamptz := svc.kept_from(_environment.environment_id);
+  _kept_from constant timestamptz := svc.retained_from(_environment.environment_id);
   _customer record;
 begin
   select c.customer_id, c.created_at, c.traits, c.state into _customer

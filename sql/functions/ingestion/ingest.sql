@@ -167,7 +167,7 @@ begin
     _suspects := nullif(array(select s.n from unnest(_suspects) as s (n) where not _held ? s.n::text), '{}');
   end if;
   if _suspects is not null and _key.strict_schema and (_key.on_violation = 'quarantine' or _calls) then
-    _held := coalesce(_held, '{}') || svc.held_violations(_key.project_id, _key.active_version, _operations, _suspects);
+    _held := coalesce(_held, '{}') || svc.violations_by_position(_key.project_id, _key.active_version, _operations, _suspects);
     _suspects := null;
   end if;
   if _held <> '{}' and not svc.has_quarantine_room(_key.environment_id, (select count(*) from jsonb_object_keys(_held))) then

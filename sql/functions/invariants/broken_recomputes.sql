@@ -37,7 +37,7 @@ as $$
     format('these run at the same time: %s', string_agg(r.recompute_id, ', ' order by r.recompute_seq))
   from svc.recomputes as r
   where r.status = 'running'
-  group by r.environment_id, svc.lane_of_recompute(r.kind)
+  group by r.environment_id, svc.recompute_lane(r.kind)
   having count(*) > 1
   union all
   select 'rows_belong_to_an_environment', r.environment_id, format('the recompute %s', r.recompute_id)

@@ -19,10 +19,10 @@ begin
     select svc.finding(
       'EVENTS_NEVER_RECEIVED',
       'warning',
-      svc.counted(count(*), 'event that the active version declares was', 'events that the active version declares were')
+      svc.count_text(count(*), 'event that the active version declares was', 'events that the active version declares were')
         || case
           when _days is null then ' never received.'
-          else format(' not received in the last %s, as long as the plan keeps events.', svc.counted(_days, 'day', 'days'))
+          else format(' not received in the last %s, as long as the plan keeps events.', svc.count_text(_days, 'day', 'days'))
         end,
       'Send it when it happens, or remove it from the model. A misspelt name is listed among the undeclared events.',
       count(*),

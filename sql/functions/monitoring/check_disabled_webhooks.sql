@@ -9,7 +9,7 @@ as $$
   select svc.finding(
     'WEBHOOKS_DISABLED',
     'warning',
-    svc.counted(count(*), 'webhook is', 'webhooks are') || ' disabled: nothing is delivered there.',
+    svc.count_text(count(*), 'webhook is', 'webhooks are') || ' disabled: nothing is delivered there.',
     format(
       'Correct the receiver and enable the webhook: svc webhooks update <webhookId> --enable --env %1$s. To remove it instead: '
       'svc webhooks delete <webhookId> --env %1$s',

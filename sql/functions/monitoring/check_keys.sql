@@ -11,7 +11,7 @@ begin atomic
     case when bool_or(k.used) then 'info' else 'warning' end,
     case
       when bool_or(k.used)
-        then svc.counted(count(*) filter (where not k.used), 'API key of this environment was', 'API keys of this environment were')
+        then svc.count_text(count(*) filter (where not k.used), 'API key of this environment was', 'API keys of this environment were')
           || ' never used.'
       else 'no API key of this environment was ever used: nothing was sent to it.'
     end,

@@ -11,8 +11,8 @@ as $$
     case when o.waited >= interval '1 minute' then 'problem' else 'warning' end,
     format(
       '%s to be evaluated, the oldest for %s.',
-      svc.counted(n.operations, 'operation waits', 'operations wait'),
-      svc.counted(floor(extract(epoch from o.waited))::bigint, 'second', 'seconds')
+      svc.count_text(n.operations, 'operation waits', 'operations wait'),
+      svc.count_text(floor(extract(epoch from o.waited))::bigint, 'second', 'seconds')
     ),
     'After a large import this takes its time. If the number does not fall, check that a worker runs: GET /readyz of the service says so.',
     n.operations,

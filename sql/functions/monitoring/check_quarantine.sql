@@ -44,7 +44,7 @@ begin
     case when _operations >= svc.quarantine_limit() then 'problem' else 'warning' end,
     format(
       '%s in quarantine since %s: accepted, but not evaluated, because the schema forbids them.%s',
-      svc.counted(_operations, 'operation is', 'operations are'), svc.iso(_since),
+      svc.count_text(_operations, 'operation is', 'operations are'), svc.iso(_since),
       case when _acceptable > 0 then format(' The active version accepts %s of the oldest %s.', _acceptable, cardinality(_oldest)) end
     ),
     format(

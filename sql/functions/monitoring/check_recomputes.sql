@@ -27,7 +27,7 @@ as $$
   select svc.finding(
     'RECOMPUTES_GIVEN_UP',
     'problem',
-    svc.counted(count(*), 'recompute was', 'recomputes were')
+    svc.count_text(count(*), 'recompute was', 'recomputes were')
       || ' given up after failing too often: customers that were not reached are unchanged.',
     format(
       'See why: svc recompute status <recompute> --env %1$s. Once the cause is fixed, resume it: '

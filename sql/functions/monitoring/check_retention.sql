@@ -72,8 +72,8 @@ begin atomic
     case when count(f.period) > 0 then 'warning' else 'info' end,
     format(
       '%s further back than the %s that the plan keeps events.',
-      svc.counted(count(*), 'condition of the active version looks', 'conditions of the active version look'),
-      svc.counted(max(m.days), 'day', 'days')
+      svc.count_text(count(*), 'condition of the active version looks', 'conditions of the active version look'),
+      svc.count_text(max(m.days), 'day', 'days')
     ),
     format(
       'Evaluation remembers most of what it has seen, but a recompute, and the first evaluation under another version, see only what is '

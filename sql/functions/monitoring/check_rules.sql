@@ -35,7 +35,7 @@ as $$
   select svc.finding(
     'RULES_FAILING',
     'problem',
-    svc.counted(sum(r.errors)::bigint, 'rule execution', 'rule executions') || ' ended in error in the last seven days.',
+    svc.count_text(sum(r.errors)::bigint, 'rule execution', 'rule executions') || ' ended in error in the last seven days.',
     format(
       'Correct the rule, or what it reads, and deploy. The log: svc rules logs --result error --detail --env %s',
       check_rules.environment_name

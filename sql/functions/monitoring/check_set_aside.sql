@@ -9,7 +9,7 @@ as $$
   select svc.finding(
     'CUSTOMERS_SET_ASIDE',
     'problem',
-    svc.counted(n.customers, 'customer is', 'customers are') || ' set aside because evaluation failed; their operations wait.',
+    svc.count_text(n.customers, 'customer is', 'customers are') || ' set aside because evaluation failed; their operations wait.',
     format(
       'See why: svc customers list --set-aside --env %1$s. Once the cause is fixed, release them: svc customers release --all --env %1$s',
       check_set_aside.environment_name

@@ -25,7 +25,7 @@ begin
     select svc.finding(
       'STATES_NEVER_REACHED',
       'info',
-      svc.counted(count(*), 'lifecycle state was', 'lifecycle states were') || ' never reached by any customer.',
+      svc.count_text(count(*), 'lifecycle state was', 'lifecycle states were') || ' never reached by any customer.',
       format(
         'If you did not expect that, check the conditions of the transitions that lead there. What one customer lacks: '
         'svc customers inspect <customerId> --env %s',

@@ -27,7 +27,7 @@ begin
   return svc.finding(
     'TIMERS_OVERDUE',
     'problem',
-    svc.counted(cardinality(_due), 'customer has', 'customers have') || ' had a timer due for more than a minute without evaluation.',
+    svc.count_text(cardinality(_due), 'customer has', 'customers have') || ' had a timer due for more than a minute without evaluation.',
     'If the number does not fall, check that a worker runs: GET /readyz of the service says so.',
     cardinality(_due),
     json_build_object('oldestDueAt', svc.iso(_oldest))

@@ -59,7 +59,7 @@ begin
     select svc.finding(
       'EVENTS_UNDECLARED',
       'warning',
-      svc.counted(count(*), 'event', 'events')
+      svc.count_text(count(*), 'event', 'events')
         || format(
           ' came in whose name the active version v%s does not declare; nothing is derived from them.',
           check_undeclared_events.active_version

@@ -42,7 +42,7 @@ as $$
     'warning',
     format(
       'the state of %s was computed under another version than the active v%s.',
-      svc.counted(sum(o.customers)::bigint, 'customer', 'customers'), check_versions.active_version
+      svc.count_text(sum(o.customers)::bigint, 'customer', 'customers'), check_versions.active_version
     ),
     format(
       'Their next event or timer brings them up to the active version; what was derived before stays. '

@@ -12,7 +12,7 @@ as $$
     'warning',
     format(
       'accepted operations violate the schema of the active version v%s in %s.',
-      check_violations.active_version, svc.counted(max(k.kinds), 'way', 'ways')
+      check_violations.active_version, svc.count_text(max(k.kinds), 'way', 'ways')
     ),
     'Correct the sender, or declare these values in the model and deploy it. A strict schema (strictSchema: true) refuses them.',
     max(k.kinds),

@@ -11,7 +11,7 @@ as $$
   select svc.finding(
     'WEBHOOKS_FAILING',
     'problem',
-    svc.counted(count(*), 'webhook does', 'webhooks do') || ' not accept deliveries.',
+    svc.count_text(count(*), 'webhook does', 'webhooks do') || ' not accept deliveries.',
     format(
       'See what it answers: svc webhooks deliveries <webhookId> --env %1$s. Correct the receiver; what waits is tried again, the rest is '
       'sent by: svc webhooks resend <webhookId> --since 7d --env %1$s',

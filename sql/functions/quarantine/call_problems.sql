@@ -1,5 +1,5 @@
 -- The problems of calls of the tracking API that could not be turned into operations, keyed by position, in the form of
--- svc.held_violations.
+-- svc.violations_by_position.
 -- Raises nothing, locks nothing.
 create or replace function svc.call_problems(operations jsonb)
 returns jsonb

@@ -1,4 +1,5 @@
--- Stores operations of a call in quarantine: those in held (from svc.held_violations) for which kept is true. The arrays are by position.
+-- Stores operations of a call in quarantine: those in held (from svc.violations_by_position) for which kept is true. The arrays are by
+-- position.
 -- Raises nothing. Locks the environment's row of svc.quarantines until the transaction ends.
 create or replace function svc.quarantine_operations(
   environment_id integer, version integer, operations jsonb, seqs bigint[], kept boolean[], held jsonb, at timestamptz

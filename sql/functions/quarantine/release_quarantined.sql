@@ -68,7 +68,7 @@ begin
     select from svc.config_versions as v
     where v.project_id = _environment.project_id and v.version = _environment.active_version and v.strict_schema
   ) then
-    _held := svc.held_violations(
+    _held := svc.violations_by_position(
       _environment.project_id, _environment.active_version, _operations,
       array(
         select n - 1 from generate_series(1, cardinality(_seqs)::bigint) as n where not _operations -> (n - 1)::integer ? 'problem'

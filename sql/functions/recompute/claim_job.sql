@@ -1,8 +1,8 @@
 -- Claims a job that no session holds: of any environment and any of its queues the oldest unfinished one, unless it waits for its next
 -- attempt; those behind it wait with it. Answers null if there is none, else {recomputeId, environmentId, kind, customerId, projectId,
 -- version, hash, snapshot, snapshotHash, question, keptFrom (ms), pinnedAt (ms), sampleShare, attempt, customersDone, lastCustomerId}. The
--- session holds the job until svc_api.leave_recompute or the end of the connection; so the job of a killed worker is claimed again at once.
--- Such an end counts as a failure, unless the job made progress.
+-- session holds the job until svc_api.release_recompute or the end of the connection; so the job of a killed worker is claimed again at
+-- once. Such an end counts as a failure, unless the job made progress.
 -- Raises nothing. Locks the unfinished jobs of its queue, without waiting, and an advisory lock that shows that the session lives.
 create or replace function svc_api.claim_job(attempts_max integer)
 returns json
@@ -26,13 +26,13 @@ begin
   into _environments, _lanes, _next_attempts, _running
   from (
     select
-      r.environment_id, svc.lane_of_recompute(r.kind) as lane,
+      r.environment_id, svc.recompute_lane(r.kind) as lane,
       -- That of the oldest job.
       (array_agg(r.next_attempt_at order by r.recompute_seq))[1] as next_attempt_at,
       count(*) filter (where r.status = 'running') as running
     from svc.recomputes as r
     where r.status in ('queued', 'running', 'retrying')
-    group by r.environment_id, svc.lane_of_recompute(r.kind)
+    group by r.environment_id, svc.recompute_lane(r.kind)
   ) as q;
 
   for _queue in
@@ -56,7 +56,7 @@ begin
     continue when svc.is_recompute_held(_queue.environment_id, _queue.lane);
     select * into _job
     from svc.recomputes as r
-    where r.environment_id = _queue.environment_id and svc.lane_of_recompute(r.kind) = _queue.lane
+    where r.environment_id = _queue.environment_id and svc.recompute_lane(r.kind) = _queue.lane
       and r.status in ('queued', 'running', 'retrying')
     order by r.recompute_seq
     limit 1;

@@ -14,7 +14,7 @@ begin
   -- First the jobs, then the locks: in a cluster they are not on the same node.
   select array_agg(r.holder_pid), array_agg(r.holder_key) into _pids, _keys
   from svc.recomputes as r
-  where r.environment_id = is_recompute_held.environment_id and svc.lane_of_recompute(r.kind) = is_recompute_held.lane
+  where r.environment_id = is_recompute_held.environment_id and svc.recompute_lane(r.kind) = is_recompute_held.lane
     and r.status = 'running';
   return exists (
     select

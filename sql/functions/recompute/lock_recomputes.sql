@@ -10,13 +10,13 @@ as $$
 with locked as materialized (
   select r.recompute_id
   from svc.recomputes as r
-  where r.environment_id = lock_recomputes.environment_id and svc.lane_of_recompute(r.kind) = lock_recomputes.lane
+  where r.environment_id = lock_recomputes.environment_id and svc.recompute_lane(r.kind) = lock_recomputes.lane
     and r.status in ('queued', 'running', 'retrying')
   for update skip locked
 )
 select (select count(*) from locked) = count(*)
 from svc.recomputes as r
-where r.environment_id = lock_recomputes.environment_id and svc.lane_of_recompute(r.kind) = lock_recomputes.lane
+where r.environment_id = lock_recomputes.environment_id and svc.recompute_lane(r.kind) = lock_recomputes.lane
   and r.status in ('queued', 'running', 'retrying');
 $$;
 

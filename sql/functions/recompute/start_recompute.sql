@@ -40,7 +40,7 @@ begin
   update svc.recomputes as r
   set status = 'queued', attempt = r.attempt + 1
   where r.environment_id = _job.environment_id and r.status = 'running' and r.recompute_id <> _job.recompute_id
-    and svc.lane_of_recompute(r.kind) = svc.lane_of_recompute(_job.kind);
+    and svc.recompute_lane(r.kind) = svc.recompute_lane(_job.kind);
 
   -- The clock, not the start of the transaction: the claim may have waited for the previous job, which has ended by now.
   _now := clock_timestamp();
@@ -71,7 +71,7 @@ begin
       'snapshot', _job.snapshot,
       'snapshotHash', _job.hash,
       'question', _job.question,
-      'keptFrom', svc.epoch_ms(svc.kept_from(_job.environment_id)),
+      'keptFrom', svc.epoch_ms(svc.retained_from(_job.environment_id)),
       'pinnedAt', svc.epoch_ms(_job.pinned_at),
       'sampleShare', _job.sample_share,
       'attempt', _job.attempt,

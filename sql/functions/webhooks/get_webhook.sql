@@ -51,7 +51,7 @@ begin
   where a.attempted_at > now() - interval '24 hours';
 
   return svc.with_members(
-    svc.webhook_told(_webhook, (_environment.actor).role, get_webhook.environment_name),
+    svc.webhook_for_role(_webhook, (_environment.actor).role, get_webhook.environment_name),
     json_build_object('pending', _pending, 'oldestPendingAt', _oldest_at, 'lastDay', _last_day)
   );
 end;

@@ -23,7 +23,7 @@ begin
     order by w.webhook_id
     limit row_limit + 1
   loop
-    _items := array_append(_items, svc.webhook_told(_webhook, (_environment.actor).role, list_webhooks.environment_name));
+    _items := array_append(_items, svc.webhook_for_role(_webhook, (_environment.actor).role, list_webhooks.environment_name));
     _positions := array_append(_positions, _webhook.webhook_id);
   end loop;
   return svc.page('webhooks', _items, _positions, row_limit);

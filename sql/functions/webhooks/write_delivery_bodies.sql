@@ -122,7 +122,7 @@ begin
     where m.source = 'rule' and 'facts' = any(w.include)
     limit 1
   ) as f on true
-  left join lateral svc.told_customer(
+  left join lateral svc.webhook_customer(
     case when w.format = 'json' then w.include else '{name}' end, c.traits, s.display, l.url, f.run
   ) as o on true
   left join lateral (

@@ -311,7 +311,7 @@ export const FUNCTIONS = {
   resend_delivery: takes(actor, at, webhook, text("delivery_id")),
   resend_deliveries: takes(actor, at, webhook, members<Resending>("since", "until", "statuses", "cursor")),
   get_emission: takes(by, at, text("emission_id")),
-  note_public_url: takes(text("url")).answers<Nothing>(),
+  store_public_url: takes(text("url")).answers<Nothing>(),
 
   // Pages and sign-in.
   current_session: takes(sessionHash).answers<signIn.SessionUser | null>(),
@@ -402,10 +402,10 @@ export const FUNCTIONS = {
   ).answers<Nothing>(),
   begin_trial: takes(trial, chunkSize).answers<(ChunkLimits & { suspended: string | null }) | null>(),
   end_trial: takes(trial, chunkSize).answers<Nothing>(),
-  leave_trial: takes(trial).answers<Nothing>(),
+  cancel_trial: takes(trial).answers<Nothing>(),
   // The customers in the chunk of a trial, before anything is done with them; or the reason why it failed.
-  name_trial: takes(trial, arg<string[] | null>("customer_ids"), maybeText("reason")).answers<Nothing>(),
-  bury_worker: takes(workerId).answers<Nothing>(),
+  record_trial: takes(trial, arg<string[] | null>("customer_ids"), maybeText("reason")).answers<Nothing>(),
+  remove_worker: takes(workerId).answers<Nothing>(),
   sign_off: takes(workerId).answers<Nothing>(),
   release_webhooks: takes(workerId).answers<Nothing>(),
   sweep_iam: takes().answers<string>(),
@@ -463,5 +463,5 @@ export const FUNCTIONS = {
   fail_recompute: takes(attempt, text("error"), number("attempts_max"), seconds("pause")).answers<
     "retrying" | "dead_letter" | null
   >(),
-  leave_recompute: takes(attempt).answers<Nothing>(),
+  release_recompute: takes(attempt).answers<Nothing>(),
 } satisfies Record<string, Signature>;

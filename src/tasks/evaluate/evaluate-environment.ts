@@ -85,7 +85,7 @@ export async function runTrial(dependencies: ChunkDependencies, environmentId: n
   }
   const chunk = new Chunk(dependencies, environmentId, {
     limits: begun,
-    onTaken: (customerIds) => call(sql, "name_trial", trial, customerIds, null),
+    onTaken: (customerIds) => call(sql, "record_trial", trial, customerIds, null),
   });
   let outcome: "done" | "busy" | "suspected";
   try {
@@ -93,12 +93,12 @@ export async function runTrial(dependencies: ChunkDependencies, environmentId: n
   } catch (error) {
     // The tried customers may be the cause, unless it is the state of the database or a model that cannot be read. They may cause even a lost
     // connection: a server restarts when one of its processes crashes.
-    if (chunk.isBegun && !isEnvironmental(error)) await call(sql, "name_trial", trial, null, String(error));
-    else await call(sql, "leave_trial", trial);
+    if (chunk.isBegun && !isEnvironmental(error)) await call(sql, "record_trial", trial, null, String(error));
+    else await call(sql, "cancel_trial", trial);
     throw error;
   }
   if (outcome !== "done") {
-    await call(sql, "leave_trial", trial);
+    await call(sql, "cancel_trial", trial);
     return false;
   }
   await call(sql, "end_trial", trial, CHUNK_LIMITS);

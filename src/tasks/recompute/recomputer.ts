@@ -93,7 +93,7 @@ class Slot {
       } else await this.#fail(job, fields, error);
     }
     // A lost connection has released the job already.
-    await call(this.#session, "leave_recompute", job).catch((error: unknown) => {
+    await call(this.#session, "release_recompute", job).catch((error: unknown) => {
       logger.warn({ ...fields, err: error }, "a recompute could not be released");
     });
   }

@@ -16,7 +16,7 @@ const fixture = useSpec();
 let sql: Sql;
 beforeAll(async () => {
   sql = fixture.service.db.sql;
-  await call(sql, "note_public_url", "https://svc.example");
+  await call(sql, "store_public_url", "https://svc.example");
   await fixture.deploy(
     snapshot({
       strictSchema: false,

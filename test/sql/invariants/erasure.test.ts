@@ -135,7 +135,7 @@ it("leaves no name of a customer that was tried when a worker ended, and sets no
   // Trials of one operation of one customer, until the next one would set this customer aside.
   for (let failures = 0; failures < 3; failures++) {
     expect((await trial())[0].trial.suspended).toBeNull();
-    await sql`select svc_api.name_trial(${environmentId}, 'gone', '{tried_one}', null)`;
+    await sql`select svc_api.record_trial(${environmentId}, 'gone', '{tried_one}', null)`;
   }
   await environment.erase("tried_one");
   expect(await placesOf(["tried_one"])).toEqual([]);

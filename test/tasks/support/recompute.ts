@@ -112,7 +112,7 @@ export class JobRunner {
   }
 
   async leave(job: RecomputeJob): Promise<void> {
-    await call(this.session, "leave_recompute", job);
+    await call(this.session, "release_recompute", job);
   }
 
   fail(job: RecomputeJob, error: string, attemptsMax = 10): Promise<"retrying" | "dead_letter" | null> {

@@ -1,7 +1,7 @@
 -- The violations of operations that do not conform to the schema, keyed by position: {code, message, path, violations}, the first violation
 -- and at most twenty of all; {} if all conform. Checks a few operations at a time, so that it holds the violations of only those in memory.
 -- Raises nothing, locks nothing.
-create or replace function svc.held_violations(project_id integer, version integer, operations jsonb, suspects bigint[])
+create or replace function svc.violations_by_position(project_id integer, version integer, operations jsonb, suspects bigint[])
 returns jsonb
 language plpgsql
 stable
@@ -11,7 +11,7 @@ declare
   _at_once constant integer := 10;
   _held jsonb := '{}';
 begin
-  for _first in 1 .. cardinality(held_violations.suspects) by _at_once loop
+  for _first in 1 .. cardinality(violations_by_position.suspects) by _at_once loop
     _held := _held || (
       select coalesce(jsonb_object_agg(f.ordinal, (f.violations -> 0) || jsonb_build_object('violations', f.violations)), '{}')
       from (
@@ -22,8 +22,8 @@ begin
           -- Paths as for a single event: the position in the call has no meaning later.
           select o.*, row_number() over (partition by o.ordinal order by o.n) as place
           from svc.operation_violations(
-            held_violations.project_id, held_violations.version, held_violations.operations,
-            held_violations.suspects[_first : _first + _at_once - 1], true
+            violations_by_position.project_id, violations_by_position.version, violations_by_position.operations,
+            violations_by_position.suspects[_first : _first + _at_once - 1], true
           ) with ordinality as o (ordinal, code, message, path, value, reason, fix, n)
         ) as v
         where v.place <= 20
@@ -35,5 +35,5 @@ begin
 end;
 $$;
 
-comment on function svc.held_violations(integer, integer, jsonb, bigint[]) is
+comment on function svc.violations_by_position(integer, integer, jsonb, bigint[]) is
   'Violations of operations that do not conform to the schema, keyed by position; {} if all conform.';
