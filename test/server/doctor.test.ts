@@ -86,12 +86,12 @@ describe("svc-server doctor", () => {
 
   it("names the indexes that a restore left out or could not finish", async () => {
     const { sql } = fixture.service.db;
-    const [{ made }] = await sql<[{ made: string }]>`
-      select pg_get_indexdef('svc.customers_pkey'::regclass) as made`;
+    const [{ key }] = await sql<[{ key: string }]>`
+      select pg_get_constraintdef(oid) as key from pg_constraint where conname = 'customers_pkey'`;
     await sql`alter table svc.customers drop constraint customers_pkey cascade`;
     await sql`update pg_index set indisvalid = false where indexrelid = 'iam.memberships_user_idx'::regclass`;
     const { code, stdout } = await doctor();
-    await sql.unsafe(`${made}; alter table svc.customers add primary key using index customers_pkey`);
+    await sql.unsafe(`alter table svc.customers add ${key}`);
     await sql`update pg_index set indisvalid = true where indexrelid = 'iam.memberships_user_idx'::regclass`;
     expect(code).toBe(1);
     expect(stdout).toMatch(

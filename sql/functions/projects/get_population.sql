@@ -19,6 +19,8 @@ declare
   _id constant integer := _environment.environment_id;
   _declared_states constant text[] := svc.part_names(_environment.project_id, _environment.active_version, 'state');
   _declared_segments constant text[] := svc.part_names(_environment.project_id, _environment.active_version, 'segment');
+  -- Not within the statement that returns it: a cluster would call it on a node, which cannot ask the others.
+  _recomputed_at constant timestamptz := svc.recomputed_after(_id, get_population.at);
   _states json;
   _segments json;
   _health json;
@@ -81,7 +83,7 @@ begin
   return json_build_object(
     'environment', get_population.environment_name,
     'at', svc.iso(get_population.at),
-    'recomputedAt', svc.iso(svc.recomputed_after(_id, get_population.at)),
+    'recomputedAt', svc.iso(_recomputed_at),
     'customers', (
       select count(*)
       from svc.customers as c
