@@ -200,7 +200,7 @@ describe("edits of a model are described in the author's words", () => {
         journey!.repeat = true;
       },
       "changed step onboarding.invite | journeys[0].steps[0].since | since: none → previousStep",
-      'added step onboarding.pay | journeys[0].steps[2] | count of "order placed" at least 1',
+      'added step onboarding.pay | journeys[0].steps[2] | count of "order placed" at least 1, since: previousStep',
       "changed journey onboarding | journeys[0].steps | steps in another order: create, invite → invite, create",
       "changed journey onboarding | journeys[0].expiresAfter | expiresAfter: 30d → none",
       "changed journey onboarding | journeys[0].repeat | repeat: false → true",

@@ -117,7 +117,7 @@ const lifecycle = members<Node.Lifecycle>({
 const steps = lists<Node.JourneyStep>({
   key: ({ id }) => id,
   part: (step, { id }) => ({ subject: "step", id: `${id}.${step}` }),
-  text: ({ when }) => conditionText(when),
+  text: ({ when, since }) => (since === undefined ? conditionText(when) : `${conditionText(when)}, since: ${since}`),
   compare: members<Node.JourneyStep>({
     id: null,
     when: compareConditions("when"),
