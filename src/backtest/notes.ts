@@ -16,7 +16,7 @@ export function notesOf(
   const notes = [...notesOfSamples(figures), ...notesOfInstants(figures)];
   if (kind !== "event") {
     notes.push(
-      `The outcome is decided by the model itself (${figures.models[0]!.name}), so parts of a model that read the same events foresee it by definition.`,
+      `The outcome is decided by the model itself (${figures.models[0]!.name}), so parts of a model that read the same events predict it by definition.`,
     );
   }
   if (kind === "event" && inTerminal > 0) {
@@ -43,7 +43,7 @@ export function notesOf(
   }
   if (figures.difference !== null && holds(figures.difference, 0)) {
     notes.push(
-      `It is not known which of the two health scores foresees the outcome better: the interval of the difference (${boundsText(figures.difference)}) contains 0.`,
+      `It is not known which of the two health scores predicts the outcome better: the interval of the difference (${boundsText(figures.difference)}) contains 0.`,
     );
   }
   return notes;
@@ -52,7 +52,7 @@ export function notesOf(
 function notesOfSamples({ customers, samples }: Omit<BacktestReport, "notes">): string[] {
   if (samples.used === 0) return ["There is no sample, so there are no figures."];
   const { withOutcome } = customers;
-  if (withOutcome === 0) return ["The outcome came after no sample, so nothing can be said about what foresees it."];
+  if (withOutcome === 0) return ["The outcome came after no sample, so nothing can be said about what predicts it."];
   const notes: string[] = [];
   if (withOutcome < CUSTOMERS_MIN) {
     const only = withOutcome === 1 ? "Only one customer" : `Only ${withOutcome} customers`;

@@ -5,7 +5,7 @@ export interface Estimate {
   high: number | null;
 }
 
-/** How well a flag, such as a state or segment that a customer has or has not, foresees the outcome. */
+/** How well a flag, such as a state or segment that a customer has or has not, predicts the outcome. */
 export interface FlagReport {
   id: string;
   /** Samples with the flag, and the number of their customers. */

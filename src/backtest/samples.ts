@@ -1,6 +1,6 @@
 import type { ModelOutput } from "../engine/index.js";
 
-/** What a backtest tries to foresee: that a customer enters a lifecycle state or a segment, or that an event of a name occurs. */
+/** What a backtest tries to predict: that a customer enters a lifecycle state or a segment, or that an event of a name occurs. */
 export interface Outcome {
   kind: "state" | "event" | "segment";
   id: string;
@@ -37,7 +37,7 @@ export interface Sample {
   at: number;
   /** By model. */
   said: ModelOutput[];
-  /** `there`: the outcome holds already, so it cannot be foreseen; `censored`: too near the end of the known history. */
+  /** `there`: the outcome holds already, so it cannot be predicted; `censored`: too near the end of the known history. */
   status: "used" | "there" | "censored";
   /** When the outcome came, if within the horizon, else null. Only meaningful for a used sample. */
   outcomeAt: number | null;

@@ -428,7 +428,7 @@ it("notes the caveats of the figures", async () => {
     "Of 8 instants, the last one is left out, with 0 samples: less than 10d after them is known, so it is unknown whether the outcome came in time.",
   ]);
   expect(await notes(withEnd, [FACTS], [customer([], [0, {}])])).toEqual([
-    "The outcome came after no sample, so nothing can be said about what foresees it.",
+    "The outcome came after no sample, so nothing can be said about what predicts it.",
   ]);
   expect(
     await notes(
@@ -462,7 +462,7 @@ it("notes the caveats of the figures", async () => {
       withSecondModel(chance, () => null),
     ),
   ).toEqual([
-    "The outcome is decided by the model itself (v1), so parts of a model that read the same events foresee it by definition.",
+    "The outcome is decided by the model itself (v1), so parts of a model that read the same events predict it by definition.",
     expect.stringMatching(
       /^The health score of v1 cannot be told apart from chance: the interval of its AUC \(0\.4\d to 0\.5\d\) contains 0\.5\. /,
     ),
@@ -470,7 +470,7 @@ it("notes the caveats of the figures", async () => {
   ]);
   const left = [customer([], [0, { state: "active" }], [3, { state: "churned" }])];
   expect(await notes(withEnd, [{ ...FACTS, readsTraits: true }], left)).toEqual([
-    "The outcome came after no sample, so nothing can be said about what foresees it.",
+    "The outcome came after no sample, so nothing can be said about what predicts it.",
     "5 samples are of customers in the terminal state churned, who may have left for good: they count as samples without the outcome. " +
       "The outcome state:churned leaves them out.",
     expect.stringMatching(/^Traits are read\. .* they may be missing at most instants\.$/),
@@ -478,7 +478,7 @@ it("notes the caveats of the figures", async () => {
   const alike = withSecondModel(telling, (n) => health((n % 2) * 30 + ((n * 7) % 41)));
   expect(await notes(withEnd, [FACTS, FACTS], alike)).toEqual([
     expect.stringMatching(
-      /^It is not known which of the two health scores foresees the outcome better: .* \(-0\.\d+ to 0\.\d+\) contains 0\.$/,
+      /^It is not known which of the two health scores predicts the outcome better: .* \(-0\.\d+ to 0\.\d+\) contains 0\.$/,
     ),
   ]);
 });

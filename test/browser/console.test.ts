@@ -257,7 +257,7 @@ it("a version is previewed by keyboard, and its page is accessible while it runs
 it("a version is backtested against the active one by keyboard, for a long name too, and the model's page lists it", async () => {
   const { page } = browser;
   await page.goto(addressOf("test/version?id=v1"));
-  await page.getByRole("combobox", { name: "What v1 should foresee in test" }).selectOption("event:login");
+  await page.getByRole("combobox", { name: "What v1 should predict in test" }).selectOption("event:login");
   await page.getByRole("combobox", { name: "Within" }).selectOption("30d");
   await expectAccessible();
   await page.getByRole("button", { name: "Backtest it and compare with v2" }).focus();
@@ -273,7 +273,7 @@ it("a version is backtested against the active one by keyboard, for a long name 
   await page.waitForURL(/#notes$/);
 
   await page.goto(addressOf("test/model"));
-  await page.getByRole("combobox", { name: "What v2 should foresee in test" }).selectOption(`event:${LONG}`);
+  await page.getByRole("combobox", { name: "What v2 should predict in test" }).selectOption(`event:${LONG}`);
   await page.getByRole("button", { name: "Backtest it" }).click();
   await page.getByText("waiting for its turn").waitFor();
   await runJobOfPage();

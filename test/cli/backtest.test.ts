@@ -137,7 +137,7 @@ describe("on a file", () => {
       - The 27 samples with the outcome are of 14 customers. Samples of one customer are alike, so they say less than as many customers would; the intervals allow for it.
       - Of 13 instants, the last 2 are left out, with 80 samples: less than 14d after them is known, so it is unknown whether the outcome came in time.
       - 32 samples are of customers in the terminal state gone, who may have left for good: they count as samples without the outcome. The outcome state:gone leaves them out.
-      - It is not known which of the two health scores foresees the outcome better: the interval of the difference (-0.04 to 0.07) contains 0.
+      - It is not known which of the two health scores predicts the outcome better: the interval of the difference (-0.04 to 0.07) contains 0.
       - This is association in one history, not cause: it does not say what would have happened if somebody had acted.
       <sub>svc backtest: \`events.jsonl\`, model <hash></sub>
       "

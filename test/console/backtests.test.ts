@@ -58,7 +58,7 @@ describe("with a history", () => {
     expect(shown.html).not.toContain("<script>");
     expect(shown.html).not.toContain("\u202e");
     expect(shown.text).toMatch(
-      /Does v2 foresee event:<script>.*about 2,000 customers, a sample .*waiting for its turn/,
+      /Does v2 predict event:<script>.*about 2,000 customers, a sample .*waiting for its turn/,
     );
     await worker.runNext();
     expect((await open(page)).text).toContain("The outcome came after no sample");

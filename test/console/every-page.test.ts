@@ -90,7 +90,7 @@ describe("a bad filter is reported", () => {
     [`customer?${query(HOSTILE)}&at=9999d`, "than the longest duration, 3650d."],
     ["today?since=soon", NO_TIME, ["since", "soon"]],
     ["lifecycle?from=soon", "`from` is not a day. Write for example 2026-03-01.", ["from", "soon"]],
-    ["lifecycle?from=2999-01-01", "`from` lies ahead.", ["from", "2999-01-01"]],
+    ["lifecycle?from=2999-01-01", "`from` is in the future.", ["from", "2999-01-01"]],
     ["lifecycle?from=2026-03-02&to=2026-03-01", "The span ends before it begins.", ["from", "2026-03-02"]],
     ["lifecycle?from=2001-01-01", "more than 1,100 days", ["from", "2001-01-01"]],
     ["lifecycle?every=hour", "every"],

@@ -109,8 +109,8 @@ describe("the pages", () => {
     const { page } = await serve();
     for (const [span, message] of [
       ["from=2030-01-01&to=2020-01-01", "The span ends before it begins. Write a day no later than 2020-01-01."],
-      ["from=2030-01-01", "from lies ahead. Write a day no later than 2026-01-01."],
-      ["from=2030-01-01&to=2031-01-01", "from lies ahead. Write a day no later than 2026-01-01."],
+      ["from=2030-01-01", "from is in the future. Write a day no later than 2026-01-01."],
+      ["from=2030-01-01&to=2031-01-01", "from is in the future. Write a day no later than 2026-01-01."],
     ] as const) {
       const { status, text } = await page(`lifecycle?${span}`);
       expect([status, text.replaceAll("`", "")]).toEqual([400, expect.stringContaining(message)]);

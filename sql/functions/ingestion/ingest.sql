@@ -122,7 +122,7 @@ begin
   end if;
 
   -- Tells readers of the event stream that a call in progress will store numbers above this one (svc.accepted_through). If another session
-  -- holds the lock exclusively, any lower number serves as well; a random one cannot be foreseen.
+  -- holds the lock exclusively, any lower number serves as well; a random one cannot be predicted.
   _numbers := svc.batch_seq(_key.environment_id);
   _marker := coalesce(pg_sequence_last_value(_numbers), 0);
   while not pg_try_advisory_xact_lock_shared(-_key.environment_id, (_marker & 2147483647)::integer) loop

@@ -29,7 +29,7 @@ begin
     end if;
   end if;
 
-  -- A random key, which no other session could foresee and hold.
+  -- A random key, which no other session could predict and hold.
   loop
     _key := floor(random() * 2147483647);
     exit when pg_try_advisory_lock(7501, _key);

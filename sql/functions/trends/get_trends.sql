@@ -46,7 +46,7 @@ begin
         'message',
         case
           when get_trends.to < _from then 'The span ends before it begins.'
-          when _from > _to then '`from` lies ahead.'
+          when _from > _to then '`from` is in the future.'
           else format('The span has more than 1,100 %ss.', get_trends.every)
         end,
         'field', 'from',

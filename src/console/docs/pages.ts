@@ -29,7 +29,7 @@ const PARTS: readonly {
       model: "lifecycle, journeys, segments, health, signals and rules on one page",
       recipes: "questions of success teams, the smallest model that answers each, and what it does day by day",
       "local-development": "the local engine, its clock, replays, explanations and errors, types, your own tests",
-      backtest: "whether a score, signal or segment foresaw an outcome, each figure, and what no backtest can tell",
+      backtest: "whether a score, signal or segment predicted an outcome, each figure, and what no backtest can tell",
       ci: "a preview in each pull request, a token for the pipeline, test, live, and rolling back",
       recompute: "replaying history, dry runs, previews of a model, what is emitted, failures",
       console: "pages for people: opening them, what each page answers, the clock of svc dev",

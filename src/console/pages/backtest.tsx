@@ -8,7 +8,7 @@ import { Report } from "./backtests/report.js";
 import { JobFacts, refreshOf, isUnderWay, JobStatus } from "./recomputes/job.js";
 import { Table, type TableColumn } from "../tables.js";
 
-/** Whether a model foresaw an outcome: the request, its progress, and the report. */
+/** Whether a model predicted an outcome: the request, its progress, and the report. */
 export const backtestPage: ConsolePage = {
   path: "backtest",
   inService: true,
@@ -16,7 +16,7 @@ export const backtestPage: ConsolePage = {
     const backtest = await ask("backtests/:backtest", { backtest: query.get("id") ?? "" });
     const { outcome, model: judged, customers, traits, report } = backtest;
     return {
-      title: `Does ${judged.configVersion ?? "a model"} foresee ${printable(outcome)}?`,
+      title: `Does ${judged.configVersion ?? "a model"} predict ${printable(outcome)}?`,
       ...refreshOf(backtest),
       body: (
         <>

@@ -66,8 +66,8 @@ function Foresight({ visit, backtests }: { visit: Visit; backtests: ListPage<Bac
   return (
     <Section title="Backtests">
       <p>
-        A backtest shows whether a model would have foreseen an outcome: it compares what the model said of customers in
-        the past year, knowing only what was known then, with whether the outcome followed. It changes nothing.
+        A backtest shows whether a model would have predicted an outcome: it compares what the model said of customers
+        in the past year, knowing only what was known then, with whether the outcome followed. It changes nothing.
       </p>
       {activeVersion === null || model === null ? null : (
         <BacktestForm visit={visit} version={activeVersion} model={model} />

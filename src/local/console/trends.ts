@@ -41,7 +41,7 @@ function periodsOf(of: QuestionParams, every: Every, now: number): string[] {
   const last = to !== undefined && to < today ? to : today;
   const first = from ?? defaultFirst(last, every);
   if (first > last) {
-    const message = to !== undefined && to < first ? "The span ends before it begins." : "`from` lies ahead.";
+    const message = to !== undefined && to < first ? "The span ends before it begins." : "`from` is in the future.";
     throw new ApiError(400, "VALIDATION_ERROR", { message, field: "from", fix: `Write a day no later than ${last}.` });
   }
   const periods: string[] = [];

@@ -317,8 +317,8 @@ it("report what is wrong with a request", async () => {
     ["from=2026-02-30", "`from` is not a day."],
     ["from=2026-02-02&to=2026-02-01", "The span ends before it begins."],
     ["from=1990-01-01", "The span has more than 1,100 days."],
-    ["from=9999-01-01", "`from` lies ahead."],
-    ["from=9999-01-01&to=9999-02-01", "`from` lies ahead."],
+    ["from=9999-01-01", "`from` is in the future."],
+    ["from=9999-01-01&to=9999-02-01", "`from` is in the future."],
     ["from=9999-01-01&to=2026-02-01", "The span ends before it begins."],
   ] as const)
     expect(await ask(query)).toMatchObject(invalid("from", message));

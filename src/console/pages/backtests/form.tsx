@@ -45,7 +45,7 @@ export function BacktestForm({ visit, version, model, against = null }: Backtest
   return (
     <ChangeForm visit={visit} path="backtest" hidden={{ version, against: against ?? undefined }} class="filters">
       <label>
-        What {version} should foresee in {environment}
+        What {version} should predict in {environment}
         <select name="outcome" required>
           <option value="">choose</option>
           <Outcomes kind="state" label="Enters the state" ids={states} />
