@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { runBash } from "../support/bash.js";
 import { DEBIAN_PROGRAMS, startDebianServer } from "../support/debian-server.js";
+import { violations } from "../support/invariants.js";
 import { migrateUnreleased } from "../support/migrate.js";
 import { useDirectory } from "../support/directory.js";
 import { endServer, type TestServer } from "../support/server.js";
@@ -15,17 +16,22 @@ import { dumpOf, RELEASES, type Known } from "./upgrade/fixture.js";
 import { makeThisVersion } from "./upgrade/next-version.js";
 import { allShown } from "./upgrade/surface.js";
 
-// docs/operations/backup.md, run literally: with Debian's PostgreSQL 15 from one server to another, and with the embedded one.
+// docs/operations/backup.md, and the logical replication of upgrade.md beside it, run literally: with Debian's PostgreSQL 15 from one server to
+// another, and with the embedded one.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The guide's blocks of commands, in order. */
-const blocks = [
-  ...(await readFile(path.join(ROOT, "docs/operations/backup.md"), "utf8")).matchAll(
-    /<!-- test\/db\/backup\.test\.ts [^\n]*\n\n```bash\n([\s\S]*?)```/g,
-  ),
-].map(([, text]) => text!);
+/** The blocks of commands of a guide, in order. */
+const blocksOf = async (name: string): Promise<string[]> =>
+  [
+    ...(await readFile(path.join(ROOT, "docs/operations", name), "utf8")).matchAll(
+      /<!-- test\/db\/backup\.test\.ts [^\n]*\n\n *```bash\n([\s\S]*?)```/g,
+    ),
+  ].map(([, text]) => text!.replaceAll(/^ {3}/gm, ""));
+const blocks = await blocksOf("backup.md");
 const [dump, roles, restore, skipNumbers, quiet, copy] = blocks as [string, string, string, string, string, string];
+const steps = await blocksOf("upgrade.md");
+const [copySchema, copyData, switchOver] = steps as [string, string, string];
 
 const directory = await useDirectory();
 
@@ -47,7 +53,7 @@ describe("a dump of Debian's PostgreSQL 15", () => {
 
   beforeAll(async () => {
     for (let number = 0; number < 2; number++) {
-      const server = await startDebianServer();
+      const server = await startDebianServer({ wal_level: "logical" });
       if (typeof server === "string") return void (skipped = server);
       servers.push(server);
     }
@@ -128,6 +134,30 @@ describe("a dump of Debian's PostgreSQL 15", () => {
     }
   });
 
+  it("moves to another server by logical replication while it changes, and numbers go on", async () => {
+    const { SERVER_URL, OWNER, DATABASE_URL } = env;
+    const [old, fresh] = servers as [TestServer, TestServer];
+    const moving = {
+      DATABASE_URL,
+      NEW_URL: env.RESTORED_URL.replace(/svc$/, "moved"),
+      OLD_ADMIN_URL: databaseOf(old, "original"),
+      NEW_ADMIN_URL: databaseOf(fresh, "moved"),
+    };
+    await bash(roles.replace("create database svc", "create database moved"), { SERVER_URL, OWNER });
+    await bash(copySchema, moving);
+    await bash(copyData, moving);
+    const [, , count] = copyData.trimEnd().split("\n") as [string, string, string];
+    await expect.poll(() => bash(count, moving), { timeout: 40_000 }).toBe("0\n");
+    await original`update svc.customers set traits = traits || '{"moved": true}'`;
+    await bash(switchOver, moving);
+    const moved = pool(moving.NEW_URL);
+    expect(await allShown(moved)).toEqual(await allShown(original));
+    expect(await violations(moved)).toEqual([]);
+    const next = (sql: Sql) =>
+      sql`select nextval(svc.batch_seq(e.environment_id)) from svc.environments as e order by 1`;
+    expect(await next(moved)).toEqual(await next(original));
+  });
+
   it("sends nothing when restored as a copy", async () => {
     const restored = pool(env.RESTORED_URL);
     await bash(quiet, env);
@@ -159,6 +189,7 @@ describe("the directory of an embedded database", () => {
   });
 });
 
-it("the guide has exactly the tested commands", () => {
+it("the guides have exactly the tested commands", () => {
   expect(blocks).toHaveLength(6);
+  expect(steps).toHaveLength(3);
 });

@@ -12,14 +12,14 @@ import { temporaryDirectory, TEST_SETTINGS, type TestServer } from "./server.js"
 export const DEBIAN_PROGRAMS = "/usr/lib/postgresql/15/bin";
 
 /**
- * A server of Debian's PostgreSQL 15 with the settings of the tests, removed when stopped. Returns the reason if it is missing and cannot be
- * installed.
+ * A server of Debian's PostgreSQL 15 with the settings of the tests and others, removed when stopped. Returns the reason if it is missing and
+ * cannot be installed.
  */
-export async function startDebianServer(): Promise<TestServer | string> {
+export async function startDebianServer(settings: Record<string, string> = {}): Promise<TestServer | string> {
   const missing = await installed(`${DEBIAN_PROGRAMS}/postgres`, ["postgresql-15"]);
   if (missing !== null) return missing;
   const directory = await temporaryDirectory();
-  const cluster = await createCluster(directory);
+  const cluster = await createCluster(directory, settings);
   await launch(cluster);
   const port = (await findPostmaster(cluster))?.port;
   return {
@@ -32,7 +32,7 @@ export async function startDebianServer(): Promise<TestServer | string> {
 }
 
 /** Creates the same as src/db/embedded, with an initdb that has no options for settings or PostgreSQL's builtin locales. */
-async function createCluster(directory: string): Promise<Cluster> {
+async function createCluster(directory: string, others: Record<string, string>): Promise<Cluster> {
   const account = await serverAccount();
   const home = path.join(directory, "postgres");
   const cluster: Cluster = {
@@ -53,7 +53,7 @@ async function createCluster(directory: string): Promise<Cluster> {
     [`--pgdata=${cluster.data}`, `--username=${SUPERUSER}`, `--pwfile=${passwordFile}`, ...options],
     account,
   );
-  const settings = Object.entries({ ...CLUSTER_SETTINGS, ...TEST_SETTINGS });
+  const settings = Object.entries({ ...CLUSTER_SETTINGS, ...TEST_SETTINGS, ...others });
   const lines = settings.map(([name, value]) => `${name} = '${value}'\n`);
   await appendFile(path.join(cluster.data, "postgresql.conf"), lines.join(""));
   return cluster;

@@ -20,12 +20,49 @@ as $$
     from svc.homes as h
   ),
   numbers as (
-    select e.environment_id, c.counter, pg_sequence_last_value(to_regclass(c.counter)) as last, c.used
+    -- pg_sequence_last_value is null for a sequence that was never used or does not exist.
+    select e.environment_id, c.counter, coalesce(pg_sequence_last_value(to_regclass(c.counter)), -1) as last, c.used
     from svc.environments as e
     left join used as u on u.environment_id = e.environment_id
     cross join lateral (
       values ('svc.batch_seq_' || e.environment_id, u.batch_seq), ('svc.evaluation_seq_' || e.environment_id, u.evaluation_seq)
     ) as c (counter, used)
+    union all
+    select null, c.counter, c.last_value - (not c.is_called)::integer, c.used
+    from (
+      select
+        'iam.audit_log_audit_seq_seq' as counter, s.last_value, s.is_called, (select max(t.audit_seq) from iam.audit_log as t) as used
+      from iam.audit_log_audit_seq_seq as s
+      union all
+      select 'svc.projects_project_id_seq', s.last_value, s.is_called, (select max(t.project_id) from svc.projects as t)
+      from svc.projects_project_id_seq as s
+      union all
+      select 'svc.environments_environment_id_seq', s.last_value, s.is_called, (select max(t.environment_id) from svc.environments as t)
+      from svc.environments_environment_id_seq as s
+      union all
+      select
+        'svc.config_activations_activation_seq_seq', s.last_value, s.is_called,
+        (select max(t.activation_seq) from svc.config_activations as t)
+      from svc.config_activations_activation_seq_seq as s
+      union all
+      select
+        'svc.lifecycle_transitions_transition_seq_seq', s.last_value, s.is_called,
+        (select max(t.transition_seq) from svc.lifecycle_transitions as t)
+      from svc.lifecycle_transitions_transition_seq_seq as s
+      union all
+      select 'svc.health_scores_score_seq_seq', s.last_value, s.is_called, (select max(t.score_seq) from svc.health_scores as t)
+      from svc.health_scores_score_seq_seq as s
+      union all
+      select
+        'svc.rule_executions_execution_seq_seq', s.last_value, s.is_called, (select max(t.execution_seq) from svc.rule_executions as t)
+      from svc.rule_executions_execution_seq_seq as s
+      union all
+      select 'svc.recomputes_recompute_seq_seq', s.last_value, s.is_called, (select max(t.recompute_seq) from svc.recomputes as t)
+      from svc.recomputes_recompute_seq_seq as s
+      union all
+      select 'svc.trend_changes_change_seq_seq', s.last_value, s.is_called, (select max(t.change_seq) from svc.trend_changes as t)
+      from svc.trend_changes_change_seq_seq as s
+    ) as c
   )
   select
     'active_versions_are_those_activated_last', e.environment_id,
@@ -41,10 +78,9 @@ as $$
   union all
   select
     'numbers_are_ahead_of_what_is_stored', n.environment_id,
-    format('%s is at %s, and %s is in use', n.counter, coalesce(n.last, 0), coalesce(n.used, 0))
+    format('%s is at %s, and %s is in use', n.counter, greatest(n.last, 0), coalesce(n.used, 0))
   from numbers as n
-  -- pg_sequence_last_value is null for a sequence that was never used or does not exist.
-  where n.last is null or n.used > n.last
+  where coalesce(n.used, 0) > n.last
 $$;
 
 comment on function svc.broken_installation() is 'Invariants: organizations, environments and sequences.';

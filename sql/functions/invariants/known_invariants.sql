@@ -202,8 +202,9 @@ as $$
     (
       36, 'numbers_are_ahead_of_what_is_stored',
       'Sequences are ahead of what is stored.',
-      'The next calls fail, or ids are used twice: docs/operations/backup.md says how to set the sequences after a restore. Do '
-      'it before anything is accepted.'
+      'The next calls fail, or ids are used twice. Stop the service. After logical replication copy the sequences '
+      '(docs/operations/upgrade.md), after a restore skip numbers (docs/operations/backup.md). Else set each: select '
+      'setval(''SEQUENCE'', NUMBER IN USE).'
     ),
     (
       37, 'trends_are_what_was_logged',

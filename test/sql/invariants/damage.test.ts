@@ -349,6 +349,15 @@ an organization without an owner
 numbers that come again
   alter sequence svc.batch_seq_1 restart with 3; select nextval('svc.batch_seq_1'); drop sequence svc.evaluation_seq_1
   - numbers_are_ahead_of_what_is_stored (2): svc.batch_seq_1 is at 3, and # is in use; svc.evaluation_seq_1 is at 0, and # is in use
+numbers of rows that come again
+  alter sequence iam.audit_log_audit_seq_seq restart; alter sequence svc.projects_project_id_seq restart;
+  alter sequence svc.environments_environment_id_seq restart; alter sequence svc.config_activations_activation_seq_seq restart
+  - numbers_are_ahead_of_what_is_stored (4): iam.audit_log_audit_seq_seq is at 0, and # is in use; svc.config_activations_activation_seq_seq is at 0, and # is in use; svc.environments_environment_id_seq is at 0, and # is in use; svc.projects_project_id_seq is at 0, and # is in use
+numbers of what was logged come again
+  alter sequence svc.lifecycle_transitions_transition_seq_seq restart; alter sequence svc.health_scores_score_seq_seq restart;
+  alter sequence svc.rule_executions_execution_seq_seq restart; alter sequence svc.recomputes_recompute_seq_seq restart;
+  alter sequence svc.trend_changes_change_seq_seq restart
+  - numbers_are_ahead_of_what_is_stored (5): svc.health_scores_score_seq_seq is at 0, and # is in use; svc.lifecycle_transitions_transition_seq_seq is at 0, and # is in use; svc.recomputes_recompute_seq_seq is at 0, and # is in use; svc.rule_executions_execution_seq_seq is at 0, and # is in use; svc.trend_changes_change_seq_seq is at 0, and # is in use
 trends that were changed
   insert into svc.trend_progress (environment_id, outdated_since) select environment_id, null from svc.webhooks;
   insert into svc.trend_changes (environment_id, measure, day, name, value, count)
@@ -358,6 +367,16 @@ trends that were changed
 
 it.each(CASES)("damage is found, and nothing else is reported: %s", async (_, statement, found) => {
   expect(await after(statement)).toEqual(found);
+});
+
+it("the numbers of every table with an identity column are compared", async () => {
+  const rows = await sql<{ sequence: string }[]>`
+    select pg_get_serial_sequence(a.attrelid::regclass::text, a.attname) as sequence
+    from pg_attribute as a join pg_class as c on c.oid = a.attrelid
+    where c.relnamespace in ('svc'::regnamespace, 'iam'::regnamespace) and a.attidentity <> ''`;
+  const [{ source }] = await sql<[{ source: string }]>`
+    select prosrc as source from pg_proc where oid = 'svc.broken_installation()'::regprocedure`;
+  expect(rows.map(({ sequence }) => sequence).filter((name) => !source.includes(`from ${name} as`))).toEqual([]);
 });
 
 const HARMLESS = casesOf(`
