@@ -1,5 +1,6 @@
 -- The members of all segments at an instant, and since when, as far as is known today: from the current or last membership if it began
--- before or at that instant, else from the last emission about the segment up to then.
+-- before or at that instant, else from the last emission about the segment up to then, if the emissions also have the end of that
+-- membership. Where they do not, a recompute has moved it, and the record has where to.
 -- Raises nothing, locks nothing.
 create or replace function svc.memberships_at(environment_id integer, at timestamptz)
 returns table (customer_id text, segment_id text, entered_at timestamptz)
@@ -29,6 +30,17 @@ as $$
   where m.environment_id = memberships_at.environment_id
     and m.entered_at > memberships_at.at
     and t.event_type = 'segment.entered'
+    and exists (
+      select 1
+      from svc.emissions as e
+      where e.environment_id = memberships_at.environment_id
+        and e.customer_id = m.customer_id
+        and e.event_type = 'segment.exited'
+        and e.source = 'segment'
+        and e.metadata ->> 'segment' = m.segment_id
+        and e.emitted_at > memberships_at.at
+        and e.emitted_at <= m.entered_at
+    )
 $$;
 
 comment on function svc.memberships_at(integer, timestamptz) is 'The members of all segments at an instant, and since when.';

@@ -45,6 +45,17 @@ as $$
       and m.customer_id > segment_members_at.after_customer_id
       and m.entered_at > segment_members_at.at
       and t.event_type = 'segment.entered'
+      and exists (
+        select 1
+        from svc.emissions as e
+        where e.environment_id = segment_members_at.environment_id
+          and e.customer_id = m.customer_id
+          and e.event_type = 'segment.exited'
+          and e.source = 'segment'
+          and e.metadata ->> 'segment' = m.segment_id
+          and e.emitted_at > segment_members_at.at
+          and e.emitted_at <= m.entered_at
+      )
     order by m.customer_id
     limit segment_members_at.row_limit
   )

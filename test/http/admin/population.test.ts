@@ -3,6 +3,7 @@ import type { StateDocument } from "../../../src/engine/index.js";
 import { useSpec } from "../../spec/support/fixture.js";
 import { snapshot } from "../../support/service.js";
 import { counted, healthOf } from "../../engine/support/builders.js";
+import { recomputer, untilJob } from "../../tasks/support/recompute.js";
 import { invalid, pages, refused, type Page } from "./support/api.js";
 
 const DAY = 86_400_000;
@@ -115,4 +116,22 @@ it("reports a recompute of all that ended after the instant and kept one score a
   await job("rec_2", CUSTOMERS[0]!, day(20));
   expect([await recomputedAt(day(3)), await recomputedAt(day(12))]).toEqual([day(10), null]);
   await sql`delete from svc.recomputes`;
+});
+
+it("does not count memberships that a recompute has moved", async () => {
+  const seenAt = async (at: string) => {
+    const { segments } = await fixture.read<Population>(`population?at=${at}`);
+    const members = await pages((more) => fixture.read<Page<object>>(`segments/seen/members?at=${at}&${more}`), "", 5);
+    return [segments.find(({ segment }) => segment === "seen")!.members, members.items.length];
+  };
+  expect(await seenAt(day(10))).toEqual([8, 8]);
+  await fixture.deploy({ ...MODEL, segments: [MODEL.segments[0]!, { id: "seen", when: logins(4) }] });
+  const worker = recomputer(fixture.service.db);
+  const { status, body } = await fixture.admin("POST", "/projects/app/recomputes", { body: { all: true } });
+  expect(status).toBe(202);
+  await untilJob(fixture.service.db.sql, (body as { id: string }).id, (job) => job.status === "completed");
+  await worker.stop();
+  // Each customer's fourth login is on the eighteenth day.
+  expect(await seenAt(day(10))).toEqual([0, 0]);
+  expect(await seenAt(day(20))).toEqual([8, 8]);
 });
