@@ -5,6 +5,7 @@ import { migrateServer, reachServer } from "./database.js";
 import type { OpenHttp } from "./http-role.js";
 import type { Logger } from "./log.js";
 import { checkPooler } from "./pooler.js";
+import { warnOfUnreadableSecrets } from "./sealed-secrets.js";
 import { resolveSecret } from "./secret.js";
 import { listenOn } from "./start-failure.js";
 import type { WorkerRoleOptions } from "./worker-role.js";
@@ -51,13 +52,15 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
         const { notePublicUrl } = await import("./links.js");
         await notePublicUrl(database.url, config.publicUrl ?? http.address);
       }
+      const secret = await resolveSecret(config);
+      await warnOfUnreadableSecrets(database.url, secret, logger);
       return {
         databaseUrl: database.url,
         useRoles: database.useRoles,
         settleSeconds: config.settleSeconds,
         attemptDays: config.deliveryAttemptDays,
         recomputeAttempts: config.recomputeAttempts,
-        secret: await resolveSecret(config),
+        secret,
         allowPrivateWebhooks: config.webhookAllowPrivate,
       };
     });

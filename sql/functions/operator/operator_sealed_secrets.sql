@@ -1,5 +1,5 @@
--- The current signing secrets of an environment's webhooks, encrypted, in base64: [{webhookId, secret}]. For the operator: no service role
--- may execute it.
+-- The current signing secrets of the webhooks of an environment, or of all, encrypted, in base64: [{webhookId, secret}]. For the operator:
+-- no service role may execute it.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_sealed_secrets(environment_id integer)
 returns json
@@ -13,8 +13,9 @@ as $$
     '[]'
   )
   from svc.webhooks as w
-  where w.environment_id = operator_sealed_secrets.environment_id and w.deleted_at is null
+  where (operator_sealed_secrets.environment_id is null or w.environment_id = operator_sealed_secrets.environment_id)
+    and w.deleted_at is null
 $$;
 
 comment on function svc_api.operator_sealed_secrets(integer) is
-  'The current encrypted signing secrets of an environment''s webhooks; for the operator only.';
+  'The current encrypted signing secrets of the webhooks of an environment, or of all; for the operator only.';

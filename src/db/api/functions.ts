@@ -369,7 +369,7 @@ export const FUNCTIONS = {
   operator_begin_export: takes(environmentId).answers<ExportBegun>(),
   operator_begin_import: takes(arg<ExportHeader>("header"), organizationSlug, project).answers<ImportBegun>(),
   operator_import_versions: takes(number("project_id")).answers<Nothing>(),
-  operator_sealed_secrets: takes(environmentId).answers<SealedSecret[]>(),
+  operator_sealed_secrets: takes(arg<number | null>("environment_id")).answers<SealedSecret[]>(),
   operator_finish_import: takes(environmentId, arg<ExportHeader>("header")).answers<Nothing>(),
 
   // Workers. A sweep returns how many rows it removed; sweep_iam as a bigint, which is a string here.

@@ -3,7 +3,7 @@ import type { ClientBase } from "pg";
 import { callOn } from "../../db/api/call.js";
 import { isKnownKey, storeRows, type ExportedTable, type ImportBegun } from "../../db/api/moving.js";
 import { codeOf, isDataFault } from "../../db/sqlstate.js";
-import { openSecret, SealedSecretError, sealingKey } from "../../webhooks/secret.js";
+import { unreadableSecrets } from "../sealed-secrets.js";
 import { OperatorError } from "../start-failure.js";
 import { checkFile, RowReader, type FileHeader } from "./file.js";
 import { inClientTransaction } from "./transaction.js";
@@ -99,16 +99,9 @@ async function copyTable(
 
 /** Refuses signing secrets that cannot be decrypted here: their webhooks could never be signed. Replaced secrets, which sign only if they can be decrypted, are not checked. */
 async function checkSecrets(client: ClientBase, { environmentId }: ImportBegun, secret: string): Promise<void> {
-  const key = sealingKey(secret);
-  for (const { webhookId, secret: sealed } of await callOn(client, "operator_sealed_secrets", environmentId)) {
-    try {
-      openSecret(Buffer.from(sealed, "base64"), key);
-    } catch (error) {
-      if (!(error instanceof SealedSecretError)) throw error;
-      throw new OperatorError(
-        `the signing secret of the webhook ${webhookId} cannot be read here; set SVC_SECRET to that of the service that it was exported from`,
-        { cause: error },
-      );
-    }
-  }
+  const [first] = unreadableSecrets(await callOn(client, "operator_sealed_secrets", environmentId), secret);
+  if (first === undefined) return;
+  throw new OperatorError(
+    `the signing secret of the webhook ${first.webhookId} cannot be read here; set SVC_SECRET to that of the service that it was exported from`,
+  );
 }

@@ -203,6 +203,10 @@ it("reports webhooks whose deliveries fail, and disabled ones", async () => {
   const message = "1 webhook does not accept deliveries.";
   const found = { severity: "problem", count: 1, details: { webhooks: [failing] }, message };
   expect(await find("WEBHOOKS_FAILING")).toMatchObject(found);
+  const fix = async () => (await find("WEBHOOKS_FAILING"))!.fix;
+  expect(await fix()).toMatch(/^See what it answers/);
+  await sql()`update svc.delivery_attempts set error = 'the stored webhook secret cannot be decrypted; SVC_SECRET must be …'`;
+  expect(await fix()).toMatch(/^The service runs with another SVC_SECRET/);
   const why = { disabledAt: "2026-03-01T00:00:00.000Z", reason: "The endpoint answered 410 Gone." };
   const disabled = { webhookId: "whk_gone", url: "https://c.example/…", ...why };
   const gone = { severity: "warning", count: 1, details: { webhooks: [disabled] } };
