@@ -83,9 +83,9 @@ function neverSent(error: unknown): boolean {
 }
 
 /** Fixes of refusals in terms of the CLI; the service's own advice is meant for HTTP clients. */
-const FIXES: Readonly<Record<string, string | ((as: Credentials | undefined) => string)>> = {
+const FIXES: Readonly<Record<string, string | ((as: Credentials) => string)>> = {
   INVALID_SESSION: (as) =>
-    as?.session
+    as.session
       ? "sign in again: `svc auth login`"
       : "set SVC_ACCESS_TOKEN to another token, or unset it and sign in: `svc auth login`",
   ORGANIZATION_REQUIRED: "set SVC_ORGANIZATION to the organization's id",
@@ -119,25 +119,20 @@ const FIXES: Readonly<Record<string, string | ((as: Credentials | undefined) => 
   SERVICE_UNAVAILABLE: "try again in a moment",
 };
 
-function wrongOrganization(as: Credentials | undefined): string {
+function wrongOrganization({ organizationFrom }: Credentials): string {
   const listed = "`svc whoami` names yours";
-  switch (as?.organizationFrom) {
+  switch (organizationFrom) {
     case "file":
       return `correct "organization" of .kite/config.json: ${listed}`;
     case "session":
       return "you may have left it: sign in again, `svc auth login`";
-    default:
+    case "variable":
       return `correct SVC_ORGANIZATION, which is an organization's id: ${listed}`;
   }
 }
 
 /** The error of an error envelope, in terms of the CLI. */
-export function envelopeError(
-  base: string,
-  status: number,
-  data: unknown,
-  as: () => Credentials | undefined = () => undefined,
-): UserError {
+export function envelopeError(base: string, status: number, data: unknown, as: () => Credentials): UserError {
   const error = isObject(data) ? data["error"] : undefined;
   if (!isObject(error) || typeof error["code"] !== "string" || typeof error["message"] !== "string") {
     return unexpectedAnswer(base, status, shapeOf(data));

@@ -3,7 +3,7 @@ import { defineCommand, projectOptions } from "../core/command.js";
 import { UsageError } from "../core/errors.js";
 import { lineChart } from "../output/chart.js";
 import { type Column, table } from "../output/table.js";
-import { formatNumber, paragraphs, printable } from "../../words/text.js";
+import { formatNumber, paragraphs, printable, titleOf } from "../../words/text.js";
 import { noteRecompute } from "./overview.js";
 import { csvLines } from "../../words/csv.js";
 
@@ -77,10 +77,6 @@ export default defineCommand({
       out.note(`The table has ${series.length - CHARTS_MAX} more. For all figures by period: add --csv`);
   },
 });
-
-function titleOf(what: string): string {
-  return what.charAt(0).toUpperCase() + what.slice(1);
-}
 
 /** A series' name: what it counts and for what, such as `power_users members` or `new → active`. */
 function nameOf({ metric, state, from, to, segment, signal, band, webhookId }: Series): string {

@@ -121,11 +121,7 @@ export async function createFile(file: string, parts: Parts, signal?: AbortSigna
 
 /** @throws {UserError} FILE_EXISTS if something of that name exists. */
 export async function refuseExisting(file: string): Promise<void> {
-  const isThere = await lstat(file).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) throw exists(file);
+  if (await lstat(file).catch(() => null)) throw exists(file);
 }
 
 const NOTHING_LEFT = { state: "nothing was left there", fix: "make room, or name a place that you may write to" };

@@ -87,7 +87,7 @@ export default defineCommand({
       // From here to the last file, signals are ignored, and everything after the answer is synchronous.
       release();
       release = ignoreSignals();
-      const next = (): string => nextInWords(context, directory, files.size, EXAMPLES[stack]);
+      const next = (): string => nextInWords(context, directory, files.size, stack);
       if (existing) {
         isCreated = true;
         folder.finish();
@@ -119,19 +119,15 @@ function seen(slug: string): string {
   );
 }
 
-function nextInWords(
-  { io, out }: Context,
-  directory: string,
-  files: number,
-  example: { setupHere: readonly string[]; run: string },
-): string {
+function nextInWords({ io, out }: Context, directory: string, files: number, stack: Stack): string {
+  const { setupHere, run } = EXAMPLES[stack];
   const relative = path.relative(io.cwd, directory);
   const next = [
     ...(relative === "" ? [] : [`cd ${shellWord(relative)}`]),
     "svc validate --strict",
     "svc deploy --env test",
-    ...example.setupHere,
-    `SVC_API_KEY=<the test key> ${example.run}`,
+    ...setupHere,
+    `SVC_API_KEY=<the test key> ${run}`,
     "svc customers inspect cus_example --env test",
   ];
   return [
