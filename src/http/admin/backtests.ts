@@ -163,7 +163,7 @@ export const backtestRoutes = [
     body: { schema: newBacktest, bytesMax: 8 * MIB, submission: "backtest" },
     answers: { 202: backtest },
     refusals: { 404: ["VERSION_NOT_FOUND"], 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
-    answer: async ({ deps, credentials, call, at, body, ctx }) => {
+    answer: async ({ call, at, body, ctx }) => {
       const { outcome, within, every = EVERY_DEFAULT, traits = "then", version, against = null } = body;
       const isDeployed = !("snapshot" in body);
       if (!isDeployed && version !== undefined) {
@@ -173,8 +173,7 @@ export const backtestRoutes = [
           fix: "Send one of them, or neither for the active version.",
         });
       }
-      const operation = { operation: "create_backtest", environment: at.environment };
-      const sent = isDeployed ? null : await storable(deps.sql, credentials, operation, body.snapshot);
+      const sent = isDeployed ? null : await storable("create_backtest", { call, at }, body.snapshot);
       const { at: pinnedAt, end, configVersion, snapshot } = await call("begin_backtest", at, isDeployed, version);
       const judged = (sent === null ? snapshot : JSON.parse(sent.snapshot)) as Snapshot;
       const { from, to } = questionOf(body, end, judged);

@@ -106,10 +106,9 @@ export const configRoutes = [
     body: { schema: newVersion, bytesMax: 8 * MIB, submission: "version" },
     answers: { 200: deployed, 201: deployed },
     refusals: { ...refusals, 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
-    answer: async ({ deps, credentials, call, at, body, ctx }) => {
-      const operation = { operation: "deploy_config", environment: at.environment };
+    answer: async ({ call, at, body, ctx }) => {
       const document = await call("deploy_config", at, {
-        ...(await storable(deps.sql, credentials, operation, body.snapshot)),
+        ...(await storable("deploy_config", { call, at }, body.snapshot)),
         provenance: body.provenance ?? null,
         ...readActivationOptions(body),
       });
@@ -123,9 +122,8 @@ export const configRoutes = [
     body: { schema: checkedSnapshot, bytesMax: 8 * MIB, submission: "check" },
     answers: { 200: configCheck },
     refusals: { 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
-    answer: async ({ deps, credentials, call, at, body }) => {
-      const operation = { operation: "check_config", environment: at.environment };
-      const { snapshot } = await storable(deps.sql, credentials, operation, body.snapshot);
+    answer: async ({ call, at, body }) => {
+      const { snapshot } = await storable("check_config", { call, at }, body.snapshot);
       return call("check_config", at, snapshot);
     },
   }),

@@ -218,9 +218,8 @@ export const recomputeRoutes = [
     body: { schema: newPreview, bytesMax: 8 * MIB, submission: "preview" },
     answers: { 202: preview },
     refusals: { 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
-    answer: async ({ deps, credentials, call, at, body, ctx }) => {
-      const operation = { operation: "create_preview", environment: at.environment };
-      const { snapshot, hash } = await storable(deps.sql, credentials, operation, body.snapshot);
+    answer: async ({ call, at, body, ctx }) => {
+      const { snapshot, hash } = await storable("create_preview", { call, at }, body.snapshot);
       const document = await call("create_preview", at, snapshot, hash, body.sample);
       ctx.set("Location", jobLocation(at, "previews", document));
       return document;

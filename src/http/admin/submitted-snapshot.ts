@@ -1,7 +1,5 @@
-import type { AdminCredentials } from "../../db/api/access.js";
-import type { Sql } from "postgres";
 import Type from "typebox";
-import { call } from "../../db/api/call.js";
+import type { EnvironmentRef } from "../../db/api/access.js";
 import { stateBudget, type StateBudget } from "../../engine/index.js";
 import { findBadLiteral, placeOfLiteral } from "../../ingestion/literals.js";
 import { canonicalJson, digest } from "../../model/snapshot/canonical.js";
@@ -120,22 +118,23 @@ export function readSubmission({ kind, pieces }: { kind: SubmissionKind; pieces:
   return "snapshot" in submission ? { ...submission, snapshot: readSnapshot(submission.snapshot) } : submission;
 }
 
+type AskStateLimit = (name: "get_state_limit", operation: string, environment: string) => Promise<number>;
+
 /**
  * The storable form of a snapshot that `readSubmission` read. Throws CONFIG_INVALID with all its problems, and STATE_TOO_LARGE if its state can
  * exceed the limit of the organization's plan.
  *
- * @param at.operation the operation that the snapshot is sent for, for which the sender must be authorized
+ * @param operation what the snapshot is sent for, for which the sender must be authorized
  */
 export async function storable(
-  sql: Sql,
-  by: AdminCredentials,
-  at: { operation: string; environment: string },
+  operation: string,
+  { call, at }: { call: AskStateLimit; at: EnvironmentRef },
   read: unknown,
 ): Promise<StorableSnapshot> {
   const submitted = read as ReadSnapshot;
   if ("problems" in submitted) throw invalidSnapshot(submitted.problems);
   const { budget, ...stored } = submitted;
-  const bytesMax = await call(sql, "get_state_limit", by, at.operation, at.environment);
+  const bytesMax = await call("get_state_limit", operation, at.environment);
   if (budget.bytes > bytesMax) throw tooLarge(budget, bytesMax);
   return stored;
 }
