@@ -7,7 +7,7 @@ export function partNames(model: Snapshot | null) {
     segments: model?.segments.map(({ id }) => id) ?? [],
     bands: model?.health?.bands.map(({ id }) => id) ?? [],
     signals: model?.signals.map(({ id }) => id) ?? [],
-    journeys: model?.journeys.map(({ id }) => id) ?? [],
+    rules: model?.rules.map(({ id }) => id) ?? [],
     traits: Object.keys(model?.traits ?? {}),
   };
 }

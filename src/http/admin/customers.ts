@@ -1,19 +1,12 @@
 import Type from "typebox";
 import { invalidField } from "../errors.js";
-import {
-  emptyObject,
-  environmentQuery,
-  KIB,
-  listQuery,
-  nameFilter,
-  secondsOf,
-  includeSuperseded,
-} from "./parameters.js";
+import { secondsOf } from "../request/instants.js";
+import { emptyObject, environmentQuery, KIB, listQuery, nameFilter, includeSuperseded } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import {
   isTravel,
   pastQuery,
-  pastInstantOf,
+  requestedInstant,
   travel,
   travelAnswer,
   travelQuery,
@@ -423,6 +416,6 @@ export const segmentRoutes = [
     answers: { 200: listOf(segmentMember) },
     // It reads the memberships of all customers for each page.
     scarce: true,
-    passes: ({ at, params, query }) => [at, params["segment"]!, pastInstantOf(query.at), query],
+    passes: ({ at, params, query }) => [at, params["segment"]!, requestedInstant(query.at), query],
   }),
 ];

@@ -4,7 +4,8 @@ import { emissionDelivery, emissionId } from "./deliveries.js";
 import { listQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
-import { pastInstantOf, pastQuery } from "./time-travel.js";
+import { pastInstantOf } from "../request/instants.js";
+import { pastQuery } from "./time-travel.js";
 
 const shortOnly = "Null if it is larger than 2 KiB.";
 
@@ -68,7 +69,7 @@ export const historyRoutes = [
       at,
       params["customerId"]!,
       query.kinds?.split(","),
-      query.at === undefined ? undefined : pastInstantOf(query.at),
+      query.at === undefined ? undefined : pastInstantOf(query.at, "at"),
       query,
     ],
   }),

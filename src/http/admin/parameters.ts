@@ -1,8 +1,8 @@
 import Type from "typebox";
-import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
+import { parseDuration } from "../../model/snapshot/duration.js";
 import type { Duration } from "../../model/snapshot/types.js";
 import { invalidField } from "../errors.js";
-import { instantOf } from "../request/instants.js";
+import { instantOf, secondsOf } from "../request/instants.js";
 import { exact } from "./schemas.js";
 
 /** The longest cursors contain an event name and a path of 256 characters each, escaped as JSON. */
@@ -75,13 +75,6 @@ export const emailAddress = Type.String({
 export function isEmailAddress(text: string): boolean {
   const { minLength, maxLength, pattern } = ADDRESS;
   return text.length >= minLength && text.length <= maxLength && new RegExp(pattern, "u").test(text);
-}
-
-/** A duration of a query, such as 7d, in seconds. Throws VALIDATION_ERROR. */
-export function secondsOf(duration: string, field: string): number {
-  if (isDuration(duration)) return parseDuration(duration) / 1000;
-  const fix = "Write a whole number and a unit, for example 12h, 7d or 4w.";
-  throw invalidField(field, duration, `\`${field}\` is not a duration, or longer than 3650d.`, fix);
 }
 
 /** How long a replaced secret or key stays valid, in seconds: 0 to `longest`; `at0` says what 0m does. Throws VALIDATION_ERROR. */

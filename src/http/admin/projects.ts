@@ -4,7 +4,7 @@ import { adminRoute } from "./route.js";
 import { count, countOf, environment, exact, instant, listOf, mapOf, named, orNull, versionName } from "./schemas.js";
 import { displayName, environmentQuery, KIB, pageQuery } from "./parameters.js";
 import { quartiles } from "./journeys.js";
-import { pastInstantOf, pastQuery } from "./time-travel.js";
+import { pastQuery, requestedInstant } from "./time-travel.js";
 
 export const createdProject = named("CreatedProject", {
   project: exact({ slug: Type.String(), name: Type.String(), createdAt: instant }),
@@ -107,6 +107,6 @@ export const projectRoutes = [
     answers: { 200: population },
     // It reads the logs of all customers.
     scarce: true,
-    passes: ({ at, query }) => [at, pastInstantOf(query.at)],
+    passes: ({ at, query }) => [at, requestedInstant(query.at)],
   }),
 ];

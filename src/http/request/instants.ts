@@ -25,6 +25,20 @@ export function instantOf(text: string, field: string, now = Date.now()): Date {
   throw invalidField(field, text, `\`${field}\` is neither a duration nor a date.`, fix);
 }
 
+/** As `instantOf`, for an instant that has passed. @throws {ApiError} 400 VALIDATION_ERROR */
+export function pastInstantOf(text: string, field: string, now = Date.now()): Date {
+  const instant = instantOf(text, field, now);
+  if (instant.getTime() <= now) return instant;
+  throw invalidField(field, text, `\`${field}\` is in the future.`, "Use an instant that has passed.");
+}
+
+/** The duration of a query, such as 7d, in seconds. @throws {ApiError} 400 VALIDATION_ERROR */
+export function secondsOf(duration: string, field: string): number {
+  if (isDuration(duration)) return parseDuration(duration) / 1000;
+  const fix = "Write a whole number and a unit, for example 12h, 7d or 4w.";
+  throw invalidField(field, duration, `\`${field}\` is not a duration, or longer than 3650d.`, fix);
+}
+
 /** Checks that a day of a query, if given, exists in the calendar. @throws {ApiError} 400 VALIDATION_ERROR */
 export function calendarDay(day: string | undefined, field: string): string | undefined {
   if (day === undefined || (isCalendarDay(day) && day >= "0001")) return day;

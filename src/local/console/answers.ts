@@ -1,8 +1,8 @@
 import type { ApiQuery, Answers, QuestionParams, Question, ServiceQuestion } from "../../console/source.js";
 import type { Effect, Operation, StateDocument } from "../../engine/index.js";
 import type { DueCustomer, HistoryEntry, ListedCustomer, ListedSignal, ListPage } from "../../http/admin/answers.js";
-import { ApiError, invalidField } from "../../http/errors.js";
-import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
+import { ApiError } from "../../http/errors.js";
+import { pastInstantOf, secondsOf } from "../../http/request/instants.js";
 import type { ExplainedParts } from "../../words/explanation.js";
 import { memberTexts } from "../../words/json-text.js";
 import type { LocalEngine } from "../engine.js";
@@ -17,7 +17,6 @@ import {
   earliestOf,
   isoTime,
   pageOf,
-  pastInstant,
   requireKnown,
   statesOf,
   type PopulationView,
@@ -42,7 +41,7 @@ export function localAsk(engine: LocalEngine, at: number | null): ApiQuery {
   const stand = standAt(at);
   const { environment } = engine;
   const ofCustomer = (of: QuestionParams): Customer => {
-    const own = of["at"] === undefined ? stand : standAt(pastInstant(of["at"], "at", stand.now));
+    const own = of["at"] === undefined ? stand : standAt(pastInstantOf(of["at"], "at", stand.now).getTime());
     const customerId = of["customerId"] ?? "";
     const state = engine.document(customerId, own.population);
     if (state === undefined) throw new ApiError(404, "CUSTOMER_NOT_FOUND");
@@ -115,11 +114,7 @@ function textsOf({ traits }: StateDocument, names: readonly string[]): Record<st
 function customers(stand: PopulationView, of: QuestionParams): ListPage<ListedCustomer> {
   const { engine, now } = stand;
   const { inactive } = of;
-  if (inactive !== undefined && !isDuration(inactive)) {
-    const fix = "Write a whole number and a unit, for example 12h, 7d or 4w.";
-    throw invalidField("inactive", inactive, "`inactive` is not a duration, or longer than 3650d.", fix);
-  }
-  const inactiveSince = inactive === undefined ? Infinity : now - parseDuration(inactive);
+  const inactiveSince = inactive === undefined ? Infinity : now - secondsOf(inactive, "inactive") * 1000;
   const seenAt = ({ lastEventAt, createdAt }: StateDocument) => Date.parse(lastEventAt ?? createdAt);
   const passes = filterOf(of);
   const found = statesOf(stand).filter((state) => passes(state) && seenAt(state) <= inactiveSince);

@@ -11,9 +11,8 @@ export function localSegmentMembers(stand: PopulationView, of: QuestionParams): 
   const { engine, population } = stand;
   const segment = of["segment"] ?? "";
   const members = statesOf(stand).filter(({ segments }) => segments.includes(segment));
-  if (members.length === 0 && !engine.snapshot.segments.some(({ id }) => id === segment)) {
-    throw new ApiError(404, "SEGMENT_NOT_FOUND");
-  }
+  const definition = engine.snapshot.segments.find(({ id }) => id === segment) ?? null;
+  if (members.length === 0 && definition === null) throw new ApiError(404, "SEGMENT_NOT_FOUND");
   const enteredAt = (id: string) => isoTime(population.customer(id)!.state.segments[segment]!.enteredAt);
   const items = members.map(({ customerId }) => ({ customerId, enteredAt: enteredAt(customerId) }));
   const page = { ...pageOf(items, of), segment, members: members.length };
@@ -22,7 +21,6 @@ export function localSegmentMembers(stand: PopulationView, of: QuestionParams): 
   const weekAgo = isoTime(stand.now - 7 * DAY_MS);
   const enteredWithin7d = items.filter(({ enteredAt }) => enteredAt > weekAgo).length;
   const statistics = { ...statisticsOf(members, stand.now), enteredWithin7d };
-  const definition = engine.snapshot.segments.find(({ id }) => id === segment) ?? null;
   return { ...page, definition: definition && { ...definition }, statistics };
 }
 

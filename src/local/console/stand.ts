@@ -1,10 +1,10 @@
+import { partNames } from "../../console/model.js";
 import type { QuestionParams } from "../../console/source.js";
 import { causeId, type Effect, type StateDocument } from "../../engine/index.js";
 import type { ListPage } from "../../http/admin/answers.js";
 import { invalidField } from "../../http/errors.js";
 import { instantOf } from "../../http/request/instants.js";
 import { list } from "../../model/snapshot/problem.js";
-import type { Snapshot } from "../../model/snapshot/types.js";
 import type { LocalEngine } from "../engine.js";
 import type { Population } from "../population.js";
 
@@ -33,15 +33,6 @@ export function earliestOf({ now }: PopulationView, { since }: QuestionParams): 
   return since === undefined ? -Infinity : instantOf(since, "since", now).getTime();
 }
 
-/** The names in a model, by kind. */
-const NAMES = {
-  state: ({ lifecycle }: Snapshot) => lifecycle?.states.map(({ name }) => name) ?? [],
-  segment: ({ segments }: Snapshot) => segments.map(({ id }) => id),
-  band: ({ health }: Snapshot) => health?.bands.map(({ id }) => id) ?? [],
-  signal: ({ signals }: Snapshot) => signals.map(({ id }) => id),
-  rule: ({ rules }: Snapshot) => rules.map(({ id }) => id),
-};
-
 /**
  * Refuses a filter by a name that the model does not have. Like the service, callers check this only if nothing passes the filter.
  *
@@ -51,10 +42,11 @@ const NAMES = {
 export function requireKnown(
   { snapshot }: LocalEngine,
   of: QuestionParams,
-  kinds: Record<string, keyof typeof NAMES>,
+  kinds: Record<string, "state" | "segment" | "band" | "signal" | "rule">,
 ): void {
+  const known = partNames(snapshot);
   for (const [field, kind] of Object.entries(kinds)) {
-    const [value, names] = [of[field], NAMES[kind](snapshot)];
+    const [value, names] = [of[field], known[`${kind}s` as const]];
     if (value === undefined || names.includes(value)) continue;
     const fix = names.length === 0 ? "Leave it out." : `Use one of ${list(names)}.`;
     throw invalidField(field, value, `The model has no ${kind} of this name.`, fix);
@@ -78,13 +70,6 @@ export function pageOf<Item>(items: readonly Item[], { limit = "50", cursor = "0
   }
   const end = from + size;
   return { data: items.slice(from, end), nextCursor: end < items.length ? String(end) : null };
-}
-
-/** The past instant that a query names, in milliseconds since the epoch. Throws VALIDATION_ERROR. */
-export function pastInstant(text: string, field: string, now: number): number {
-  const instant = instantOf(text, field, now).getTime();
-  if (instant <= now) return instant;
-  throw invalidField(field, text, `\`${field}\` is in the future.`, "Use an instant that has passed.");
 }
 
 /** The quartiles of at least one value, to three decimals, like svc.quartiles. */
