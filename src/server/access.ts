@@ -58,7 +58,6 @@ export async function bootstrapCommand(
 }
 
 const REVOKE = "find the token with svc-server tokens list and revoke it, then run this again";
-const AGAIN = "run this again for another link";
 
 /** Lines that people can read and a shell can evaluate. */
 function inWords({ organizationId, accessToken }: Record<"organizationId" | "accessToken", string>): string[] {
@@ -109,16 +108,7 @@ export const usersCommands = (configure: Configure) => (command: Argv) =>
         ]);
         const made = JSON.parse(document) as { email: string; expiresAt: string };
         const link = passwordLink(publicUrl, secret);
-        print(
-          json,
-          JSON.stringify({ ...made, link }),
-          [
-            `# Whoever opens this link sets the password of ${made.email}. It works once, until ${made.expiresAt}:`,
-            link,
-          ],
-          AGAIN,
-        );
-        await warnIfUnreachable(publicUrl);
+        await printLink({ json, publicUrl }, `sets the password of ${made.email}`, { ...made, link });
       },
     )
     .command(
@@ -135,19 +125,21 @@ export const usersCommands = (configure: Configure) => (command: Argv) =>
           const base = await linkBase(sql, config);
           return [base, await makeSignInLink(sql, base, email)];
         });
-        print(
-          json,
-          JSON.stringify(made),
-          [
-            `# Whoever opens this link is signed in as ${made.email}. It works once, until ${made.expiresAt}:`,
-            made.link,
-          ],
-          AGAIN,
-        );
-        await warnIfUnreachable(publicUrl);
+        await printLink({ json, publicUrl }, `is signed in as ${made.email}`, made);
       },
     )
     .demandCommand(1, "Name a command of users: list, link or sign-in.");
+
+/** @param does what happens to whoever opens the link */
+async function printLink(
+  { json, publicUrl }: { json: boolean; publicUrl: string },
+  does: string,
+  made: { expiresAt: string; link: string },
+): Promise<void> {
+  const says = `# Whoever opens this link ${does}. It works once, until ${made.expiresAt}:`;
+  print(json, JSON.stringify(made), [says, made.link], "run this again for another link");
+  await warnIfUnreachable(publicUrl);
+}
 
 function userInWords({ email, hasPassword, organizations, emailVerifiedAt }: User): string {
   const roles = organizations.map(({ slug, role }) => `${slug}:${role}`).join(",");

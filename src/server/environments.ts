@@ -80,10 +80,9 @@ function endingCommands(command: Argv, configure: Configure): Argv {
       (make) => make.options({ organization, project, env }).option("json", jsonOption("Print {frozenAt}")),
       async ({ organization, project, env, json }) => {
         const ref = { project, environment: env };
-        const unfreezing = asOperator(...configure(), (sql) =>
+        const { frozenAt } = await asOperator(...configure(), (sql) =>
           call(sql, "operator_unfreeze_environment", organization, ref),
         );
-        const { frozenAt } = await unfreezing;
         const place = `${organization}/${project}, ${env}`;
         print(json, JSON.stringify({ frozenAt }), [
           frozenAt === null
