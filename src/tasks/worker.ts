@@ -7,7 +7,6 @@ import type { Sql } from "postgres";
 import { withSession } from "../db/address.js";
 import { call } from "../db/api/call.js";
 import { tick } from "../db/api/evaluation.js";
-import { addWorkerCounters } from "../db/api/monitoring.js";
 import { Models } from "../evaluation/models.js";
 import { JOBS, TICKS, type WorkerCounters } from "../metrics/worker-metrics.js";
 import { EvaluationTurns } from "./evaluate/turns.js";
@@ -202,7 +201,7 @@ export function startCounterFlush({ sql, counters, logger, everyMs = 10_000 }: C
   const flush = async () => {
     const rows = counters.take();
     if (rows.length === 0) return;
-    await addWorkerCounters(sql, rows).catch((error: unknown) => {
+    await call(sql, "add_worker_counters", rows).catch((error: unknown) => {
       counters.giveBack(rows);
       logger.warn({ err: error }, "this worker's counters could not be stored; trying again");
     });

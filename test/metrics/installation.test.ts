@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { call } from "../../src/db/api/call.js";
-import { addWorkerCounters, type Installation } from "../../src/db/api/monitoring.js";
+import type { Installation } from "../../src/db/api/monitoring.js";
 import { tick } from "../../src/db/api/evaluation.js";
 import { renderInstallation } from "../../src/metrics/installation.js";
 import { ATTEMPTS, EVALUATED, EVALUATION_DELAY, WorkerCounters } from "../../src/metrics/worker-metrics.js";
@@ -189,7 +189,7 @@ describe("the counts of workers", () => {
       counters.count(ATTEMPTS, ["accepted"]);
       counters.observe(EVALUATION_DELAY, 0.03);
       counters.observe(EVALUATION_DELAY, 2000);
-      await addWorkerCounters(db.sql, counters.take());
+      await call(db.sql, "add_worker_counters", counters.take());
     }
     const samples = await shown();
     const value = (name: string, labels: Record<string, string> = {}) =>
@@ -204,7 +204,7 @@ describe("the counts of workers", () => {
   });
 
   it("of another version, with other buckets and counters, do no harm", async () => {
-    await addWorkerCounters(db.sql, [
+    await call(db.sql, "add_worker_counters", [
       { counter: EVALUATION_DELAY.name, label: "", bucket: "0.033", value: 1 },
       { counter: "svc_of_a_later_version_total", label: "x/y", bucket: "", value: 1 },
     ]);
@@ -252,7 +252,9 @@ describe("the counts of workers", () => {
     const indices = Array.from({ length: 50 }, (_, index) => String(index));
     const rows = indices.map((label) => ({ counter: "c", label, bucket: "", value: 1 }));
     await Promise.all(
-      Array.from({ length: 8 }, (_, worker) => addWorkerCounters(db.sql, worker % 2 ? rows : rows.toReversed())),
+      Array.from({ length: 8 }, (_, worker) =>
+        call(db.sql, "add_worker_counters", worker % 2 ? rows : rows.toReversed()),
+      ),
     );
     expect(await db.sql`select sum(value)::integer as sum from svc.worker_counters`).toEqual([{ sum: 400 }]);
   });

@@ -8,7 +8,6 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { tick } from "../../src/db/api/evaluation.js";
-import { recordAttempts } from "../../src/db/api/webhooks.js";
 import { newSecret, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { importEnvironment } from "../../src/server/environments/import.js";
 import { createDatabase, setUnusualDefaults, useDatabase } from "../support/database.js";
@@ -503,8 +502,9 @@ describe("an export", () => {
     await untilFrozen(environment);
     const outcome = { latencyMs: 3, statusCode: 204, error: null, response: null, retryAfterSeconds: null };
     const attemptedAt = new Date().toISOString();
-    await recordAttempts(
+    await call(
       from.sql,
+      "record_attempts",
       due.map((delivery) => ({ ...delivery, attemptedAt, ...outcome })),
     );
     await call(from.sql, "release_webhooks", "sender");

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { call } from "../../src/db/api/call.js";
-import { type AttemptResult, type ClaimedDelivery, recordAttempts } from "../../src/db/api/webhooks.js";
+import type { AttemptResult, ClaimedDelivery } from "../../src/db/api/webhooks.js";
 import { AttemptRecorder } from "../../src/tasks/deliver/recorder.js";
 import { capturedLog } from "../support/captured-log.js";
 import {
@@ -61,8 +61,8 @@ test("of attempts at several webhooks in one call, 2xx is a delivery, 410 a fail
   const results = (await claim(sql, "worker", 20)).map((one) => answered(one, codeOf.get(one.webhookId)!));
   const gone = endpoints[codes.indexOf(410)]!.webhookId;
   const disabled = [{ webhookId: gone, reason: "The endpoint answered 410 Gone." }];
-  expect(await recordAttempts(sql, results)).toEqual({ recorded: codes.length, disabled });
-  expect(await recordAttempts(sql, results)).toEqual({ recorded: 0, disabled: [] });
+  expect(await call(sql, "record_attempts", results)).toEqual({ recorded: codes.length, disabled });
+  expect(await call(sql, "record_attempts", results)).toEqual({ recorded: 0, disabled: [] });
 
   for (const [n, { environment, webhookId }] of endpoints.entries()) {
     const status = n < 4 ? "delivered" : webhookId === gone ? "failed" : "pending";
@@ -97,7 +97,7 @@ test("failing attempts follow the schedule within a tenth, and after the tenth t
     claimed = await claimAgain();
   }
   expect(claimed.attempt).toBe(10);
-  await recordAttempts(sql, [answered(claimed, 500)]);
+  await call(sql, "record_attempts", [answered(claimed, 500)]);
   expect(await deliveriesOf(sql, claimed.webhookId)).toMatchObject([{ status: "failed", attempts: 10 }]);
   expect(await attemptsOf(sql, claimed.webhookId)).toHaveLength(10);
 });
@@ -108,7 +108,7 @@ test("Retry-After is honoured if it is later than the schedule's time, up to a d
   const results = (await claim(sql, "worker", 10)).map((one, n) =>
     answered(one, 429, { retryAfterSeconds: [3600, 0, 1e14][n]! }),
   );
-  await recordAttempts(sql, results);
+  await call(sql, "record_attempts", results);
   const waits = (await deliveriesOf(sql, webhookId)).map(({ due_in }) => due_in);
   expect(waits.map((wait, n) => Math.round(wait / [3600, 5, 86_400][n]!))).toEqual([1, 1, 1]);
 });
@@ -119,11 +119,11 @@ test("410 fails the delivery and disables the webhook with a reason, once; other
   await emit(sql, environment, 3);
   const [first, second] = (await claim(sql, "worker", 10)).filter((delivery) => delivery.webhookId === webhookId);
   const reason = "The endpoint answered 410 Gone.";
-  expect(await recordAttempts(sql, [answered(first!, 410)])).toEqual({
+  expect(await call(sql, "record_attempts", [answered(first!, 410)])).toEqual({
     recorded: 1,
     disabled: [{ webhookId, reason }],
   });
-  expect(await recordAttempts(sql, [answered(second!, 410)])).toEqual({ recorded: 1, disabled: [] });
+  expect(await call(sql, "record_attempts", [answered(second!, 410)])).toEqual({ recorded: 1, disabled: [] });
   const failed = { status: "failed", attempts: 1 };
   expect(await deliveriesOf(sql, webhookId)).toMatchObject([failed, failed, { status: "pending", attempts: 0 }]);
   const disabled = await sql`select webhook_id, disabled_reason from svc.webhooks where disabled_at is not null`;
@@ -146,15 +146,15 @@ test("a webhook is failing from the first attempt that fails until one succeeds"
   const attemptedAt = "2026-03-01T10:00:00.000Z";
   await sql`update svc.webhooks set active_since = '2026-02-01Z'`;
   await sql`update svc.deliveries set attempts = 1`;
-  await recordAttempts(sql, [answered({ ...claimed, attempt: 2 }, 500, { attemptedAt })]);
+  await call(sql, "record_attempts", [answered({ ...claimed, attempt: 2 }, 500, { attemptedAt })]);
   expect(await failingSince()).toBe(attemptedAt);
   await sql`update svc.webhooks set failing_since = now()`;
   const since = await failingSince();
-  await recordAttempts(sql, [answered(await claimAgain(), null)]);
+  await call(sql, "record_attempts", [answered(await claimAgain(), null)]);
   expect(await failingSince()).toBe(since);
   // However long it was failing.
   await sql`update svc.webhooks set failing_since = now() - interval '6 days'`;
-  await recordAttempts(sql, [answered(await claimAgain(), 200)]);
+  await call(sql, "record_attempts", [answered(await claimAgain(), 200)]);
   expect(await sql`select failing_since, disabled_at from svc.webhooks`).toEqual([
     { failing_since: null, disabled_at: null },
   ]);
@@ -166,7 +166,7 @@ test.each([
 ])("a webhook at which every attempt of %s failed is disabled at the next: %s", async (interval, disabled) => {
   const claimed = await oneClaimed();
   await sql`update svc.webhooks set failing_since = now() - ${interval}::interval`;
-  await recordAttempts(sql, [answered(claimed, 503)]);
+  await call(sql, "record_attempts", [answered(claimed, 503)]);
   const [row] = await sql`
     select disabled_at is not null as disabled, disabled_reason, svc.iso(failing_since) as since from svc.webhooks`;
   expect(row).toMatchObject({
@@ -182,11 +182,11 @@ test.each([
 test("recording an attempt twice, in one call, in sequence or concurrently, changes nothing more", async () => {
   const claimed = await oneClaimed();
   const result = answered(claimed, 500);
-  const counts = await Promise.all([1, 2, 3, 4].map(() => recordAttempts(sql, [result, result])));
+  const counts = await Promise.all([1, 2, 3, 4].map(() => call(sql, "record_attempts", [result, result])));
   expect(counts.map(({ recorded }) => recorded).sort()).toEqual([0, 0, 0, 1]);
   const [before] = await sql`select * from svc.deliveries`;
   for (const none of [[{ ...result, statusCode: 200 }], []])
-    expect(await recordAttempts(sql, none)).toMatchObject({ recorded: 0 });
+    expect(await call(sql, "record_attempts", none)).toMatchObject({ recorded: 0 });
   expect(await sql`select * from svc.deliveries`).toEqual([before]);
   expect(await attemptsOf(sql, claimed.webhookId)).toMatchObject([{ attempt: 1, status_code: 500 }]);
 });
@@ -200,7 +200,7 @@ test.each([
     const claimed = await oneClaimed();
     const before = answered(claimed, code);
     await sql`update svc.webhooks set active_since = now()`;
-    await recordAttempts(sql, [before]);
+    await call(sql, "record_attempts", [before]);
     expect(await deliveriesOf(sql, claimed.webhookId)).toMatchObject([{ status, attempts: 1 }]);
     expect(await stateOf(claimed.webhookId)).toEqual({ disabled: false, failing: false });
   },
@@ -212,7 +212,7 @@ test("of the attempts before and after a webhook's address changed, those after 
   const [old, recent] = await claim(sql, "worker", 10);
   await sql`update svc.webhooks set active_since = now() - interval '1 minute'`;
   const attemptedAt = new Date(Date.now() - 120_000).toISOString();
-  await recordAttempts(sql, [answered(old!, 204, { attemptedAt }), answered(recent!, 503)]);
+  await call(sql, "record_attempts", [answered(old!, 204, { attemptedAt }), answered(recent!, 503)]);
   expect(await stateOf(webhookId)).toEqual({ disabled: false, failing: true });
 });
 

@@ -3,8 +3,8 @@ import type { CustomerSamples } from "../../backtest/samples.js";
 import type { AdminCredentials, EnvironmentRef, Page, Role } from "./access.js";
 import type { ExplainedPart, StoredForExplanation, StoredForTimeTravel } from "./customers.js";
 import type { ChunkLimits, EvaluationInput, EvaluationResult, Trial } from "./evaluation.js";
-import type { QuarantinedCalls, StreamPage } from "./ingestion.js";
-import type { Installation } from "./monitoring.js";
+import type { KnownTrackingModel, QuarantinedCalls, StreamPage, ValidKey } from "./ingestion.js";
+import type { CounterRow, Installation } from "./monitoring.js";
 import type { ChangesUnderWay, ExportBegun, ExportHeader, Frozen, ImportBegun, SealedSecret } from "./moving.js";
 import type { Examination, InvariantViolation, PlanLimits } from "./operator.js";
 import type {
@@ -18,7 +18,7 @@ import type {
   ResultCounts,
 } from "./recompute.js";
 import type * as signIn from "./sign-in.js";
-import type { NewWebhook, Resending, WebhookChanges } from "./webhooks.js";
+import type { AttemptResult, NewWebhook, RecordedAttempts, Resending, WebhookChanges } from "./webhooks.js";
 
 /** A value that a caller passes: one argument of the SQL function, or several. */
 export interface Parameter<Value> {
@@ -159,6 +159,10 @@ export const FUNCTIONS = {
   whoami: takes(by),
   record_question: takes(actor, at, text("task"), text("model"), number("fact_bytes")).answers<Nothing>(),
   touch_token: takes(tokenHash).answers<Nothing>(),
+
+  // Ingestion. Only the version of a tracking model that is `known`. Both raise SV001 for a key that is not valid.
+  authenticate_key: takes(bytes("key_hash")).answers<ValidKey>(),
+  get_tracking_model: takes(bytes("key_hash"), arg<number | null>("known")).answers<KnownTrackingModel>(),
 
   // The organization. Removals and revocations return the removed document.
   list_organizations: takes(tokenHash, page),
@@ -407,6 +411,8 @@ export const FUNCTIONS = {
   record_trial: takes(trial, arg<string[] | null>("customer_ids"), maybeText("reason")).answers<Nothing>(),
   remove_worker: takes(workerId).answers<Nothing>(),
   sign_off: takes(workerId).answers<Nothing>(),
+  record_attempts: takes(arg<readonly AttemptResult[]>("results")).answers<RecordedAttempts>(),
+  add_worker_counters: takes(arg<readonly CounterRow[]>("counters")).answers<Nothing>(),
   release_webhooks: takes(workerId).answers<Nothing>(),
   sweep_iam: takes().answers<string>(),
   sweep_webhooks: takes(number("attempt_days"), rowLimit).answers<number>(),

@@ -130,22 +130,8 @@ export interface QuarantinedCalls {
   calls: { id: string; at: number; call: unknown }[];
 }
 
-/** The tracking model of a key's environment; only its version if that is `known`. Raises SV001 for an invalid key. */
-export async function getTrackingModel(
-  sql: Sql,
-  keyHash: Buffer,
-  known: number | null,
-): Promise<Partial<TrackingModel> & { version: number | null }> {
-  const [row] = await sql<[{ model: Partial<TrackingModel> & { version: number | null } }]>`
-    select svc_api.get_tracking_model(${keyHash}, ${known}) as model`;
-  return row.model;
-}
-
-/** The rate limit of a valid ingestion key; raises SV001 for any other. */
-export async function authenticateKey(sql: Sql, keyHash: Buffer): Promise<ValidKey> {
-  const [row] = await sql<[{ key: ValidKey }]>`select svc_api.authenticate_key(${keyHash}) as key`;
-  return row.key;
-}
+/** The tracking model of a key's environment; only its version if the caller knows that one. */
+export type KnownTrackingModel = Partial<TrackingModel> & { version: number | null };
 
 /** Operations that were accepted after a position. */
 export interface StreamPage {

@@ -37,11 +37,6 @@ export async function ping(sql: Sql): Promise<void> {
   await sql`select 1`;
 }
 
-/** Adds the counters that a worker has gathered. */
-export async function addWorkerCounters(sql: Sql, counters: readonly CounterRow[]): Promise<void> {
-  await sql`select svc_api.add_worker_counters(${JSON.stringify(counters)}::text::json)`;
-}
-
 /** A check that failed, as the database names it; the message is one public sentence. */
 interface FailedDatabaseCheck {
   name: "database" | "migrations" | "worker";

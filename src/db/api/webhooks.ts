@@ -136,16 +136,9 @@ export async function claimDeliveries(sql: Sql, workerId: string, request: Claim
 }
 
 /** The result of recording attempts. */
-interface Recorded {
+export interface RecordedAttempts {
   /** How many attempts were recorded now; those recorded earlier are not counted. */
   recorded: number;
   /** The webhooks that were disabled as a result. */
   disabled: { webhookId: string; reason: string }[];
-}
-
-export async function recordAttempts(sql: Sql, results: readonly AttemptResult[]): Promise<Recorded> {
-  const [row] = await sql<[{ document: Recorded }]>`
-    select svc_api.record_attempts(${JSON.stringify(results)}::text::jsonb) as document
-  `;
-  return row.document;
 }

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
+import { call } from "../../db/api/call.js";
 import {
   type BatchAnswer,
-  getTrackingModel,
   ingestBatch,
   ingestSingles,
   type SingleOutcome,
@@ -133,7 +133,8 @@ export class Ingestor {
   async trackingModel(keyHash: Buffer): Promise<TrackingModel> {
     const name = keyHash.toString("hex");
     const cached = this.#models.get(name);
-    const current = await withTimeout(MODEL_MS_MAX, getTrackingModel(this.sql, keyHash, cached?.version ?? null));
+    const read = call(this.sql, "get_tracking_model", keyHash, cached?.version ?? null);
+    const current = await withTimeout(MODEL_MS_MAX, read);
     if (cached && current.customer === undefined) return cached;
     if (this.#models.size >= MODELS_MAX) this.#models.clear();
     const model = current as TrackingModel & { version: number | null };

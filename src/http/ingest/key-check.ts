@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
-import { authenticateKey, type ValidKey, withRetries } from "../../db/api/ingestion.js";
+import { call } from "../../db/api/call.js";
+import { type ValidKey, withRetries } from "../../db/api/ingestion.js";
 import { QueueFullError, withTimeout } from "../errors.js";
 
 const CACHED_MS = 5_000;
@@ -41,7 +42,7 @@ export class KeyCheck {
   #lookUp(name: string, keyHash: Buffer): Promise<ValidKey> {
     let isWanted = true;
     const answer = withRetries(
-      () => authenticateKey(this.sql, keyHash),
+      () => call(this.sql, "authenticate_key", keyHash),
       () => isWanted,
     );
     const cached = answer

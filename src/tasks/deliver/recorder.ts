@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
-import { recordAttempts, type AttemptResult } from "../../db/api/webhooks.js";
+import { call } from "../../db/api/call.js";
+import type { AttemptResult } from "../../db/api/webhooks.js";
 import { isDataFault } from "../../db/sqlstate.js";
 
 const BATCH_MAX = 500;
@@ -61,7 +62,7 @@ export class AttemptRecorder {
   async #write(results: AttemptResult[]): Promise<void> {
     for (let wait = RETRY_MS; !this.#abandoned.signal.aborted; wait = Math.min(2 * wait, RETRY_MS_MAX)) {
       try {
-        const { disabled } = await recordAttempts(this.sql, results);
+        const { disabled } = await call(this.sql, "record_attempts", results);
         for (const webhook of disabled) this.logger.warn(webhook, "a webhook was disabled");
         return;
       } catch (err) {

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
-import { recordAttempts } from "../../../src/db/api/webhooks.js";
+import { call } from "../../../src/db/api/call.js";
 
 import { useSpec } from "../../spec/support/fixture.js";
 import { environmentId, snapshot } from "../../support/service.js";
@@ -87,7 +87,7 @@ it("a delivery in progress is not recorded, and does not affect others", async (
   const outcome = { latencyMs: 1, statusCode: 200, error: null, response: "dora was here", retryAfterSeconds: null };
   const attempts = claimed.map((delivery) => ({ ...delivery, attemptedAt: new Date().toISOString(), ...outcome }));
   expect(await erase("dora")).toMatchObject(erased({ deliveries: 1, emissions: 2 }));
-  await recordAttempts(sql, attempts);
+  await call(sql, "record_attempts", attempts);
   const recorded = await sql`
     select m.customer_id, d.status, d.attempts, a.attempt
     from svc.deliveries as d

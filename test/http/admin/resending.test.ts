@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { recordAttempts } from "../../../src/db/api/webhooks.js";
+import { call } from "../../../src/db/api/call.js";
 import type { Reply } from "../../support/service.js";
 import { claim as claimDue } from "../../webhooks/support/fixtures.js";
 import { invalid, refused, TEXT } from "./support/api.js";
@@ -86,7 +86,7 @@ describe("POST …/deliveries/:delivery/resend", () => {
     const answered = async (held: Held, statusCode: number) => {
       const outcome = { latencyMs: 5, error: null, response: "", retryAfterSeconds: null, statusCode };
       const attempt = { ...held!, attemptedAt: new Date().toISOString(), ...outcome };
-      return (await recordAttempts(api.sql, [attempt])).recorded;
+      return (await call(api.sql, "record_attempts", [attempt])).recorded;
     };
 
     it("is another attempt if the answer is recorded first", async () => {

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { authenticateKey } from "../../../src/db/api/ingestion.js";
+import { call } from "../../../src/db/api/call.js";
 import { LARGE_CALLS_OF_ORGANIZATION } from "../../../src/http/ingest/ingestor.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import { parsedInline, LargeBodies } from "../../../src/http/request/large-bodies.js";
@@ -80,7 +80,9 @@ it("limits an organization's concurrent large bodies, across its keys, and serve
   const batch = JSON.stringify({ events: [{ customerId: "globex", event: "login" }] });
   const read = (organizationId: string) => bodies.run(organizationId, "checkBatch", batch, (pieces) => pieces);
   const keys = await Promise.all(
-    [fixture.keys.test, fixture.keys.live].map((key) => authenticateKey(fixture.service.db.sql, hashCredential(key))),
+    [fixture.keys.test, fixture.keys.live].map((key) =>
+      call(fixture.service.db.sql, "authenticate_key", hashCredential(key)),
+    ),
   );
   const own = Array.from({ length: 10 }, (_, n) => read(keys[n % 2]!.organizationId));
   const other = read("org_other");

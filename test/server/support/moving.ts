@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Sql, TransactionSql } from "postgres";
 import { call } from "../../../src/db/api/call.js";
-import { recordAttempts } from "../../../src/db/api/webhooks.js";
 import { importEnvironment } from "../../../src/server/environments/import.js";
 import { exportEnvironment } from "../../../src/server/environments/export.js";
 import { sweepRetention } from "../../../src/tasks/retention.js";
@@ -42,8 +41,9 @@ export async function fillEnvironment(db: TestDatabase): Promise<TestEnvironment
   const due = await claim(sql, "worker", 5);
   const outcome = { latencyMs: 3, statusCode: 204, error: null, response: null, retryAfterSeconds: null };
   const attemptedAt = new Date().toISOString();
-  await recordAttempts(
+  await call(
     sql,
+    "record_attempts",
     due.map((delivery) => ({ ...delivery, attemptedAt, ...outcome })),
   );
   await call(sql, "release_webhooks", "worker");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { recordAttempts } from "../../../src/db/api/webhooks.js";
+import { call } from "../../../src/db/api/call.js";
 import { sweepRetention } from "../../../src/tasks/retention.js";
 import { casesOf } from "../../support/cases.js";
 import { useDatabase, rolledBack } from "../../support/database.js";
@@ -42,8 +42,9 @@ async function fill(): Promise<void> {
   const due = await claim(sql, "worker", 5);
   const attemptedAt = new Date().toISOString();
   const outcome = { latencyMs: 3, statusCode: 204, error: null, response: null, retryAfterSeconds: null };
-  await recordAttempts(
+  await call(
     sql,
+    "record_attempts",
     due.map((delivery) => ({ ...delivery, attemptedAt, ...outcome })),
   );
   await environment.deploy(CHANGED);

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
-import { recordAttempts } from "../../../src/db/api/webhooks.js";
 import { sweepRetention } from "../../../src/tasks/retention.js";
 import { useDatabase } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";
@@ -46,8 +45,9 @@ async function deliver(statusCode: number): Promise<void> {
     if (due.length === 0) return;
     const attemptedAt = new Date().toISOString();
     const result = { attemptedAt, latencyMs: 3, statusCode, error: null, response: null, retryAfterSeconds: null };
-    await recordAttempts(
+    await call(
       db.sql,
+      "record_attempts",
       due.map((delivery) => ({ ...delivery, ...result })),
     );
   }
