@@ -56,3 +56,12 @@ export function valuesOf({ periods, series }: Trends, wanted: Omit<TrendSeries, 
 export function nowOf(trends: Trends, wanted: Omit<TrendSeries, "values">): number {
   return valuesOf(trends, wanted).at(-1) ?? 0;
 }
+
+type CountedPart = "segment" | "signal" | "band";
+
+/** The declared parts of a kind, and those of earlier versions in which customers still are: the ones that the metric counts now. */
+export function presentParts(trends: Trends, metric: string, kind: CountedPart, declared: readonly string[]): string[] {
+  const counted = trends.series.flatMap((series) => (series.metric === metric && series[kind]) || []);
+  const left = counted.filter((id) => !declared.includes(id) && nowOf(trends, { metric, [kind]: id }) > 0);
+  return [...declared, ...left];
+}

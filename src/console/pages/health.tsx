@@ -7,7 +7,7 @@ import { ShareBar } from "../charts/in-cells.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { address, At, IncompleteTrendsNote, Empty, NoPart, Section, Text } from "../parts.js";
 import { Table } from "../tables.js";
-import { DaysForm, daysOf, trendSpan, nowOf } from "../trends.js";
+import { DaysForm, daysOf, trendSpan, nowOf, presentParts } from "../trends.js";
 
 const PATH = "health";
 
@@ -52,18 +52,16 @@ async function outdatedIn({ ask, isService }: Visit) {
 
 /** The number of customers in each band now, including bands that the model no longer has. */
 function Bands({ health: { bands }, trends }: { health: Health; trends: Trends }) {
-  const counted = trends.series.flatMap(({ metric, band }) => (metric === "customers" && band) || []);
-  const ids = new Set([...bands.map(({ id }) => id), ...counted]);
-  const rows = [...ids].map((id) => {
-    const index = bands.findIndex((band) => band.id === id);
-    return { id, index, customers: nowOf(trends, { metric: "customers", band: id }) };
+  const declared = bands.map(({ id }) => id);
+  const rows = presentParts(trends, "customers", "band", declared).map((id) => {
+    return { id, index: declared.indexOf(id), customers: nowOf(trends, { metric: "customers", band: id }) };
   });
   const scored = rows.reduce((sum, { customers }) => sum + customers, 0);
   return (
     <Section title="Bands">
       <Table
         name="Bands"
-        rows={rows.filter(({ index, customers }) => index >= 0 || customers > 0)}
+        rows={rows}
         columns={[
           ["Band", ({ id }) => <Text>{id}</Text>],
           [

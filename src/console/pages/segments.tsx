@@ -5,9 +5,10 @@ import { Figures } from "../charts/figures.js";
 import { Spark } from "../charts/in-cells.js";
 import type { ConsolePage } from "../console-page.js";
 import { DecidingRules, idsDefinedInList, DefinitionLink } from "../definition.js";
+import { partNames } from "../model.js";
 import { address, IncompleteTrendsNote, NoPart, Text, TextLink } from "../parts.js";
 import { Table } from "../tables.js";
-import { DaysForm, daysOf, trendSpan, nowOf, valuesOf } from "../trends.js";
+import { DaysForm, daysOf, trendSpan, presentParts, valuesOf } from "../trends.js";
 
 const PATH = "segments";
 
@@ -18,12 +19,7 @@ export const segmentsPage: ConsolePage = {
   async answer(visit) {
     const { ask, model } = visit;
     const trends = await ask("trends", { what: "segments", ...trendSpan(visit) });
-    const declared = model?.segments.map(({ id }) => id) ?? [];
-    const counted = trends.series.flatMap(({ metric, segment }) => (metric === "members" && segment) || []);
-    const left = counted.filter(
-      (id) => !declared.includes(id) && nowOf(trends, { metric: "members", segment: id }) > 0,
-    );
-    const ids = [...declared, ...left];
+    const ids = presentParts(trends, "members", "segment", partNames(model).segments);
     if (ids.length === 0) return { title: "Segments", body: <NoPart model={model} what="segments" /> };
     const series = ids.map((id) => ({ name: id, values: valuesOf(trends, { metric: "members", segment: id }) }));
     const days = daysOf(visit);

@@ -24,7 +24,7 @@ import {
 } from "../parts.js";
 import { Choose, InputField, FilterForm } from "../forms.js";
 import { type TableColumn, Table } from "../tables.js";
-import { daysOf, SpanField, trendSpan, nowOf, valuesOf } from "../trends.js";
+import { daysOf, SpanField, trendSpan, presentParts, valuesOf } from "../trends.js";
 
 const PATH = "signals";
 const LIMIT = 50;
@@ -52,12 +52,7 @@ export const signalsPage: ConsolePage = {
       ask("trends", { what: "signals", ...trendSpan(visit) }),
       raisedOf(visit).catch(expectedRefusal),
     ]);
-    const { signals: declared } = partNames(model);
-    const counted = trends.series.flatMap(({ metric, signal }) => (metric === "customers" && signal) || []);
-    const left = counted.filter(
-      (id) => !declared.includes(id) && nowOf(trends, { metric: "customers", signal: id }) > 0,
-    );
-    const ids = [...declared, ...left];
+    const ids = presentParts(trends, "customers", "signal", partNames(model).signals);
     if (ids.length === 0) return { title: "Signals", body: <NoPart model={model} what="signals" /> };
     const view: View = {
       title: "Signals",

@@ -82,8 +82,9 @@ function Signals({ signals, model }: { signals: ListPage<ListedSignal>; model: S
   const more = nextCursor !== null || data.length > SIGNALS_MAX;
   return (
     <Section id="signals" title="Raised signals">
-      {data.length === 0 ? <Empty>No signal is raised.</Empty> : null}
-      {data.length === 0 ? null : (
+      {data.length === 0 ? (
+        <Empty>No signal is raised.</Empty>
+      ) : (
         <Table
           name="List of raised signals"
           rows={sorted.slice(0, SIGNALS_MAX)}
