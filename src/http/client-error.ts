@@ -33,7 +33,7 @@ export function answerClientErrors(server: Server, docsUrl: DocsUrl, log?: Logge
     const force = setTimeout(() => socket.destroy(), 2_000);
     socket.once("close", () => clearTimeout(force));
   };
-  const refuseAndLog = (socket: Duplex, error: ApiError, requestId = chooseRequestId(undefined)): void => {
+  const refuseAndLog = (socket: Duplex, error: ApiError, requestId = chooseRequestId()): void => {
     log?.info({ requestId, status: error.status, code: error.code }, "the request was refused");
     refuse(socket, error, requestId);
   };
@@ -51,14 +51,18 @@ export function answerClientErrors(server: Server, docsUrl: DocsUrl, log?: Logge
     } else if (response.headersSent) socket.end();
     else {
       refusals.set(response.req, refusal);
-      const answer = () => refuse(socket, refusal, requestIdOf(response.req));
+      const answer = () => refuse(socket, refusal, chooseRequestId(response.req));
       // Answers are sent in the order of the requests: one that must wait for others has no socket yet.
       if (response.socket === null) response.once("socket", answer);
       else answer();
     }
   });
   server.on("connect", (request: IncomingMessage, socket: Duplex) => {
-    refuseAndLog(socket, new ApiError(405, "METHOD_NOT_ALLOWED", { fix: "Use POST or GET." }), requestIdOf(request));
+    refuseAndLog(
+      socket,
+      new ApiError(405, "METHOD_NOT_ALLOWED", { fix: "Use POST or GET." }),
+      chooseRequestId(request),
+    );
   });
 }
 
@@ -70,10 +74,6 @@ function refusalOf(error: NodeJS.ErrnoException): ApiError {
     reason: `${error.message.replace(/^Parse Error: /, "")}.`,
     fix: "Send a request in the form that HTTP/1.1 prescribes.",
   });
-}
-
-function requestIdOf(request: IncomingMessage): string {
-  return chooseRequestId(request.headers["x-request-id"] as string | undefined);
 }
 
 function head(status: number, requestId: string, length: number): string {

@@ -1,6 +1,7 @@
 import { list } from "../model/snapshot/problem.js";
 import { nearest } from "../model/snapshot/suggestion.js";
 import { codeOf, isUnavailable } from "../db/sqlstate.js";
+import type { RequestProblem } from "../ingestion/request.js";
 import { TEXTS } from "./error-texts.js";
 
 /** One problem of a document; an error lists all of them. */
@@ -59,6 +60,13 @@ export class ApiError extends Error {
 /** The refusal of a member or parameter of a request: `message` says what is wrong with it, `fix` what to send instead. */
 export function invalidField(field: string, value: unknown, message: string, fix: string): ApiError {
   return new ApiError(400, "VALIDATION_ERROR", { message, field, value, fix });
+}
+
+/** Throws the problem of a request with operations, if it has one. */
+export function throwProblem(problem: RequestProblem | null): void {
+  if (problem === null) return;
+  const { code, ...detail } = problem;
+  throw new ApiError(400, code, detail);
 }
 
 /** Too many requests are waiting, by default for the database. This one was not accepted and can be sent again. */

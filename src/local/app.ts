@@ -2,18 +2,12 @@ import Router from "@koa/router";
 import Koa, { type Context, type Next } from "koa";
 import { seeOther } from "../console/page.js";
 import { answerCalls, type CallType, readCalls, TRACKING_PATHS } from "../http/request/tracking-calls.js";
-import { ApiError, type ErrorDiagnostic } from "../http/errors.js";
+import { ApiError, type ErrorDiagnostic, throwProblem } from "../http/errors.js";
 import { refuseUnmatched } from "../http/middleware/handle-errors.js";
 import { assignRequestId, requireHost, setSecurityHeaders } from "../http/middleware/headers.js";
 import { readJsonText } from "../http/request/body.js";
 import { parseJson } from "../http/request/parse-json.js";
-import {
-  BATCH_BYTES_MAX,
-  batchRequestProblem,
-  type RequestProblem,
-  SINGLE_BYTES_MAX,
-  singleRequestProblem,
-} from "../ingestion/request.js";
+import { BATCH_BYTES_MAX, batchRequestProblem, SINGLE_BYTES_MAX, singleRequestProblem } from "../ingestion/request.js";
 import { mapCall } from "../ingestion/tracking.js";
 import { trackingModelOf } from "../model/tracking.js";
 import { answerBacktest } from "./backtest-route.js";
@@ -106,7 +100,7 @@ export function createLocalApp({ engine, observe }: { engine: LocalEngine; obser
 async function acceptSingle(ctx: Context, engine: LocalEngine): Promise<void> {
   const text = await readJsonText(ctx, SINGLE_BYTES_MAX);
   const body = parseJson(text);
-  refuse(singleRequestProblem(body, text));
+  throwProblem(singleRequestProblem(body, text));
   const accepted = accept(ctx, engine, [body as RequestOperation], "single");
   const [outcome] = accepted.outcomes;
   const { customerId } = body as RequestOperation;
@@ -126,7 +120,7 @@ async function acceptSingle(ctx: Context, engine: LocalEngine): Promise<void> {
 async function acceptBatch(ctx: Context, engine: LocalEngine): Promise<void> {
   const text = await readJsonText(ctx, BATCH_BYTES_MAX);
   const body = parseJson(text);
-  refuse(batchRequestProblem(body, text));
+  throwProblem(batchRequestProblem(body, text));
   const { events } = body as { events: RequestOperation[] };
   const accepted = accept(ctx, engine, events, "batch");
   const customerIds = new Set(events.map(({ customerId }) => customerId));
@@ -193,12 +187,6 @@ async function setClock(ctx: Context, engine: LocalEngine): Promise<void> {
     emissions: emissions.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
     nextDueAt: iso(engine.population.nextDueAt),
   };
-}
-
-function refuse(problem: RequestProblem | null): void {
-  if (problem === null) return;
-  const { code, ...detail } = problem;
-  throw new ApiError(400, code, detail);
 }
 
 function idOf(ctx: Context): string {

@@ -128,11 +128,7 @@ function append<T>(lists: Map<string, T[]>, key: string, items: readonly T[]): v
 /** Groups operations by customer, in their order. */
 export function byCustomer(operations: AcceptedBatch["operations"]): Map<string, Operation[]> {
   const groups = new Map<string, Operation[]>();
-  for (const { customerId, operation } of operations) {
-    const group = groups.get(customerId);
-    if (group === undefined) groups.set(customerId, [operation]);
-    else group.push(operation);
-  }
+  for (const { customerId, operation } of operations) append(groups, customerId, [operation]);
   return groups;
 }
 

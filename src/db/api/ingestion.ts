@@ -78,28 +78,10 @@ export interface IngestCall {
 
 /** Accepts a batch body (`{"events": […]}`, raw text), all or nothing. Raises the errors that svc_api.ingest documents. */
 export async function ingestBatch(sql: Sql, call: IngestCall, body: string): Promise<BatchAnswer> {
-  const {
-    limit,
-    remaining,
-    accepted,
-    warnings,
-    firstSeq,
-    seqs,
-    failures,
-    quarantined = {},
-  } = await ingest(sql, call, body, false);
+  const { firstSeq, seqs, quarantined = {}, ...answer } = await ingest(sql, call, body, false);
   // New operations have numbers of this call; an operation that repeats another of the same call has the same number.
   const stored = new Set(seqs.filter((seq) => seq >= firstSeq && seq < firstSeq + CALL_NUMBERS));
-  return {
-    limit,
-    remaining,
-    accepted,
-    warnings,
-    failures,
-    quarantined,
-    eventIds: seqs.map(eventIdOf),
-    repeated: seqs.length - stored.size,
-  };
+  return { ...answer, quarantined, eventIds: seqs.map(eventIdOf), repeated: seqs.length - stored.size };
 }
 
 /** Accepts events of separate requests (raw texts), each with its own outcome. */

@@ -8,12 +8,11 @@ import {
 } from "../../ingestion/request.js";
 import { heldBody } from "../request/body-budget.js";
 import { ClientGoneError, readJsonBody, readJsonText, type JsonBody } from "../request/body.js";
-import { toApiError } from "../errors.js";
+import { throwProblem, toApiError } from "../errors.js";
 import { parsedInline, largeBodies } from "../request/large-bodies.js";
 import { parseJson, EVENT_LOOP_LIMITS } from "../request/parse-json.js";
 import { addToLogLine } from "../middleware/request-log.js";
 import type { Route } from "../route.js";
-import { throwProblem } from "./send-batch.js";
 import { TRACKING_PATHS } from "../request/tracking-calls.js";
 import { acceptCalls } from "./tracking.js";
 import { explainRefusal, ingestError, type IngestDeps, logWarnings, requireApiKey, showAllowance } from "./request.js";

@@ -1,10 +1,9 @@
 import type { Sql } from "postgres";
 import { ingestBatch, withRetries, type BatchAnswer } from "../../db/api/ingestion.js";
 import { connect, type ConnectOptions } from "../../db/connect.js";
-import type { RequestProblem } from "../../ingestion/request.js";
 import { batchRequestProblem, SINGLE_BYTES_MAX, tooManyOperations } from "../../ingestion/request.js";
 import { BATCH_MAX, DOCUMENT_BYTES_MAX } from "../../ingestion/shape.js";
-import { ApiError } from "../errors.js";
+import { throwProblem } from "../errors.js";
 import type { Bytes } from "../request/body.js";
 import { countJson, type JsonLimits } from "../request/json-limits.js";
 import { decodeText, PARSER_LIMITS, parseChecked, limitRefusal } from "../request/parse-json.js";
@@ -30,13 +29,6 @@ export function checkBatch(pieces: Bytes): Bytes {
   if (exceeded !== null) throw limitRefusal(exceeded, LIMITS);
   throwProblem(batchRequestProblem(parseChecked(text), text));
   return pieces;
-}
-
-/** Throws the problem of a request, if it has one. */
-export function throwProblem(problem: RequestProblem | null): void {
-  if (problem === null) return;
-  const { code, ...detail } = problem;
-  throw new ApiError(400, code, detail);
 }
 
 /** The database to which a thread sends batches: the arguments of `connect` that can be passed to a thread. */

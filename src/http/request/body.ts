@@ -20,7 +20,7 @@ export interface TextKind {
   malformed: (reason: string) => ApiError;
 }
 
-const JSON_TEXT: TextKind = {
+export const JSON_TEXT: TextKind = {
   type: /^application\/(?:[\w.-]+\+)?json$/i,
   unsupported: () => new ApiError(415, "UNSUPPORTED_MEDIA_TYPE"),
   malformed,

@@ -2,8 +2,8 @@
 import type { Context } from "koa";
 import { SINGLE_BYTES_MAX } from "../../ingestion/request.js";
 import { ApiError, invalidField } from "../errors.js";
-import { readText } from "./body.js";
-import { malformed, PARSER_LIMITS, parseJson, EVENT_LOOP_LIMITS } from "./parse-json.js";
+import { JSON_TEXT, readText } from "./body.js";
+import { PARSER_LIMITS, parseJson, EVENT_LOOP_LIMITS } from "./parse-json.js";
 
 /** The paths of Segment's tracking API, each with the type of its calls; calls of a batch have a type of their own. */
 export const TRACKING_PATHS = [
@@ -29,11 +29,7 @@ export interface RefusedCall {
 const LIMITS = { ...PARSER_LIMITS, valuesMax: EVENT_LOOP_LIMITS.valuesMax };
 
 /** An SDK that compresses sends `application/x-www-form-urlencoded`. Accepting that is safe, because the key is in a header that no form sends. */
-const JSON_OF_ANY_TYPE = {
-  type: /^/,
-  unsupported: () => new ApiError(415, "UNSUPPORTED_MEDIA_TYPE"),
-  malformed,
-};
+const JSON_OF_ANY_TYPE = { ...JSON_TEXT, type: /^/ };
 
 /** Reads the calls of a request. Throws what `readText` and `parseJson` throw, and VALIDATION_ERROR. */
 export async function readCalls(ctx: Context, type: CallType): Promise<unknown[]> {
