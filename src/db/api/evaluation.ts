@@ -3,7 +3,7 @@ import {
   newCustomer,
   stateOf,
   type CustomerState,
-  type HealthChange,
+  type Effect,
   type HealthScore,
   type HistoryEvent,
   type HistoryPage,
@@ -101,52 +101,30 @@ interface Generation {
   generation: number;
 }
 
+/** The members of an effect that a row has too. */
+type Members<Kind extends Effect["kind"]> = Omit<Extract<Effect, { kind: Kind }>, "kind" | "cause">;
+
 /** The rows that effects result in, by table; of rows with the same key only the last. */
 export interface EffectRows {
-  transitions: ({ customerId: string; from: string | null; to: string; at: number } & CauseColumns & Generation)[];
-  blocked: { customerId: string; from: string; to: string; at: number }[];
-  journeys: {
+  transitions: ({ customerId: string } & Members<"transition"> & CauseColumns & Generation)[];
+  blocked: ({ customerId: string } & Members<"blocked">)[];
+  journeys: ({
     customerId: string;
     journey: string;
-    run: number;
-    status: JourneyRun["status"];
-    currentStep: string;
     /** As the state document shows them. */
     steps: JourneyProgress["stepsData"];
-    startedAt: number;
-    completedAt: number | null;
-    expiredAt: number | null;
-  }[];
+  } & Omit<JourneyRun, "startedBy" | "steps" | "endedBy">)[];
   memberships: { customerId: string; segment: string; enteredAt: number; exitedAt: number | null }[];
-  healthScores: ({ customerId: string; at: number } & HealthChange & CauseColumns & Generation)[];
+  healthScores: ({ customerId: string } & Members<"health"> & CauseColumns & Generation)[];
   ruleExecutions: ({
     customerId: string;
-    rule: string;
-    result: "pass" | "fail" | "skip" | "error";
-    triggeredBy: string;
-    conditions: Record<string, Json>;
-    action: Record<string, Json>;
-    error: string | null;
-    at: number;
     /** Index in `emissions` of what it emitted; missing if it emitted nothing. */
     emission?: number;
-  } & CauseColumns &
+  } & Members<"ruleExecuted"> &
+    CauseColumns &
     Generation)[];
-  signals: {
-    customerId: string;
-    signal: string;
-    severity: string;
-    message: string | null;
-    raisedAt: number;
-    clearedAt: number | null;
-  }[];
-  emissions: ({
-    customerId: string;
-    type: string;
-    source: string;
-    metadata: Record<string, Json>;
-    at: number;
-  } & CauseColumns)[];
+  signals: ({ customerId: string; clearedAt: number | null } & Omit<Members<"signalCleared">, "at">)[];
+  emissions: ({ customerId: string } & Omit<Members<"emission">, "byRule"> & CauseColumns)[];
 }
 
 interface CauseColumns {

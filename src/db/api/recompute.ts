@@ -131,7 +131,7 @@ export type ReplayedCustomer = CustomerColumns & {
   difference: object | null;
   weight: number;
   counts: ResultCounts;
-  emissions: { type: string; source: string; metadata: Record<string, Json>; at: number }[] | null;
+  emissions: Pick<EffectRows["emissions"][number], "type" | "source" | "metadata" | "at">[] | null;
 } & { [Table in keyof Omit<EffectRows, "emissions">]: EffectRows[Table] | null };
 
 /** What to read of a job's customers, with limits. */
