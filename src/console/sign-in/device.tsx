@@ -2,6 +2,7 @@ import { call } from "../../db/api/call.js";
 import type { DeviceDecided, DeviceFound, DevicePending } from "../../db/api/sign-in.js";
 import { readUserCode, showUserCode } from "../../http/oauth/device-authorization.js";
 import { clientName } from "../../http/oauth/oauth-route.js";
+import { plural } from "../../words/text.js";
 import { pageRoute, queryText, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import type { PageSession } from "../session.js";
@@ -111,7 +112,7 @@ function tooManyCodes(seconds: number): PageError {
   const words = {
     title: "Too many codes",
     message: "Too many wrong codes were sent from your account.",
-    fix: `Wait ${seconds === 1 ? "1 second" : `${seconds} seconds`}, then try again.`,
+    fix: `Wait ${plural(seconds, "second")}, then try again.`,
   };
   return new PageError(429, words, { "Retry-After": String(seconds) });
 }
@@ -211,6 +212,6 @@ const MINUTE_MS = 60_000;
 /** For example `2 minutes ago (21 November 2026 at 13:30:05 UTC)`: the age says more than a time in a zone that is not the reader's. */
 function inWords(instant: Date): string {
   const minutes = Math.floor((Date.now() - instant.getTime()) / MINUTE_MS);
-  const age = minutes < 1 ? "Less than a minute" : minutes === 1 ? "1 minute" : `${minutes} minutes`;
+  const age = minutes < 1 ? "Less than a minute" : plural(minutes, "minute");
   return `${age} ago (${DATE.format(instant)} UTC)`;
 }
