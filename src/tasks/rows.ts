@@ -15,7 +15,7 @@ export function customerColumns(state: CustomerState): CustomerColumns {
   };
 }
 
-type Row<Table extends keyof EffectRows> = EffectRows[Table][number];
+export type Row<Table extends keyof EffectRows> = EffectRows[Table][number];
 
 /** Rows of one customer of which a table keeps only the latest, by key: a later change replaces an earlier one. */
 export class LatestRows {

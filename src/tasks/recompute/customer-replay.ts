@@ -9,10 +9,8 @@ import {
   replayPart,
   type TrackedEvent,
 } from "../../engine/index.js";
-import { LatestRows, addEffectRows } from "../rows.js";
+import { LatestRows, addEffectRows, type Row } from "../rows.js";
 import { WorkBudget } from "../../evaluation/work-budget.js";
-
-type Row<Table extends keyof EffectRows> = EffectRows[Table][number];
 
 /**
  * The rows that the replay of one customer results in, gathered part by part. It holds the logs' rows since the last `takeLogs`; the number

@@ -1,6 +1,6 @@
 import { type EffectRows, loadedState } from "../../db/api/evaluation.js";
 import type { ReplayedCustomer, ExecutionKey, RecomputeCustomer, RecomputeJob } from "../../db/api/recompute.js";
-import type { CustomerState, Effect, Model, ReplayInput, TrackedEvent } from "../../engine/index.js";
+import type { CustomerState, Effect, Model, TrackedEvent } from "../../engine/index.js";
 import { corrections, storedState, unemittedExpirations } from "../../engine/index.js";
 import { customerColumns } from "../rows.js";
 import { CustomerReplay, nullIfEmpty } from "./customer-replay.js";
@@ -22,21 +22,21 @@ export interface JobModels {
  */
 export class CustomerRun {
   readonly customer: RecomputeCustomer;
+  /** The runs of rules that the replay adds, as far as it has come. */
+  readonly executions = new ExecutionsAdded(LIST_MAX);
   readonly #job: RecomputeJob;
   readonly #before: CustomerState;
   readonly #through: number;
   readonly #replay: CustomerReplay;
   readonly #active: CustomerReplay | null;
-  readonly #added = new ExecutionsAdded(LIST_MAX);
 
   constructor(job: RecomputeJob, models: JobModels, customer: RecomputeCustomer) {
     this.customer = customer;
     this.#job = job;
     this.#before = loadedState(customer);
     this.#through = Math.max(job.pinnedAt, this.#before.evaluatedThrough ?? -Infinity);
-    const input: ReplayInput = this.#before;
-    this.#replay = new CustomerReplay(models.replayed, input, customer.generation + 1);
-    this.#active = models.active && new CustomerReplay(models.active, input, 0);
+    this.#replay = new CustomerReplay(models.replayed, this.#before, customer.generation + 1);
+    this.#active = models.active && new CustomerReplay(models.active, this.#before, 0);
   }
 
   /** Whether the replay's runs of rules are compared with the log, rather than with the active model's. */
@@ -48,7 +48,7 @@ export class CustomerRun {
   replayAll(events: readonly TrackedEvent[], executions: readonly ExecutionKey[]): boolean {
     if (!this.#replay.part(events, this.#through).isDone) return false;
     if (this.#active !== null && !this.#active.part(events, this.#through).isDone) return false;
-    if (this.readsLog) this.#added.addLogged(executions);
+    if (this.readsLog) this.executions.addLogged(executions);
     return true;
   }
 
@@ -83,10 +83,6 @@ export class CustomerRun {
     await onLogs(this.#takeLogs(), isLast ? Infinity : events.at(-1)!.occurredAt);
   }
 
-  get executions(): ExecutionsAdded {
-    return this.#added;
-  }
-
   /** The difference that the replay makes to the customer. */
   compared(): Compared {
     return this.#finish().compared;
@@ -110,18 +106,20 @@ export class CustomerRun {
 
   #finish(): { logs: Logs; emissions: Emission[]; compared: Compared } {
     const logs = this.#takeLogs();
-    this.#added.settle(Infinity);
+    this.executions.settle(Infinity);
     const before = this.#active?.state ?? this.#before;
     const emissions = this.#emissions(before);
-    return { logs, emissions, compared: compare(before, this.#replay.state, this.#added, emissions) };
+    return { logs, emissions, compared: compare(before, this.#replay.state, this.executions, emissions) };
   }
 
   #takeLogs(): Logs {
     const logs = this.#replay.rows.takeLogs();
-    this.#added.addReplayed(logs.ruleExecutions);
+    this.executions.addReplayed(logs.ruleExecutions);
     if (this.#active !== null) {
       const { ruleExecutions } = this.#active.rows.takeLogs();
-      this.#added.addLogged(ruleExecutions.map(({ rule, result, triggeredBy, at }) => [rule, result, triggeredBy, at]));
+      this.executions.addLogged(
+        ruleExecutions.map(({ rule, result, triggeredBy, at }) => [rule, result, triggeredBy, at]),
+      );
     }
     return logs;
   }
