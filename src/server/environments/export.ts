@@ -63,12 +63,8 @@ export async function exportEnvironment(
 }
 
 async function refuseExisting(target: string, output: string): Promise<void> {
-  const isThere = await stat(target).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) return;
-  throw new OperatorError(`${output} already exists; name another file with --output`);
+  const existing = await stat(target).catch(() => null);
+  if (existing !== null) throw new OperatorError(`${output} already exists; name another file with --output`);
 }
 
 /** Readable only by its owner, because the file contains customer data. */
