@@ -224,7 +224,7 @@ function inWords(
   { answer, explanation, timeline, events, ruleRuns }: CustomerRecord,
   findings: readonly string[],
 ): string {
-  const section = (title: string, body: string) => (body === "" ? "" : `${out.style.bold(title)}\n${body}`);
+  const section = (title: string, body: string) => `${out.style.bold(title)}\n${body}`;
   const latest = <Row>(what: string, rows: readonly Row[], columns: readonly Column<Row>[]) =>
     section(`Latest ${what} (${rows.length})`, table(out, columns, rows));
   const sentences =
