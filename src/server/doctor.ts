@@ -19,17 +19,20 @@ export async function doctorCommand(config: ServerConfig, logger: Logger, { json
   return isWell;
 }
 
-async function examine(sql: Sql): Promise<Examination> {
+/** `isNewer`: the database has a migration that this program does not know. */
+type Report = Examination & { isNewer: boolean };
+
+async function examine(sql: Sql): Promise<Report> {
   const found = await call(sql, "operator_examine");
   const newest = (await readCommitted(PROJECT_ROOT)).at(-1)?.filename ?? "";
   // A later program may have removed some of the indexes that this one knows.
-  if (found.migration !== null && found.migration > newest) return found;
+  if (found.migration !== null && found.migration > newest) return { ...found, isNewer: true };
   const missing = await call(sql, "operator_check_indexes", await readIndexNames(PROJECT_ROOT));
-  return { ...found, checks: found.checks + 1, violations: [...missing, ...found.violations] };
+  return { ...found, checks: found.checks + 1, violations: [...missing, ...found.violations], isNewer: false };
 }
 
 /** The report for people; most of its sentences come from the database. */
-export function examinationReport(found: Examination, durationMs: number): string {
+export function examinationReport(found: Report, durationMs: number): string {
   const { checks, violations } = found;
   const broken = new Set(violations.map(({ invariant }) => invariant)).size;
   const time = `${(durationMs / 1_000).toFixed(1)} s`;
@@ -56,11 +59,11 @@ function violationInWords(violation: InvariantViolation): string[] {
 }
 
 /** Figures about the service that are not checks. */
-function statusLines(found: Examination): string[] {
-  const { migration, workersAlive, pendingOperations, pendingSince, setAsideCustomers } = found;
+function statusLines(found: Report): string[] {
+  const { migration, isNewer, workersAlive, pendingOperations, pendingSince, setAsideCustomers } = found;
   return [
     "",
-    `last migration: ${migration ?? "none"}`,
+    `last migration: ${migration ?? "none"}${isNewer ? ", newer than this program, which did not check indexes" : ""}`,
     `workers alive: ${workersAlive}`,
     `operations that wait for a worker: ${pendingOperations}${pendingSince === null ? "" : `, the oldest since ${pendingSince}`}`,
     `customers set aside: ${setAsideCustomers}`,

@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Examination } from "../../src/db/api/operator.js";
 import { PROJECT_ROOT, readIndexNames } from "../../src/db/migrate/files.js";
 import { examinationReport } from "../../src/server/doctor.js";
 import { createEmptyDatabase } from "../support/database.js";
@@ -129,6 +128,14 @@ describe("svc-server doctor, pointed at the wrong thing,", () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
+  it("says that a program older than the database does not check its indexes", async () => {
+    const { sql } = fixture.service.db;
+    await sql`insert into graphile_migrate.migrations (hash, previous_hash, filename) values ('sha1:999', null, '999999.sql')`;
+    const { stdout } = await doctor();
+    await sql`delete from graphile_migrate.migrations where filename = '999999.sql'`;
+    expect(stdout).toContain("\nlast migration: 999999.sql, newer than this program, which did not check indexes\n");
+  });
+
   it("does not advise giving the database to a read-only user", async () => {
     const { sql, url } = fixture.service.db;
     const user = `svc_test_reader_${randomBytes(4).toString("hex")}`;
@@ -141,9 +148,9 @@ describe("svc-server doctor, pointed at the wrong thing,", () => {
 });
 
 it("a report shows a few examples and the number of further ones", () => {
-  const report: Examination = {
+  const report = {
     ...{ checks: 34, migration: "000002.sql", workersAlive: 2, pendingOperations: 0, pendingSince: null },
-    ...{ setAsideCustomers: 0, disabledWebhooks: 1, failingWebhooks: 0, frozenEnvironments: 0 },
+    ...{ setAsideCustomers: 0, disabledWebhooks: 1, failingWebhooks: 0, frozenEnvironments: 0, isNewer: false },
     violations: [
       {
         ...{ invariant: "organizations_have_an_owner", holds: "Every organization has an owner.", advice: "Make one." },
