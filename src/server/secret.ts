@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { link, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { unlessMissing } from "../db/embedded/command.js";
+import { createDirectory } from "../db/embedded/create-directory.js";
 import { ConfigError, type ServerConfig } from "./config.js";
 
 /**
@@ -33,7 +34,7 @@ async function readSecret(file: string): Promise<string | null> {
 
 /** Writes a temporary file and links it into place, so that it appears complete, and the first of two concurrent processes wins. */
 async function createSecret(file: string): Promise<string> {
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o711 });
+  await createDirectory(path.dirname(file), 0o711);
   const fresh = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
   await writeFile(fresh, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx", flush: true });
   try {

@@ -36,4 +36,8 @@ test("if it cannot be stored, the variable to set is named", async () => {
   await expect(resolveSecret({ secret: null, dataDir })).rejects.toThrow(
     /^SVC_SECRET is not set and cannot be kept in .*ENOTDIR/,
   );
+  // Linux has the directory, but answers ENOENT to whoever makes one there.
+  await expect(resolveSecret({ secret: null, dataDir: "/proc/svc/data" })).rejects.toThrow(
+    /^SVC_SECRET is not set and cannot be kept in \/proc\/svc\/data\/secret \(E[A-Z]+\); set it/,
+  );
 });

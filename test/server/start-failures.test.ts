@@ -71,6 +71,11 @@ it.each<Failure>([
     /^svc-server: cannot create the data directory \/dev\/null\/data \(ENOTDIR.*\); set SVC_DATA_DIR to one that this user can write to\n$/,
   ],
   [
+    "a data directory below one in which nobody can make any", // Linux has it and says ENOENT
+    { SVC_DATA_DIR: "/proc/svc/data" },
+    /^svc-server: cannot create the data directory \/proc\/svc\/data \(E[A-Z]+: .* '\/proc(\/svc)?'\); set SVC_DATA_DIR to one that this user can write to\n$/,
+  ],
+  [
     "a file of certificates that is not there",
     { DATABASE_URL: `${db.url}?sslmode=verify-full&sslrootcert=/nowhere/authority.pem` },
     "cannot read the file /nowhere/authority.pem that DATABASE_URL names (ENOENT); correct sslrootcert, sslcert or sslkey there",

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { chmod, chown, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { serverAccount } from "./account.js";
 import { findBinaries, type Binaries } from "./binaries.js";
 import { type Account, CommandError, runCommand, SetupError, unlessMissing } from "./command.js";
+import { createDirectory } from "./create-directory.js";
 
 /** The superuser of an embedded cluster, and the service's database in it. */
 export const SUPERUSER = "svc";
@@ -89,8 +90,7 @@ export async function openCluster(dataDir: string, options: ClusterOptions): Pro
 /** If we are root, PostgreSQL's account must be able to traverse the directory to its private one inside; otherwise only we have access. */
 async function makeDataDirectory(directory: string, account: Account | null): Promise<void> {
   try {
-    const created = await mkdir(directory, { recursive: true });
-    if (created !== undefined) await chmod(directory, account === null ? 0o700 : 0o711);
+    if (await createDirectory(directory)) await chmod(directory, account === null ? 0o700 : 0o711);
   } catch (error) {
     throw new SetupError(
       `cannot create the data directory ${directory} (${(error as Error).message}); set SVC_DATA_DIR to one that this user can write to`,
