@@ -34,14 +34,15 @@ export async function bootstrapCommand(
   if (!isEmailAddress(email)) problems.push(`--email must be an address, not \`${email}\``);
   if (problems.length > 0) throw new ConfigError(problems);
   const token = newCredential("token");
-  const { revoked, document, link } = await asOperator(config, logger, async (sql) => {
+  const work = async (sql: Sql) => {
     // First, so that after a failure in between nobody can sign in as that user and the command can be repeated.
     const revoked = resetUser ? await call(sql, "operator_lock_out_user", email) : 0;
     const document = await call(sql, "bootstrap", organization, email, token.hash);
     // Programs do not use a link, and with SVC_PORT=0 its address may be unknown.
     const publicUrl = json ? null : await knownBase(sql, config);
     return { revoked, document, link: publicUrl === null ? null : await makeSignInLink(sql, publicUrl, email) };
-  });
+  };
+  const { revoked, document, link } = await asOperator(config, logger, work, { make: true, onMade: sayMade });
   const { organizationId, joined } = JSON.parse(document) as { organizationId: string; joined: string | null };
   if (joined !== null) {
     process.stderr.write(`svc-server: ${email} was a user already; its organizations so far: ${joined}\n`);
@@ -55,6 +56,11 @@ export async function bootstrapCommand(
   print(json, JSON.stringify(credentials), inWords(credentials), REVOKE);
   // To standard error, because shells evaluate standard output.
   if (link !== null) process.stderr.write(`${linkInWords(link)}\n`);
+}
+
+/** The token is worth nothing to whoever meant another database. */
+function sayMade(dataDir: string): void {
+  process.stderr.write(`svc-server: a new embedded database was made in ${dataDir}, because DATABASE_URL is not set\n`);
 }
 
 const REVOKE = "find the token with svc-server tokens list and revoke it, then run this again";

@@ -14,13 +14,24 @@ export interface Database extends DatabaseServer {
 
 /** `svc-server migrate`: brings the database to this version and says so. */
 export async function migrateCommand(config: ServerConfig, logger: Logger): Promise<void> {
-  await onDatabase(config, logger, () => Promise.resolve());
+  await onDatabase(config, logger, () => Promise.resolve(), { make: true });
   process.stdout.write("The database is up to date.\n");
 }
 
-/** Runs `work` on the operator's database, or the embedded one, after migrating it. Throws StartError for problems that the operator can fix. */
-export async function onDatabase<T>(config: ServerConfig, logger: Logger, work: (url: string) => Promise<T>) {
-  const database = await migrateServer(reachServer(config, logger), config, logger);
+/** Whether a command makes the embedded database if there is none, and what it then does, instead of a line in the log. */
+export type Making = Pick<EmbeddedOptions, "make" | "onMade">;
+
+/**
+ * Runs `work` on the operator's database, or the embedded one, after migrating it. A missing one is not made unless `making` says so: whoever
+ * forgot DATABASE_URL would change an empty database. Throws StartError for problems that the operator can fix.
+ */
+export async function onDatabase<T>(
+  config: ServerConfig,
+  logger: Logger,
+  work: (url: string) => Promise<T>,
+  making: Making = { make: false },
+): Promise<T> {
+  const database = await migrateServer(reachServer(config, logger, making), config, logger);
   try {
     return await work(database.url);
   } finally {
@@ -67,7 +78,7 @@ export async function migrateServer(
 export async function reachServer(
   config: ServerConfig,
   logger: Logger,
-  options: Pick<EmbeddedOptions, "make" | "onWait"> = {},
+  options: Making & Pick<EmbeddedOptions, "onWait"> = {},
 ): Promise<DatabaseServer> {
   if (config.databaseUrl !== null) return { url: config.databaseUrl, stop: () => Promise.resolve() };
   return startEmbedded(config.dataDir, {

@@ -57,9 +57,9 @@ function movingCommands(command: Argv, configure: Configure): Argv {
           .example("svc-server environments import shop.export --organization acme --project shop", ""),
       async ({ file, organization, project, json }) => {
         const [config, logger] = configure();
-        const secret = await resolveSecret(config);
-        const { header, rows, wasThere } = await onDatabase(config, logger, (url) =>
-          importEnvironment(url, file, { organization, project }, secret),
+        const { header, rows, wasThere } = await onDatabase(config, logger, async (url) =>
+          // Only now: if there is no database, no secret is made either.
+          importEnvironment(url, file, { organization, project }, await resolveSecret(config)),
         );
         const place = `${organization}/${project}, ${header.environment.name}`;
         print(json, JSON.stringify({ export: header.export, environment: header.environment.name, rows, wasThere }), [

@@ -2,7 +2,7 @@ import type { Sql } from "postgres";
 import { connect } from "../db/connect.js";
 import { codeOf, isUndefined } from "../db/sqlstate.js";
 import type { ServerConfig } from "./config.js";
-import { readDatabase, onDatabase } from "./database.js";
+import { type Making, readDatabase, onDatabase } from "./database.js";
 import type { Logger } from "./log.js";
 import { OperatorError } from "./start-failure.js";
 
@@ -30,10 +30,16 @@ export function print(json: boolean, document: string, lines: readonly string[],
 /**
  * Migrates the database and then runs `work` as the operator, the database user that migrates it. Can run while the service does.
  *
+ * @param making whether a missing embedded database is made: not unless given
  * @throws {OperatorError} if a function of the database refuses the work
  */
-export async function asOperator<T>(config: ServerConfig, logger: Logger, work: (sql: Sql) => Promise<T>): Promise<T> {
-  return onDatabase(config, logger, (url) => runAsOperator(url, work));
+export async function asOperator<T>(
+  config: ServerConfig,
+  logger: Logger,
+  work: (sql: Sql) => Promise<T>,
+  making?: Making,
+): Promise<T> {
+  return onDatabase(config, logger, (url) => runAsOperator(url, work), making);
 }
 
 /**
