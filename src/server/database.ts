@@ -1,7 +1,7 @@
 import { startEmbedded, type EmbeddedOptions, type EmbeddedServer } from "../db/embedded/embedded.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
-import { databaseFailure, lookFailure } from "./start-failure.js";
+import { databaseFailure, embeddedFailure, lookFailure } from "./start-failure.js";
 
 /** A PostgreSQL server whose database may have any schema version. Stopping has no effect on the operator's server. */
 export type DatabaseServer = EmbeddedServer;
@@ -54,7 +54,7 @@ export async function readDatabase<T>(config: ServerConfig, logger: Logger, look
 /** Migrates the server's database; stops the server if that fails. Throws StartError for problems that the operator can fix. */
 export async function migrateServer(
   reaching: Promise<DatabaseServer>,
-  { databaseUrl }: Pick<ServerConfig, "databaseUrl">,
+  { databaseUrl, dataDir }: Pick<ServerConfig, "databaseUrl" | "dataDir">,
   logger: Logger,
 ): Promise<Database> {
   // The migration code is loaded while the server starts.
@@ -66,7 +66,7 @@ export async function migrateServer(
     return { ...server, useRoles: report.roles };
   } catch (error) {
     await server.stop();
-    throw databaseFailure(error, databaseUrl);
+    throw databaseUrl === null ? embeddedFailure(error, dataDir) : databaseFailure(error, databaseUrl);
   }
 }
 

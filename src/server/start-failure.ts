@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { Server } from "node:net";
+import path from "node:path";
 import { databasePlace, requiresTls } from "../db/address.js";
 import { MigrateError } from "../db/migrate/execute.js";
 import { codeOf } from "../db/sqlstate.js";
@@ -51,6 +52,12 @@ export function databaseFailure(error: unknown, url: string | null, variable = "
       ? migrating(error, name, user)
       : connecting(error, { variable, place, name, user, tls });
   return problem === null ? error : new StartError(problem, { cause: error });
+}
+
+/** A StartError for a migration of the embedded database for which its disk has no space; other errors unchanged. */
+export function embeddedFailure(error: unknown, dataDir: string): unknown {
+  if (!(error instanceof MigrateError) || codeOf(error.cause) !== "53100") return error;
+  return new StartError(`${error.message}; free space on the disk of ${path.resolve(dataDir)}`, { cause: error });
 }
 
 /** As `databaseFailure`, for a command that only reads: a user without the privilege need not become the owner. */

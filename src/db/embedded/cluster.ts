@@ -5,6 +5,7 @@ import { serverAccount } from "./account.js";
 import { findBinaries, type Binaries } from "./binaries.js";
 import { type Account, CommandError, runCommand, SetupError, unlessMissing } from "./command.js";
 import { createDirectory } from "./create-directory.js";
+import { makingFailure } from "./making-failure.js";
 
 /** The superuser of an embedded cluster, and the service's database in it. */
 export const SUPERUSER = "svc";
@@ -131,6 +132,8 @@ async function createCluster(
   options: ClusterOptions,
 ): Promise<void> {
   const fresh = await mkdtemp(path.join(directory, `postgres.new-${process.pid}-`)).catch((error: unknown) => {
+    const failure = makingFailure(directory, error);
+    if (failure !== error) throw failure;
     throw new SetupError(
       `cannot write to the data directory ${directory} (${(error as NodeJS.ErrnoException).code}); set SVC_DATA_DIR to one that this user can write to`,
       { cause: error },
@@ -146,7 +149,7 @@ async function createCluster(
     await rename(fresh, home);
     await flushDirectory(directory);
   } catch (error) {
-    if (!(await isThere(home))) throw error; // otherwise another process was quicker, and its cluster is as good
+    if (!(await isThere(home))) throw makingFailure(directory, error); // otherwise another process was quicker, and its cluster is as good
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }

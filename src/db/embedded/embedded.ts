@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import path from "node:path";
 import pg from "pg";
 import { DATABASE, openCluster, SUPERUSER, type Cluster, type ClusterOptions } from "./cluster.js";
+import { makingFailure } from "./making-failure.js";
 import { findPostmaster, halt, launch } from "./postmaster.js";
 import { SetupError } from "./command.js";
 
@@ -38,7 +40,12 @@ export async function startEmbedded(dataDir: string, options: EmbeddedOptions = 
   const cluster = await openCluster(dataDir, options);
   const user = new ClusterUser(cluster, options);
   const port = await user.join();
-  await createDatabaseOnce(cluster, port);
+  try {
+    await createDatabaseOnce(cluster, port);
+  } catch (error) {
+    await user.leave();
+    throw makingFailure(path.resolve(dataDir), error);
+  }
   return { url: addressOf(cluster, port, DATABASE), stop: () => user.leave() };
 }
 
