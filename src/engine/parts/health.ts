@@ -131,9 +131,11 @@ export function compileHealthItem(health: Health, isRead: boolean, compiler: Con
     explain: (customer) => ({
       overall: customer.health?.overall ?? null,
       band: customer.health?.band ?? null,
-      components: components.map(({ id, weight, score: { value, explain } }) => {
-        const score = value(customer);
-        return { component: id, weight, score: score === undefined ? null : round(score), measure: explain(customer) };
+      // The clock may be past the last scoring, and other scores would not add up to the overall one.
+      components: components.map(({ id, weight, score: { explain } }) => {
+        const scores = customer.health?.components ?? {};
+        const score = Object.hasOwn(scores, id) ? scores[id]! : null;
+        return { component: id, weight, score, measure: explain(customer) };
       }),
     }),
   };

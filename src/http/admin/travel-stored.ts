@@ -55,11 +55,10 @@ export async function travelStored(job: TravelJob, ask: AskStored): Promise<stri
     case "timeline":
       return JSON.stringify({ ...timelineOf(travelled, job), ...about, configVersion });
     case "explanation": {
-      // No timer was due between its last evaluation and the instant, so its state is the same at both; only measures change.
-      const then = { ...state, evaluatedThrough: at };
       const withFlips = await withHistory(
         (source) =>
-          explain(model, then, {
+          explain(model, state, {
+            at,
             history: (request) => {
               const bounded = past.bounded(request);
               return bounded === null ? { events: [], complete: true } : source(bounded);
@@ -67,7 +66,7 @@ export async function travelStored(job: TravelJob, ask: AskStored): Promise<stri
           }),
         history,
       );
-      const explanation = withFlips === null ? explain(model, then, { flips: false }) : withFlips.answer;
+      const explanation = withFlips === null ? explain(model, state, { flips: false, at }) : withFlips.answer;
       const { customerId } = stored;
       const flipsKnown = withFlips !== null;
       const nothingPending = { pending: 0, setAside: null, unavailable: null };

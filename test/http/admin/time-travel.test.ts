@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import type { StateDocument } from "../../../src/engine/index.js";
+import type { Health } from "../../../src/model/snapshot/types.js";
 import { useSpec } from "../../spec/support/fixture.js";
 import { environmentId, snapshot } from "../../support/service.js";
 import { refused } from "./support/api.js";
@@ -23,6 +24,18 @@ const MODEL = snapshot({
   },
   segments: [{ id: "rich", when: { ...seats, operator: "gte", value: 12 } }],
 });
+/** No condition reads it, so that time alone changes it once a day. */
+const HEALTH: Health = {
+  components: [
+    {
+      id: "recency",
+      weight: 1,
+      score: { kind: "scale", of: { kind: "daysSince", which: "last", of: { event: "login" } }, from: 90, to: 0 },
+    },
+    { id: "seats", weight: 2, score: { kind: "scale", of: seats, from: 0, to: 20 } },
+  ],
+  bands: [{ id: "any", from: 0 }],
+};
 const login = (at: string, customerId = "ann", seats = 5) => {
   return { customerId, event: "login", properties: { seats }, timestamp: at };
 };
@@ -36,6 +49,7 @@ beforeAll(async () => {
   await fixture.batch([login(day(0)), login(day(10)), login(day(12))]);
   await fixture.batch([{ type: "identify", customerId: "long", traits: { plan: "pro" } }]);
   await fixture.evaluate();
+  await fixture.deploy(snapshot({ ...MODEL, health: HEALTH }));
   await fixture.deploy(snapshot({ ...MODEL, lifecycle: null }));
 });
 
@@ -53,7 +67,7 @@ it("a customer's state at any millisecond follows from the history up to it, und
     [day(42), "quiet", day(12)],
     [day(100), "quiet", day(12)],
   ]);
-  const now = { at: day(42), exactFrom: null, configVersion: "v2", lifecycle: null };
+  const now = { at: day(42), exactFrom: null, configVersion: "v3", lifecycle: null };
   expect(await read(`?at=${day(42)}`)).toMatchObject(now);
 });
 
@@ -66,13 +80,26 @@ it("without an instant, the present state is shown, whichever version is request
 it("a past state is explained as of its instant, without later events", async () => {
   const explained = (at: string) => read<object>(`/explanation?at=${at}&version=v1`);
   const rich = (member: boolean, actual: number) => ({ segment: "rich", member, condition: { actual } });
-  const about = { asOf: day(11), at: day(11), configVersion: "v1", activeVersion: "v2", flipsKnown: true, pending: 0 };
+  const about = { asOf: day(11), at: day(11), configVersion: "v1", activeVersion: "v3", flipsKnown: true, pending: 0 };
   const lifecycle = { state: "active", transitions: [{ to: "quiet", condition: { met: false, flipsAt: day(40) } }] };
   expect(await explained(day(11))).toMatchObject({ ...about, lifecycle, segments: [rich(false, 10)] });
   expect(await explained(day(13))).toMatchObject({ segments: [rich(true, 15)] });
   expect(await explained(day(95))).toMatchObject({ segments: [rich(false, 10)] });
   // Events that change nothing are counted, too.
   expect(await explained(day(101))).toMatchObject({ asOf: day(101), segments: [rich(false, 5)] });
+});
+
+it.each([13.3, 30.6, 42.2, 42.9, 80.1])("on day %d, the explained components are those of the score", async (n) => {
+  interface Explained {
+    health: { overall: number; components: { component: string; score: number }[] };
+  }
+  const { health } = await read(`?at=${day(n)}&version=v2`);
+  const { health: explained } = await read<Explained>(`/explanation?at=${day(n)}&version=v2`);
+  const components = Object.fromEntries(explained.components.map(({ component, score }) => [component, score]));
+  expect({ overall: explained.overall, components }).toEqual({
+    overall: health?.overall,
+    components: health?.components,
+  });
 });
 
 it("the timeline of an instant has the last entries of a replay up to it, and the number of omitted ones", async () => {
