@@ -87,4 +87,9 @@ it("can start at any day", async () => {
   await fixture.service.db.sql`update svc.emissions set created_at = ${then}`;
   expect(sectionOf((await owner.get(PAGE)).html, "States")).toContain("No customer changed state.");
   expect(sectionOf((await owner.get(`${PAGE}?since=7d`)).html, "States")).toMatch(/to active 2/);
+  // What rules acted on is older than what is found out about it, where a history was imported.
+  await fixture.service.db.sql`update svc.rule_executions set executed_at = executed_at - interval '3 days'`;
+  expect(sectionOf((await owner.get(PAGE)).html, "Rules that acted")).toContain(
+    "No rule acted on what happened since then.",
+  );
 });

@@ -50,7 +50,7 @@ export const todayPage: ConsolePage = {
               <Groups found={segments} groupOf={segmentChanged} none="No customer entered or left a segment." />
             </Section>
             <Section id="rules" title="Rules that acted">
-              <Groups found={runs} groupOf={ruleActed} none="No rule acted." />
+              <Groups found={runs} groupOf={ruleActed} none="No rule acted on what happened since then." />
             </Section>
             <Due due={due.data} />
           </>
@@ -71,6 +71,10 @@ function Since({ since }: { since: string }) {
       </label>
       <button class="second">Show</button>
       <a href={`${PATH}?since=7d`}>Last 7 days</a>
+      <p class="hint">
+        Changes of states and segments count by when they were found out, also those of an imported history. Rules count
+        by when what they acted on happened.
+      </p>
     </form>
   );
 }

@@ -19,7 +19,10 @@ export default defineCommand({
       describe:
         "Only those with this result: pass (it acted), fail (its condition was unmet), skip (it pauses) or error",
     },
-    since: { type: "text", describe: "Only those since then: how long ago, such as 7d, or an ISO date" },
+    since: {
+      type: "text",
+      describe: "Only runs on what happened since, whenever it was sent: how long ago, such as 7d, or an ISO date",
+    },
     detail: { type: "flag", describe: "Show which conditions were met, and what the rule does" },
     ...supersededOption,
     ...csvPageOptions,
