@@ -102,12 +102,18 @@ function flagReport({ id, rate, leads, falseAlarms }: Flag, base: Rate, within: 
   };
 }
 
-/** The median lead time, rounded up to the end of its step. */
+/** The median lead time, to the finest power of ten of a day that is at least a step. */
 function medianLeadDays(leads: Uint32Array, count: number, within: number): number | null {
   if (count === 0) return null;
-  let total = 0;
-  const step = leads.findIndex((here) => (total += here) >= count / 2);
-  return ((step + 1) * within) / LEAD_STEPS / DAY;
+  const stepDays = within / LEAD_STEPS / DAY;
+  const middle = (nth: number) => {
+    let total = 0;
+    return (leads.findIndex((here) => (total += here) >= nth) + 0.5) * stepDays;
+  };
+  const median = (middle(Math.ceil(count / 2)) + middle(Math.floor(count / 2) + 1)) / 2;
+  // A lead is at most half a step from the middle of its step, so whole days stay whole; one at the end of its step is rounded up to it.
+  const precision = 10 ** Math.max(0, -Math.ceil(Math.log10(stepDays)));
+  return Math.round(median * precision + 1e-6) / precision;
 }
 
 function scoreReport({ whole, direction, bins, thresholds, components }: ScoreTally, perWeek: PerWeek) {

@@ -161,7 +161,7 @@ function flags(title: string, reports: readonly FlagReport[]): ReportTable {
         shareText(flag.recall),
         formatNumber(flag.caught),
         flag.lift === null ? NONE : flag.lift.toFixed(2),
-        flag.medianLeadDays === null ? NONE : flag.medianLeadDays.toFixed(1),
+        flag.medianLeadDays === null ? NONE : String(Number(flag.medianLeadDays.toFixed(2))),
         flag.falseAlarmsPerWeek.toFixed(1),
       ],
       share: null,

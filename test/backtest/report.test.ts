@@ -167,8 +167,8 @@ it("counts the samples for each flag, threshold and bin of two models", async ()
             falseAlarmsPerWeek: perWeek(flagged.filter(begins).length),
           });
           expect(flag.precision?.value ?? null).toBe(ratio(right.length, flagged.length));
-          const median = leads[Math.ceil(leads.length / 2) - 1];
-          if (median === undefined) expect(flag.medianLeadDays).toBeNull();
+          const median = (leads[Math.ceil(leads.length / 2) - 1]! + leads[Math.floor(leads.length / 2)]!) / 2;
+          if (leads.length === 0) expect(flag.medianLeadDays).toBeNull();
           else expect(Math.abs(flag.medianLeadDays! - median)).toBeLessThan(0.01 + 1e-9);
         };
         for (const flag of model.states) expectFlag(flag, ({ state }) => state === flag.id);
@@ -409,9 +409,21 @@ it("computes the lift, the lead time and the false alarms of a flag that is rais
   );
   const quiet = flagOf(found.models[0]!.signals, "quiet");
   expect(found.baseRate!.value).toBe(2 / 14);
-  expect(quiet).toMatchObject({ flagged: 4, customers: 2, recall: 1, medianLeadDays: 2, falseAlarmsPerWeek: 1 / 7 });
+  expect(quiet).toMatchObject({ flagged: 4, customers: 2, recall: 1, medianLeadDays: 5.5, falseAlarmsPerWeek: 1 / 7 });
   expect(quiet.precision).toEqual({ value: 0.5, low: null, high: null });
   expect(quiet.lift).toBeCloseTo(0.5 / (2 / 14), 12);
+});
+
+it.each([
+  [90, 29, 29],
+  [90, 29.26, 29.3],
+  [365, 29, 29],
+  [365, 29.4, 29],
+])("of %d days, a median lead time of %d days is reported as %d", async (withinDays, lead, expected) => {
+  const outcome = START + lead * DAY;
+  const question = { ...QUESTION, within: withinDays * DAY, every: 500 * DAY, to: START, end: START + 400 * DAY };
+  const found = await reported(question, [FACTS], [customer([outcome], [0, { signals: ["quiet"] }])]);
+  expect(flagOf(found.models[0]!.signals, "quiet").medianLeadDays).toBe(expected);
 });
 
 it("notes the caveats of the figures", async () => {

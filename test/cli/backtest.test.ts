@@ -71,7 +71,7 @@ describe("on a file", () => {
     // docs/backtest.md shows the rest, and the comment below has the same tables.
     expect(stdout.slice(stdout.indexOf("Signal"), stdout.indexOf("Before you"))).toMatchInlineSnapshot(`
       "Signal  Flagged  Customers  Precision  Recall  Caught  Lift  Lead days  False alarms/week
-      silent       31         12     32.3 %  37.0 %      10  5.26        2.5                0.8
+      silent       31         12     32.3 %  37.0 %      10  5.26          3                0.8
 
       Component  Weight            AUC alone       AUC without it                    It adds   Effect
       recency       0.5  0.72 (0.65 to 0.78)  0.69 (0.59 to 0.77)  +0.048 (+0.040 to +0.056)     adds
@@ -147,7 +147,7 @@ describe("on a file", () => {
 
 | Signal | Flagged | Customers | Precision | Recall | Caught | Lift | Lead days | False alarms/week |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-| \`silent\` | 31 | 12 | 32.3 % | 37.0 % | 10 | 5.26 | 2.5 | 0.8 |
+| \`silent\` | 31 | 12 | 32.3 % | 37.0 % | 10 | 5.26 | 3 | 0.8 |
 
 `);
     const shown = (await backtest("--against", "before")).stdout.replaceAll(/ +█+$/gm, "");

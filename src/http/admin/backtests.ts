@@ -34,7 +34,7 @@ const flagReport = named(
     lift: orNull(Type.Number(), "Precision divided by the base rate; null without precision or without outcomes."),
     medianLeadDays: orNull(
       Type.Number(),
-      "Median time in days from a flagged sample to its outcome; null if there is none.",
+      "Median time in days from a flagged sample to its outcome, to a precision of about a thousandth of `within`; null if there is none.",
     ),
     falseAlarmsPerWeek: Type.Number({
       minimum: 0,
