@@ -31,6 +31,8 @@ async function main(options, signal) {
   const administration = admin === null ? null : new Administration(options.target, { tries: options.tries, signal });
   const { tally, acceptedBefore, isLocal } = await backfill(options, toOperation, total, administration, signal);
   if (administration === null) {
+    // Without an operation there is nothing that a recompute or the console could show.
+    if (tally.isEmpty) return;
     const { environment, url } = options.target;
     console.log(
       isLocal

@@ -331,7 +331,9 @@ test.concurrent("all operations of a batch that violate the schema are rejected 
   const named = ["rows.jsonl", "--name", "all"];
   const args = [...named, "--mapping", beside("operations.mjs"), "--skip-rejected", "rejected.jsonl"];
   expect(await backfill(args, { cwd, env: { ...env, SVC_API_URL: gate.url } })).toEqual({
-    stdout: expect.stringMatching(/Done: 6 rows\n {2}events {10}0\n {2}customers {7}0\n {2}rejected {8}6 rows\n/),
+    stdout: expect.stringMatching(
+      /Done: 6 rows\n {2}events {10}0\n {2}customers {7}0\n {2}rejected {8}6 rows\n {2}see rejected.jsonl\n$/,
+    ),
     stderr: "",
     code: 0,
   });

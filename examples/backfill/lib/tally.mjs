@@ -63,6 +63,11 @@ export class Tally {
     }
   }
 
+  /** Whether the source has no operation that was sent. */
+  get isEmpty() {
+    return this.events + this.identifies === 0;
+  }
+
   /** Throws a Mistake where there are events and none has what is to be added up. */
   requireSum() {
     if (this.property === undefined || this.#isSummed || this.events === 0) return;
