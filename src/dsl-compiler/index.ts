@@ -148,11 +148,11 @@ function check(
   const isIncomplete = found.some(({ severity }) => severity === "error");
   if (!parsed.ok) {
     const problems = parsed.problems.filter((problem) => !isIncomplete || !isOfHole(problem));
-    all.push(...problems.map((problem) => problemDiagnostic("error", problem, place)));
+    all.push(...problems.map((problem) => problemDiagnostic("error", problem, place, lowered.snapshot)));
   }
   if (!parsed.ok || all.some(({ severity }) => severity === "error")) return { found: all, snapshot: null };
   const warnings = lint(parsed.snapshot, lowered.recordOnly).map((warning) =>
-    problemDiagnostic("warning", warning, place),
+    problemDiagnostic("warning", warning, place, lowered.snapshot),
   );
   return { found: [...all, ...warnings, ...unlistedDiagnostics(lowered, locate)], snapshot: parsed.snapshot };
 }

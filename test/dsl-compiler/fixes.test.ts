@@ -56,6 +56,21 @@ test.each<[path: string, message: string, fix: RegExp | undefined]>([
   ["rules[0].cooldown", 'a rule that acts once needs no cooldown: it has a cooldown or "once", not both', /"once"/],
   ["events.order.properties.total", "must be an object", /^give what string\(\), .* or array\(…\) returns$/],
   ['traits["a plan"]', "must be an object", /^give what string\(\)/],
+  [
+    "segments[0].when.per",
+    "days since an event grow for ever, so ratios and differences cannot use them: the result could change every day, without end",
+    /^compute of counts, sums and traits; compare days since an event by themselves$/,
+  ],
+  [
+    "segments[0].when.previous",
+    "the max of the previous window cannot be computed from a customer's state; only counts, sums and averages can",
+    /^use count, sum or avg/,
+  ],
+  [
+    "journeys[0].steps[1].since",
+    "the steps of this journey can be completed in any order, so none can count since the previous one",
+    /^remove "since" from the step, or "anyOrder" from the journey$/,
+  ],
   ["traits.plan", "must be of another kind", undefined],
 ])("%s %s: has the right fix", (path, message, fix) => {
   if (fix === undefined) expect(shapeFix(path, message)).toBeUndefined();

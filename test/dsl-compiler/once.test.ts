@@ -45,7 +45,7 @@ test.each<[parts: string, expected: string]>([
   expect(await diagnosticsOf(parts)).toEqual([starting(expected)]);
 });
 
-const BANDS = "the last band is from 0, so that every score has a band; let one band begin at 0";
+const BANDS = 'the last band, "low", is not from 0, so a score below 10 would have no band; let one band begin at 0';
 
 test.each<[scored: string, bands: string, expected: string[]]>([
   [
@@ -63,14 +63,30 @@ test.each<[scored: string, bands: string, expected: string[]]>([
   [SCALE("from: 0, to: 9"), "low: 0, high: 0", ["INVALID_VALUE: bands are listed"]],
   [SCALE("from: 3, to: 3"), "all: 0", ['INVALID_VALUE: must differ from "from", which is 3, too; give two different']],
   ["steps(order.count(), [[5, 1], [2, 2]], 3)", "all: 0", ["INVALID_VALUE: limits ascend"]],
-  // Problems of the whole precede problems of its parts.
-  [SCALE("min: 0, max: 9"), "low: 10", [`INVALID_VALUE: ${BANDS}`, 'TYPE_ERROR: "min" is not known here']],
+  [SCALE("min: 0, max: 9"), "low: 10", ['TYPE_ERROR: "min" is not known here', `INVALID_VALUE: ${BANDS}`]],
 ])("a score by %s with the bands %s gets a fix", async (score, bands, expected) => {
   const found = await diagnosticsOf(
     `events: { order }, segments: [good], health: health({ components: { a: { weight: 1, score: ${score} } }, bands: { ${bands} } })`,
   );
   expect(found.map((one) => one.replace(/^\S+ /, ""))).toEqual(expected.map(starting));
   expect(found.filter((one) => /write a value that the declaration allows/.test(one))).toEqual([]);
+});
+
+test("a rule that changes a segment with a condition names the place of the segment", async () => {
+  const rules = `rules: [rule("r", { on: order, then: addTo(good) })]`;
+  expect(await diagnosticsOf(`events: { order }, segments: [good], ${rules}`)).toEqual([
+    starting('7:110-114 SEGMENT_HAS_CONDITION: the segment "good" has a condition'),
+  ]);
+  expect(await diagnosticsOf(`events: { order }, segments: [good], ${rules}`)).toEqual([
+    expect.stringContaining('; remove "when" from the segment "good" (svc.config.ts:4), or this action from the rule'),
+  ]);
+});
+
+test("bands of which none begins at 0 are reported at the lowest band", async () => {
+  const scored = `components: { a: { weight: 1, score: ${SCALE("from: 0, to: 9")} } }`;
+  expect(await diagnosticsOf(`events: { order }, health: health({ ${scored}, bands: { low: 10, high: 50 } })`)).toEqual(
+    [`7:158-161 INVALID_VALUE: ${BANDS}`],
+  );
 });
 
 test.each<[parts: string, expected: string]>([

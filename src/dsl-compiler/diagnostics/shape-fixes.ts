@@ -40,6 +40,7 @@ const EXCLUSIVE: readonly [path: RegExp, fix: string][] = [
     /^signals\[\d+\]\.for$/,
     'remove "for" or "when", which exclude each other: only what rules raise is cleared after a time',
   ],
+  [/^journeys\[\d+\]\.steps\[\d+\]\.since$/, 'remove "since" from the step, or "anyOrder" from the journey'],
   [/^rules\[\d+\]\.cooldown$/, 'remove "cooldown" or "once", which exclude each other'],
 ];
 
@@ -47,9 +48,11 @@ const EXCLUSIVE: readonly [path: RegExp, fix: string][] = [
 const EXPECTED: readonly [message: RegExp, fix: string][] = [
   [/^must be (one of .*|a text, a finite number.*|a finite number|a whole number|"skip" or .*)$/, "give $1"],
   [
-    /^days since an event grow for ever/,
+    /^days since an event grow for ever.*$/,
     "compute of counts, sums and traits; compare days since an event by themselves",
   ],
+  [/^the .* of the previous window cannot be computed .*$/, "use count, sum or avg with .previous()"],
+  [/^the previous window needs the length of a window .*$/, 'write .within("30d") before .previous()'],
   [/^must be "state", or an object that names a journey$/, SINCE],
   [/^must be >= (.*)$/, "give a number that is at least $1"],
   [/^must be <= (.*)$/, "give a number that is at most $1"],
@@ -82,7 +85,7 @@ export function shapeFix(path: string, message: string): string | undefined {
 
 /** Fixes for values that break a rule other than their declaration, by the message. */
 const VALUES: readonly [message: RegExp, fix: string][] = [
-  [/^the last band is from 0/, "let one band begin at 0"],
+  [/^the last band, .*, is not from 0/, "let one band begin at 0"],
   [/^bands are listed from the highest/, "let each band begin at a number of its own"],
   [/^limits ascend/, "write the limits in ascending order"],
   [/^must differ from "from"/, 'give two different numbers as "from" and "to"'],

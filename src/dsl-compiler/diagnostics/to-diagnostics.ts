@@ -63,10 +63,33 @@ export function problemDiagnostic(
   severity: Diagnostic["severity"],
   { path, code, message }: Pick<Problem, "path" | "message"> & { code: string },
   place: (path: string) => Location | undefined,
+  snapshot: unknown,
 ): Diagnostic {
-  const fix = fixOf(path, code, message);
+  const fix =
+    conditionFix(code, message, (kind, id) => placeOfPart(snapshot, kind, id, place)) ?? fixOf(path, code, message);
   const text = path !== "" && NEEDS_PATH.test(code) ? `${path}: ${message}` : message;
   return diagnostic(severity, code, text, place(path), fix);
+}
+
+/** The fix for a rule that changes what has a condition: the mistake may be there or at the part, so it names the part's place. */
+function conditionFix(
+  code: string,
+  message: string,
+  placeOf: (kind: string, id: string) => Location | undefined,
+): string | undefined {
+  if (!code.endsWith("_HAS_CONDITION")) return undefined;
+  const [, kind, name] = /^the (segment|signal) ("(?:[^"\\]|\\.)*") /.exec(message) ?? [];
+  if (kind === undefined || name === undefined) return undefined;
+  const location = placeOf(kind, JSON.parse(name) as string);
+  const where = location === undefined ? "" : ` (${location.file}:${location.line})`;
+  return `remove "when" from the ${kind} ${name}${where}, or this action from the rule`;
+}
+
+/** The place of a segment or a signal of a snapshot that is not validated. */
+function placeOfPart(snapshot: unknown, kind: string, id: string, place: (path: string) => Location | undefined) {
+  const parts = (snapshot as Record<string, unknown> | null)?.[`${kind}s`];
+  const index = Array.isArray(parts) ? parts.findIndex((part: { id?: unknown } | null) => part?.id === id) : -1;
+  return index < 0 ? undefined : place(`${kind}s[${index}]`);
 }
 
 function fixOf(path: string, code: string, message: string): string | undefined {

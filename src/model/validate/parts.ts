@@ -328,7 +328,8 @@ function checkBands(bands: Placed<Node.HealthBand>[], problems: Problems): void 
       const message = `bands are listed from the highest to the lowest: this one must begin below ${quote(above.id)}, at less than ${above.from}`;
       problems.add(memberPath, "INVALID_VALUE", message);
     } else if (index === bands.length - 1 && band.from !== 0) {
-      problems.add(memberPath, "INVALID_VALUE", "the last band is from 0, so that every score has a band");
+      const message = `the last band, ${quote(band.id)}, is not from 0, so a score below ${band.from} would have no band`;
+      problems.add(memberPath, "INVALID_VALUE", message);
     }
   });
 }
