@@ -56,6 +56,19 @@ test("its containers are services of compose.yaml, and svc-server knows their op
   for (const option of options.filter((word) => word.startsWith("--"))) expect(stdout).toContain(option);
 });
 
+test("an instance for HTTP listens on the port in its name, whatever the file of variables says", async () => {
+  const unit = readFileSync(path.join(ROOT, "deploy/systemd/svc-http@.service"), "utf8");
+  const [program, ...argv] = /^ExecStart=(.*)\/usr\/bin\/node /m
+    .exec(unit)![1]!
+    .replaceAll("%i", "4401")
+    .trim()
+    .split(" ");
+  // EnvironmentFile= takes precedence over Environment=.
+  const env = { PATH: process.env["PATH"], SVC_PORT: "4400" };
+  const { stdout } = await promisify(execFile)(program!, [...argv, "/bin/sh", "-c", "echo $SVC_PORT"], { env });
+  expect(stdout).toBe("4401\n");
+});
+
 test("its units exist", () => {
   const units = [...blockWith("systemctl enable").matchAll(/ (svc-\w+@)\w+/g)].map(([, unit]) => unit!);
   expect(units).toHaveLength(4);
