@@ -24,7 +24,7 @@ ENV NODE_ENV=production SVC_HOST=0.0.0.0 SVC_PORT=4400 NODE_OPTIONS=--max-semi-s
 USER node
 WORKDIR /app
 EXPOSE 4400
-# The service ends in a minute at most; give `docker stop` that long (--time 60).
+# The service ends in a minute at most, after SVC_STOP_DELAY_SECONDS; give `docker stop` as long as both (--time 60, or more).
 STOPSIGNAL SIGTERM
 # That it serves, not that the database answers: starting it again would not mend that. A worker has no port: --no-healthcheck.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=120s --retries=3 \

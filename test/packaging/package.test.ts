@@ -316,15 +316,19 @@ describe("the image", () => {
       ...{ command: ["start", "--role", "http"], depends_on: migrated, ports: ["127.0.0.1:4400:4400"] },
     });
     expect(worker).toMatchObject({ command: ["start", "--role", "worker"], depends_on: migrated });
-    expect([database, migrate, http, worker].map((each) => each.env_file)).toEqual(Array(4).fill("svc.env"));
+    expect([migrate, http, worker].map((each) => each.env_file)).toEqual(Array(3).fill("svc.env"));
+    expect(database.env_file).toBe("database.env");
   });
 
-  test("the service accepts the guide's svc.env", async () => {
+  test("the service accepts the guide's svc.env, and the database gets only its password", async () => {
     await runBash(svcEnv!.code, { PATH: process.env["PATH"] }, directory);
-    const variables = variablesIn(await readFile(path.join(directory, "svc.env"), "utf8"));
-    const { config, warnings } = readConfig(variables);
+    const [variables, ofDatabase] = await Promise.all(
+      ["svc.env", "database.env"].map(async (name) => variablesIn(await readFile(path.join(directory, name), "utf8"))),
+    );
+    const { config, warnings } = readConfig(variables!);
     expect(warnings).toEqual([]);
     const { username, password, host } = new URL(config.databaseUrl!);
-    expect([username, password, host]).toEqual(["svc", variables["POSTGRES_PASSWORD"], "database:5432"]);
+    expect([username, host]).toEqual(["svc", "database:5432"]);
+    expect(ofDatabase).toEqual({ POSTGRES_PASSWORD: password });
   });
 });
