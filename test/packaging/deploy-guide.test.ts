@@ -13,9 +13,8 @@ import { docBlocks } from "../support/doc-blocks.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const TEST = "test/packaging/deploy-guide.test.ts";
-const blocks = docBlocks(readFileSync(path.join(ROOT, "docs/deploy.md"), "utf8")).filter(({ heldBy }) =>
-  heldBy.includes(TEST),
-);
+const guide = readFileSync(path.join(ROOT, "docs/deploy.md"), "utf8");
+const blocks = docBlocks(guide).filter(({ heldBy }) => heldBy.includes(TEST));
 const blockWith = (text: string) => blocks.find(({ code }) => code.includes(text))!.code;
 
 test("it has exactly these blocks", () => {
@@ -23,7 +22,7 @@ test("it has exactly these blocks", () => {
     "create role svc login createrole password '…';",
     "docker compose up --build --detach",
     "systemctl enable --now svc-http@4400 svc-http@4401 svc-worker@1 svc-worker@2",
-    "DATABASE_URL=postgres://svc:…@127.0.0.1:5432/svc",
+    "DATABASE_URL='postgres://svc:…@127.0.0.1:5432/svc'",
     "apt-get install pgbouncer",
   ]);
 });
@@ -77,12 +76,27 @@ test("its units exist", () => {
 
 test("its variables are those of the service", () => {
   const lines = blockWith("SVC_POOLER_URL").trim().split("\n");
-  const env = Object.fromEntries(lines.map((line) => line.replaceAll("…", "x").split(/=(.*)/).slice(0, 2))) as object;
+  const env = Object.fromEntries(
+    lines.map((line) => line.replaceAll("…", "x").replaceAll("'", "").split(/=(.*)/).slice(0, 2)),
+  ) as object;
   const { config } = readConfig({ ...env, SVC_SECRET: "of a test of the guide, long enough" });
   expect(config).toMatchObject({
     databaseUrl: env["DATABASE_URL" as never],
     poolerUrl: env["SVC_POOLER_URL" as never],
   });
+});
+
+test("a shell reads its addresses as they are, whatever is in them", async () => {
+  const own = /^With your own server, add `(DATABASE_URL=.*?)`/m.exec(guide)![1]!;
+  const addresses = [own, ...blockWith("SVC_POOLER_URL").trim().split("\n")].map((line) =>
+    line.replace("…", "a$b&c;d"),
+  );
+  expect(addresses).toHaveLength(3);
+  for (const address of addresses) {
+    const [, name, value] = /^(\w+)='(.*)'$/.exec(address) ?? /^(\w+)=(.*)$/.exec(address)!;
+    const { stdout } = await promisify(execFile)("/bin/sh", ["-c", `set -a\n${address}\nprintenv ${name}`]);
+    expect(stdout).toBe(`${value}\n`);
+  }
 });
 
 test("the units, the image and npm start use the same Node.js option, which it names", () => {

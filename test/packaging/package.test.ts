@@ -171,9 +171,10 @@ async function unitOf(units: string, here: (words: string) => string) {
   };
 }
 
-/** The variables that a text sets, one a line. */
+/** The variables that a text sets, one a line, as systemd and a shell read them. */
 function variablesIn(text: string): Record<string, string> {
-  return Object.fromEntries([...text.matchAll(/^(?:export )?(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]));
+  const lines = text.matchAll(/^(?:export )?(\w+)=('?)(.*)\2$/gm);
+  return Object.fromEntries(Array.from(lines, ([, name, , value]) => [name!, value!]));
 }
 
 /** Uses the commands in `bin` from the output of bootstrap to a customer's state. */
