@@ -32,7 +32,7 @@ const CITUS = "Citus: spreads what environments own over the nodes of a cluster;
 
 // Databases of a cluster have the pack.
 it.skipIf(isCluster)("is listed, and has a guide of its commands", async () => {
-  const used = ["list", "up citus", "down citus"].map((line) => `node bin/svc-server.js packs ${line}\n`);
+  const used = ["list", "up citus", "down citus"].map((line) => `svc-server packs ${line}\n`);
   expect(commands).toBe(used.join(""));
   expect(await packs("list")).toEqual(printed(`citus\tnot installed\t${CITUS}\n`));
 });
@@ -78,7 +78,7 @@ it("refuses an unknown pack, and unknown commands", async () => {
 
 // Its effects with Citus: test/db/citus/pack.test.ts.
 it.skipIf(isCluster)("has a guide for the pack citus with the preparations that the program requires", async () => {
-  expect(upCitus).toBe("node bin/svc-server.js packs up citus\n");
+  expect(upCitus).toBe("svc-server packs up citus\n");
   const { stderr } = await packs("up", "citus");
   const [extension, node] = beforeCitus!.trim().split("\n");
   expect(stderr).toContain(`\`${extension!.replace(";", "")}\``);
