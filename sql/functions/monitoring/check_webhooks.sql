@@ -12,16 +12,16 @@ as $$
     'WEBHOOKS_FAILING',
     'problem',
     svc.count_text(count(*), 'webhook does', 'webhooks do') || ' not accept deliveries.',
-    case
-      -- The error of an attempt whose signing secret cannot be decrypted.
-      when bool_or(f.last_failure ->> 'error' like '%SVC_SECRET%')
-        then 'The service runs with another SVC_SECRET than the one that signing secrets were stored with: have the former one set, or '
-          'give each webhook a new secret: svc webhooks rotate-secret. '
-      else ''
-    end
-    || format(
-      'See what it answers: svc webhooks deliveries <webhookId> --env %1$s. Correct the receiver; what waits is tried again, the rest is '
-      'sent by: svc webhooks resend <webhookId> --since 7d --env %1$s',
+    format(
+      case
+        -- The error of an attempt whose signing secret cannot be decrypted.
+        when bool_or(f.last_failure ->> 'error' like '%SVC_SECRET%')
+          then 'The service runs with another SVC_SECRET than the one that signing secrets were stored with: have the former one set, or '
+            'give each webhook a new secret: svc webhooks rotate-secret <webhookId> --env %1$s. '
+        else ''
+      end
+      || 'See what it answers: svc webhooks deliveries <webhookId> --env %1$s. Correct the receiver; what waits is tried again, the rest '
+      'is sent by: svc webhooks resend <webhookId> --since 7d --env %1$s',
       check_webhooks.environment_name
     ),
     count(*),
