@@ -109,15 +109,14 @@ export const journeyPage: ConsolePage = {
                 {isOrdered
                   ? "A run has reached a step when all steps before it are completed."
                   : "Its steps may be completed in any order. A run waits at the first step that is not completed."}{" "}
-                Times are medians of {times.runs < started ? `${formatNumber(times.runs)} of the ` : ""}
-                {plural(started, "run")}
-                {times.runs < started ? ", those of an even sample of customers" : ""}.
-                {times.runs < started ? (
+                {isSample({ journey, times }) ? (
                   <>
-                    {" "}
-                    <code>svc journeys funnel</code> measures all.
+                    Times are medians of {formatNumber(times.runs)} of the {plural(started, "run")}, those of an even
+                    sample of customers. <code>svc journeys funnel</code> measures all.
                   </>
-                ) : null}
+                ) : (
+                  `Times are medians of ${plural(started, "run")}.`
+                )}
               </p>
             </>
           )}
@@ -148,15 +147,21 @@ interface Shown {
   times: JourneyTimes;
 }
 
+type Timed = Pick<Shown, "journey" | "times">;
+
+/** Whether not all runs were timed. */
+function isSample({ journey, times }: Timed): boolean {
+  return times.runs < startedOf(journey);
+}
+
 /** A median in words, with "about" if it is of a sample. */
-function medianOf({ median }: { median: number }, { journey, times }: Shown): string {
-  return `${times.runs < startedOf(journey) ? "about " : ""}${secondsInWords(median)}`;
+function medianOf({ median }: { median: number }, timed: Timed): string {
+  return `${isSample(timed) ? "about " : ""}${secondsInWords(median)}`;
 }
 
 /** The number of runs, in all and by status. */
-function Sum(shown: Shown) {
-  const { journey, query } = shown;
-  const { secondsToComplete } = shown.times;
+function Sum({ journey, query, times }: Shown) {
+  const { secondsToComplete } = times;
   const { journeyId, active, complete, expired } = journey;
   const runs = (count: number, filters?: Record<string, string>) => (
     <Figure href={runsHref(journeyId, query, filters)}>{count}</Figure>
@@ -170,7 +175,7 @@ function Sum(shown: Shown) {
           <>
             {runs(complete, { status: "complete" })}
             {secondsToComplete === null ? null : (
-              <span class="faint"> in {medianOf(secondsToComplete, shown)} (median)</span>
+              <span class="faint"> in {medianOf(secondsToComplete, { journey, times })} (median)</span>
             )}
           </>
         ),
@@ -242,7 +247,7 @@ function Steps({ journey, query, times, isOrdered }: Shown & { isOrdered: boolea
         ["Expired here", ({ stepId, expired }) => runs(expired, { status: "expired", step: stepId }), "number"],
         [
           "Median time",
-          ({ timed }) => (timed === undefined ? "" : medianOf(timed.secondsFromPrevious, { journey, query, times })),
+          ({ timed }) => (timed === undefined ? "" : medianOf(timed.secondsFromPrevious, { journey, times })),
           "number",
         ],
       ]}
