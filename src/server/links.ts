@@ -26,8 +26,3 @@ export function consoleInWords(databaseUrl: string, publicUrl: string): Promise<
     return `svc-server: the console is at ${publicUrl}/console; svc-server users sign-in --email … makes a link that signs in`;
   });
 }
-
-/** Records the address for links in deliveries, which workers cannot know. @param publicUrl without a trailing slash */
-export function notePublicUrl(databaseUrl: string, publicUrl: string): Promise<unknown> {
-  return runAsOperator(databaseUrl, (sql) => call(sql, "store_public_url", publicUrl));
-}

@@ -1,15 +1,15 @@
+import type { Sql } from "postgres";
 import { call } from "../db/api/call.js";
 import type { SealedSecret } from "../db/api/moving.js";
 import { openSecret, SealedSecretError, sealingKey } from "../webhooks/secret.js";
 import type { Logger } from "./log.js";
-import { runAsOperator } from "./operator.js";
 
 /**
  * Warns at a start if SVC_SECRET is not the one with which signing secrets of webhooks were stored. Each of their deliveries would fail, and
  * only its record would say why.
  */
-export async function warnOfUnreadableSecrets(databaseUrl: string, secret: string, logger: Logger): Promise<void> {
-  const sealed = await runAsOperator(databaseUrl, (sql) => call(sql, "operator_sealed_secrets", null));
+export async function warnOfUnreadableSecrets(sql: Sql, secret: string, logger: Logger): Promise<void> {
+  const sealed = await call(sql, "operator_sealed_secrets", null);
   const unreadable = unreadableSecrets(sealed, secret);
   if (unreadable.length === 0) return;
   logger.warn(

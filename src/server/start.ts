@@ -1,11 +1,11 @@
 import { createServer } from "node:net";
+import { call } from "../db/api/call.js";
 import { isDoneWithin } from "../tasks/wakeup.js";
 import type { ProcessRole, ServerConfig } from "./config.js";
 import { migrateServer, reachServer } from "./database.js";
 import type { OpenHttp } from "./http-role.js";
 import type { Logger } from "./log.js";
 import { checkPooler } from "./pooler.js";
-import { warnOfUnreadableSecrets } from "./sealed-secrets.js";
 import { resolveSecret } from "./secret.js";
 import { listenOn } from "./start-failure.js";
 import type { WorkerRoleOptions } from "./worker-role.js";
@@ -47,13 +47,17 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
     // A migration may wait for that of another process, or for a server that does not answer; a stop signal does not wait for it.
     const migrated = migrateServer(reaching, config, logger);
     const settings = migrated.then(async (database): Promise<WorkerRoleOptions> => {
-      if (http !== null) {
-        await checkPooler(config.poolerUrl, database, logger);
-        const { notePublicUrl } = await import("./links.js");
-        await notePublicUrl(database.url, config.publicUrl ?? http.address);
-      }
+      if (http !== null) await checkPooler(config.poolerUrl, database, logger);
       const secret = await resolveSecret(config);
-      await warnOfUnreadableSecrets(database.url, secret, logger);
+      const [{ runAsOperator }, { warnOfUnreadableSecrets }] = await Promise.all([
+        import("./operator.js"),
+        import("./sealed-secrets.js"),
+      ]);
+      await runAsOperator(database.url, async (sql) => {
+        // For links in deliveries: workers cannot know the address.
+        if (http !== null) await call(sql, "store_public_url", config.publicUrl ?? http.address);
+        await warnOfUnreadableSecrets(sql, secret, logger);
+      });
       return {
         databaseUrl: database.url,
         useRoles: database.useRoles,

@@ -5,12 +5,12 @@ import { useDatabase } from "../support/database.js";
 import { newEndpoint, SERVICE_SECRET } from "../webhooks/support/fixtures.js";
 
 it("a start with another SVC_SECRET than the one of the webhooks' signing secrets warns of it", async () => {
-  const db = await useDatabase();
-  const { webhookId } = await newEndpoint(db.sql);
+  const { sql } = await useDatabase();
+  const { webhookId } = await newEndpoint(sql);
   const { log, lines } = capturedLog();
-  await warnOfUnreadableSecrets(db.url, SERVICE_SECRET, log);
+  await warnOfUnreadableSecrets(sql, SERVICE_SECRET, log);
   expect(lines).toEqual([]);
-  await warnOfUnreadableSecrets(db.url, "another secret", log);
+  await warnOfUnreadableSecrets(sql, "another secret", log);
   expect(lines).toMatchObject([
     { webhooks: 1, of: 1, webhookId, msg: expect.stringContaining("set SVC_SECRET") as string },
   ]);
