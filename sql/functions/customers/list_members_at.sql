@@ -1,4 +1,5 @@
--- A page of the members of a segment at an instant, in the order of their ids: {customerId, enteredAt}, as in svc.memberships_at.
+-- A page of the members of a segment at an instant, in the order of their ids: {customerId, enteredAt}, as in svc.memberships_at. The page
+-- also has recomputedAt: when a recompute of all customers ended after the instant, null if there was none; of it see svc.recomputed_after.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or SEGMENT_NOT_FOUND (neither in the active configuration nor ever with
 -- members), SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_members_at(
@@ -16,6 +17,7 @@ declare
   _id constant integer := _environment.environment_id;
   _declared constant text[] := svc.part_names(_environment.project_id, _environment.active_version, 'segment');
   _after constant text := coalesce(svc.decode_cursor('members_at', list_members_at.cursor), '');
+  _recomputed_at constant timestamptz := svc.recomputed_after(_id, list_members_at.at);
   _items json[];
   _positions text[];
 begin
@@ -35,7 +37,9 @@ begin
     order by m.customer_id
     limit row_limit + 1
   ) as r;
-  return svc.page('members_at', _items, _positions, row_limit);
+  return svc.with_members(
+    svc.page('members_at', _items, _positions, row_limit), json_build_object('recomputedAt', svc.iso(_recomputed_at))
+  );
 end;
 $$;
 

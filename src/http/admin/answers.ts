@@ -49,6 +49,7 @@ export type JourneyCounts = Static<typeof journeys.journeyCounts>;
 export type JourneyTimes = Static<typeof journeys.journeyTimes>;
 export type ListedRun = Static<typeof journeys.listedRun>;
 export type SegmentMember = Static<typeof customers.segmentMember>;
+export type PastMembers = Static<typeof customers.pastMembers>;
 export type SegmentMembers = Static<typeof customers.segmentMembers>;
 export type SegmentStatistics = Static<typeof customers.statistics>;
 export type Event = Static<typeof events.listedEvent>;

@@ -403,6 +403,14 @@ export const segmentMembers = listOf(segmentMember, {
   statistics: Type.Optional(statistics),
 });
 
+export const pastMembers = listOf(segmentMember, {
+  recomputedAt: orNull(
+    instant,
+    "When the last recompute of all customers ended, if it was after `at`; otherwise null. A recompute keeps only the last membership of a " +
+      "segment, so the list then has only customers whose record of it begins at or before `at`.",
+  ),
+});
+
 /** A segment and its members. */
 export const segmentRoutes = [
   adminRoute("get_segment", "GET /projects/:project/segments/:segment", {
@@ -413,7 +421,7 @@ export const segmentRoutes = [
   adminRoute("list_members_at", "GET /projects/:project/segments/:segment/members", {
     summary: "List the members of a segment at an instant, by the present records",
     query: exact({ ...listQuery.properties, ...pastQuery }),
-    answers: { 200: listOf(segmentMember) },
+    answers: { 200: pastMembers },
     // It reads the memberships of all customers for each page.
     scarce: true,
     passes: ({ at, params, query }) => [at, params["segment"]!, requestedInstant(query.at), query],

@@ -1,6 +1,7 @@
 import type { Condition } from "../../../model/snapshot/types.js";
 import type {
   ExplainedCustomer,
+  PastMembers,
   SegmentMember,
   SegmentMembers,
   SegmentStatistics,
@@ -8,10 +9,11 @@ import type {
 import { readList } from "../../client/pages.js";
 import { UsageError } from "../../core/errors.js";
 import { type Context, csvPageOptions, defineCommand, pastOption, projectOptions } from "../../core/command.js";
-import { type Column, fields, page, printCsv, printList } from "../../output/table.js";
+import { type Column, fields, page, printCsv } from "../../output/table.js";
 import { elementTexts, memberTexts, objectFromTexts } from "../../../words/json-text.js";
 import type { Out } from "../../output/out.js";
 import { formatNumber, plural, printable, shellWord } from "../../../words/text.js";
+import { noteRecompute } from "../overview.js";
 import { explanationOf, caveats, segmentInWords } from "../customers/explanation.js";
 
 /** A segment and a page of its members, with the condition typed as in models. */
@@ -39,11 +41,13 @@ export default defineCommand({
           "--at lists past members, but --customer shows one customer at present",
           `give one of them, or use ${out.typed(`svc customers inspect ${shellWord(customer)} --at ${shellWord(at)}`)}`,
         );
-      await printList<SegmentMember>(context, { at, limit, cursor }, [...path, "members"], {
-        csv,
-        none: "It had no members.",
-        columns: memberColumns(out),
-      });
+      const query = { at, limit, cursor };
+      const list = [...path, "members"];
+      if (csv) return printCsv(context, query, list);
+      const answer = await readList<SegmentMember, PastMembers>(api, list, query, ["recomputedAt"]);
+      const { recomputedAt } = answer.data;
+      if (recomputedAt !== null) noteRecompute(out, recomputedAt, "each customer's last membership of the segment");
+      page(out, answer, { none: "It had no members.", columns: memberColumns(out) });
       return;
     }
     if (customer !== undefined) {
