@@ -52,6 +52,7 @@ create table svc.recomputes (
   done_at_attempt integer not null default 0,
   next_attempt_at timestamptz,
   error text,
+  exact_from timestamptz,
   customers_total integer,
   customers_done integer not null default 0,
   last_customer_id text collate "C",
@@ -110,6 +111,8 @@ comment on column svc.recomputes.failures is 'Failures since it last got further
 comment on column svc.recomputes.done_at_attempt is 'customers_done when the present attempt began.';
 comment on column svc.recomputes.next_attempt_at is 'While retrying: when it is tried again.';
 comment on column svc.recomputes.error is 'Why it failed last, and what to do.';
+comment on column svc.recomputes.exact_from is
+  'The instant from which all operations were still stored when it began, if retention had removed earlier ones of its customers.';
 comment on column svc.recomputes.customers_total is 'How many customers there were when it began; null before.';
 comment on column svc.recomputes.customers_done is 'How many of them are done.';
 comment on column svc.recomputes.last_customer_id is

@@ -3,6 +3,8 @@ import { formatNumber, plural } from "./text.js";
 /** The totals of a recompute, a dry run or a preview. */
 interface Totals {
   dry_run: boolean;
+  /** A service of an earlier release does not send it. */
+  exactFrom?: string | null;
   result: Readonly<
     Record<
       | "lifecycleChanged"
@@ -19,12 +21,15 @@ interface Totals {
 }
 
 /** The changes, line by line; in the conditional ("would change") if nothing was written. */
-export function totalFields({ result, dry_run }: Totals): Record<string, string> {
+export function totalFields({ result, dry_run, exactFrom }: Totals): Record<string, string> {
   const would = (done: string, not: string) => (dry_run ? not : done);
   const changed = would("changed", "would change");
   const [entered, left] = [would("entered", "would enter"), would("left", "would leave")];
   const added = would("added to the log", "would be added to the log");
   return {
+    ...(typeof exactFrom === "string" && {
+      History: `operations accepted before ${exactFrom} were removed by retention, so their effects are missing`,
+    }),
     Customers: `${formatNumber(result.customersChanged)} ${changed}`,
     Lifecycle: `${plural(result.lifecycleChanged, "customer")} ${would("moved", "would move")}`,
     Health: `${plural(result.healthChanged, "customer")} ${changed}`,

@@ -90,6 +90,12 @@ describe("svc recompute", () => {
 
     const { stdout } = await completed(["--customer", "nobody", "--dry-run"], []);
     expect(stdout).toMatch(/of the customer nobody in test\n[^]*Nothing would change\./);
+    expect(stdout).not.toContain("History");
+  });
+
+  test("it says since when the history is complete, if retention has removed a part", async () => {
+    const { stdout } = await completed(["--all", "--dry-run"], [], "exact_from = '2026-01-02T03:04:05.678Z'");
+    expect(stdout).toMatch(/History +operations accepted before 2026-01-02T03:04:05\.678Z were removed by retention/);
   });
 
   test("numbers in the document keep all their digits", async () => {

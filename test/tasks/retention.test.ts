@@ -351,12 +351,22 @@ it("with windows shorter than the retention, live evaluation continues as with t
   expect(await environment.emissions()).toEqual(emissionsOf(run));
 });
 
-it("a recompute after a removal replays the retained events, and the last event does not move back", async () => {
+it("a recompute after a removal replays the retained events, says since when, and the last event does not move back", async () => {
   await environment.ingest([login(50), login(49), login(40, { customer: "gone" })]);
-  await environment.take({}, [login(10)]);
+  const last = login(10);
+  await environment.take({}, [last]);
+  await db.sql`update svc.customers set created_at = ${ago(50)} where environment_id = ${environment.environmentId}`;
   expect(await environment.document()).toMatchObject({ lifecycle: "active" });
+  const exactFrom = async () => {
+    const id = await queue(db.sql, environment);
+    await runner.runNext(id);
+    const [{ from }] = await db.sql<[{ from: string | null }]>`
+      select svc.recompute_document(r, 'test') ->> 'exactFrom' as from from svc.recomputes as r where recompute_id = ${id}`;
+    return from;
+  };
+  expect(await exactFrom()).toBeNull();
   await sweep();
-  await runner.runNext(await queue(db.sql, environment));
+  expect(await exactFrom()).toBe(last.at);
   // One of the three logins is retained.
   expect(await environment.document()).toMatchObject({ lifecycle: "new", segments: ["seen"] });
   expect(await environment.document("gone")).toMatchObject({ lifecycle: "new", segments: [] });

@@ -1,5 +1,6 @@
--- A recompute, a dry run or a preview in the format of lists and changes: status, pins, progress, and the results so far. A preview has
--- the hash and the size of its sample instead of the customer.
+-- A recompute, a dry run or a preview in the format of lists and changes: status, pins, since when the
+-- replayed history is complete (null: all of it), progress, and the results so far. A preview has the hash and the size of its sample
+-- instead of the customer.
 -- Raises nothing, locks nothing.
 create or replace function svc.recompute_document(recompute svc.recomputes, environment_name text)
 returns json
@@ -25,6 +26,7 @@ return svc.with_members(
       'evaluatedAt', svc.iso((recompute).pinned_at),
       'customersCreatedThrough', svc.iso((recompute).pinned_at)
     ),
+    'exactFrom', svc.iso((recompute).exact_from),
     'attempt', (recompute).attempt,
     'nextAttemptAt', svc.iso((recompute).next_attempt_at),
     'error', (recompute).error,

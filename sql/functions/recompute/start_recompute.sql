@@ -1,5 +1,6 @@
 -- Begins the next attempt of a job whose row is locked, and answers what a worker needs to know of it. The first attempt counts the
--- customers and computes the share of a sample; a backtest evaluates at most 100,000, because it stores results for each.
+-- customers, records since when their history is complete, and computes the share of a sample; a backtest evaluates at most 100,000,
+-- because it stores results for each.
 -- Raises nothing. Locks the job's row, those of its queue with status running, and an advisory lock for the session.
 create or replace function svc.start_recompute(job svc.recomputes, failures integer)
 returns json
@@ -10,12 +11,13 @@ as $$
 declare
   _job svc.recomputes := start_recompute.job;
   _sample_size integer;
+  _kept_from constant timestamptz := svc.retained_from((start_recompute.job).environment_id);
   _key integer;
   _pid constant integer := pg_backend_pid();
   _now timestamptz;
 begin
   if _job.customers_total is null then
-    select count(*) into _job.customers_total
+    select count(*), case when bool_or(c.created_at < _kept_from) then _kept_from end into _job.customers_total, _job.exact_from
     from svc.customers as c
     where c.environment_id = _job.environment_id and c.created_at <= _job.pinned_at
       and (_job.customer_id is null or c.customer_id = _job.customer_id);
@@ -54,6 +56,7 @@ begin
     done_at_attempt = r.customers_done,
     next_attempt_at = null,
     started_at = coalesce(r.started_at, _now),
+    exact_from = _job.exact_from,
     customers_total = _job.customers_total,
     sample_share = _job.sample_share
   where r.environment_id = _job.environment_id and r.recompute_id = _job.recompute_id
@@ -71,7 +74,7 @@ begin
       'snapshot', _job.snapshot,
       'snapshotHash', _job.hash,
       'question', _job.question,
-      'keptFrom', svc.epoch_ms(svc.retained_from(_job.environment_id)),
+      'keptFrom', svc.epoch_ms(_kept_from),
       'pinnedAt', svc.epoch_ms(_job.pinned_at),
       'sampleShare', _job.sample_share,
       'attempt', _job.attempt,

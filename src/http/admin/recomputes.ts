@@ -69,6 +69,10 @@ const job = {
     evaluatedAt: instant,
     customersCreatedThrough: instant,
   }),
+  exactFrom: orNull(
+    instant,
+    "Since when all events were stored when it started, if retention had removed earlier ones of its customers: their effects are missing. Otherwise null.",
+  ),
   ...progress,
   result,
   ...requestInfo,
