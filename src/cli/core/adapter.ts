@@ -33,6 +33,13 @@ type Loaded = ReadonlyMap<ListedCommand, AnyCommand>;
 
 type RawArguments = Record<string, unknown> & { _: (string | number)[] };
 
+/** Thrown by the handlers that yargs calls, with the checked arguments: after one that returns, yargs would render the command's help text. */
+class Checked extends Error {
+  constructor(readonly raw: RawArguments) {
+    super("the arguments of a command are checked");
+  }
+}
+
 /** Parses a command line. @throws {UsageError} if it is invalid. */
 export async function parseCommandLine(given: readonly string[], options: ParseOptions): Promise<Parsed> {
   const { argv, restore } = literals(given);
@@ -43,10 +50,16 @@ export async function parseCommandLine(given: readonly string[], options: ParseO
   const parser = describe(loaded, matched, options);
   let printed = "";
   let parseError: unknown;
-  const raw: RawArguments = await parser.parseAsync([...argv], {}, (error, _arguments, output) => {
-    parseError = error;
-    printed = output;
-  });
+  let raw: RawArguments;
+  try {
+    raw = parser.parseSync([...argv], {}, (error, _arguments, output) => {
+      parseError = error;
+      printed = output;
+    });
+  } catch (error) {
+    if (!(error instanceof Checked)) throw error;
+    raw = error.raw;
+  }
   restore(raw);
   const { listed } = matched;
   const command = listed && loaded.get(listed);
@@ -142,7 +155,9 @@ function withCommand(parser: Argv, listed: ListedCommand, loaded: Loaded, matche
       for (const [line, about] of command.examples) built = built.example(line, about);
       return built;
     },
-    () => undefined,
+    (raw) => {
+      throw new Checked(raw);
+    },
   );
 }
 
