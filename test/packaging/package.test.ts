@@ -24,8 +24,8 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 const NPM = {
   PATH: process.env["PATH"],
   HOME: process.env["HOME"],
-  // The certificates that the machine trusts, for the npm registry.
-  NODE_EXTRA_CA_CERTS: process.env["NODE_EXTRA_CA_CERTS"],
+  // The certificates that the machine trusts, for the npm registry; vitest.config.ts renames the variable.
+  NODE_EXTRA_CA_CERTS: process.env["SVC_TEST_CA_CERTS"],
   npm_config_prefer_offline: "true",
 };
 const [install, settings, units, ready, bootstrap, svcEnv, ...more] = blocksOf("test/packaging/package.test.ts");
