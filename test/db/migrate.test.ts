@@ -2,6 +2,7 @@ import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { MigrateError } from "../../src/db/migrate/execute.js";
 import { migrate } from "../../src/db/migrate/migrate.js";
 import { describeCatalog } from "../support/catalog.js";
 import { createEmptyDatabase, setUnusualDefaults, type TestDatabase } from "../support/database.js";
@@ -102,6 +103,26 @@ describe("a project of one table and one function", () => {
     await database.sql`alter database ${database.sql(name)} set statement_timeout = '200ms'`;
     await commit("000001.sql", "-", FIRST, "select pg_sleep(0.5);");
     expect(await migrate(database.url, { root })).toMatchObject({ migrations: ["000001.sql"] });
+  });
+
+  test("a migration whose connection breaks says so in one line, and can be started again", async () => {
+    await migrate(database.url, { root });
+    const ending = "select pg_terminate_backend(pg_backend_pid());";
+    const fails = async () => {
+      const error: unknown = await migrate(database.url, { root }).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(MigrateError);
+      expect((error as Error).message).toMatch(
+        /^.*; the connection to the database broke: start again when its server runs$/,
+      );
+    };
+    await commitNext(`create table more (); ${ending}`);
+    await fails();
+    await commitNext("create table more ();");
+    await appendFile(code(), ending);
+    await fails();
+    await writeFile(code(), (await readFile(code(), "utf8")).replace(ending, ""));
+    expect(await migrate(database.url, { root })).toMatchObject({ code: "unchanged" });
+    expect(await database.sql`select from more`).toEqual([]);
   });
 
   /** Holds the lock of a statement on `things` until the returned function is called. */

@@ -14,7 +14,7 @@ import { migrateWith, type MigrateReport } from "../../src/db/migrate/migrate.js
  */
 export function migrateUnreleased(url: string): Promise<MigrateReport> {
   return migrateWith(url, {}, async (client, root, missing) => {
-    await migrateChain(url, root, missing);
+    await migrateChain(client, url, root, missing);
     const current = await readSql(root, "migrations/current.sql");
     await inMigrationTransaction(client, () => execute(client, current));
     return missing;

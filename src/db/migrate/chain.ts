@@ -1,8 +1,7 @@
 import { Logger } from "@graphile/logger";
 import type { PoolClient } from "pg";
 import path from "node:path";
-import { withSession } from "../address.js";
-import { describe, hasTable, MIGRATION_SESSION, MigrateError } from "./execute.js";
+import { describe, hasTable, MigrateError } from "./execute.js";
 import { readCommitted, type Committed } from "./files.js";
 
 /** The committed migrations that the database does not have. Throws MigrateError if it has others. */
@@ -13,24 +12,28 @@ export async function missingMigrations(client: PoolClient, root: string): Promi
   return committed.slice(recorded.length).map(({ filename }) => filename);
 }
 
-/** Executes the missing committed migrations. */
-export async function migrateChain(url: string, root: string, missing: readonly string[]): Promise<void> {
+/**
+ * Executes the missing committed migrations in the session of the client, which has the lock: the library's own sessions end the process if
+ * the server stops meanwhile.
+ */
+export async function migrateChain(client: PoolClient, url: string, root: string, missing: readonly string[]) {
   if (missing.length === 0) return;
   // Loaded only when needed, and not by the library's main module, which loads four times as much.
-  const { migrate: runChain } = await import("graphile-migrate/dist/commands/migrate.js");
-  const { clearAllPools } = await import("graphile-migrate/dist/pgReal.js");
+  const { getLastMigration, getMigrationsAfter, runCommittedMigration } =
+    await import("graphile-migrate/dist/migration.js");
+  const { parseSettings } = await import("graphile-migrate/dist/settings.js");
+  const settings = await parseSettings({
+    connectionString: url,
+    databaseOwner: "unused", // our migrations mention no owner, and a URL may name no user
+    migrationsFolder: path.join(root, "migrations"),
+    logger: new Logger(() => () => undefined),
+  });
   try {
-    await runChain({
-      connectionString: withSession(url, MIGRATION_SESSION),
-      databaseOwner: "unused", // our migrations mention no owner, and a URL may name no user
-      migrationsFolder: path.join(root, "migrations"),
-      logger: new Logger(() => () => undefined),
-    });
+    for (const migration of await getMigrationsAfter(settings, await getLastMigration(client, settings))) {
+      await runCommittedMigration(client, settings, { database: settings.databaseName }, migration, "");
+    }
   } catch (error) {
     throw new MigrateError(`migrations/committed: ${describe(error)}`, { cause: error });
-  } finally {
-    // Its pool would stay open for a while, and end our process if the server stops meanwhile, so it is closed at once.
-    clearAllPools();
   }
 }
 

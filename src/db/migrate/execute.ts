@@ -25,8 +25,8 @@ export async function executeAll(client: ClientBase, files: readonly SqlFile[]):
   await client.query("savepoint files");
   try {
     await client.query(files.map(({ text }) => `${text}\n;`).join("\n"));
-  } catch {
-    await client.query("rollback to savepoint files");
+  } catch (error) {
+    await unlessBroken(error, client.query("rollback to savepoint files"));
     for (const file of files) await execute(client, file);
   }
 }
@@ -39,9 +39,16 @@ export async function inMigrationTransaction<T>(client: ClientBase, work: () => 
     await client.query("commit");
     return result;
   } catch (error) {
-    await client.query("rollback");
+    await unlessBroken(error, client.query("rollback"));
     throw error;
   }
+}
+
+/** Waits for the statement that undoes what failed. If that fails, too, the connection is broken, and the first error says why. */
+async function unlessBroken(error: unknown, undone: Promise<unknown>): Promise<void> {
+  await undone.catch(() => {
+    throw new MigrateError(describe(error), { cause: error });
+  });
 }
 
 /** Whether a table of this name exists. */
@@ -50,10 +57,16 @@ export async function hasTable(client: ClientBase, name: string): Promise<boolea
   return rows[0]?.present === true;
 }
 
-/** The server's error in one line: message, SQLSTATE, detail. */
+/** The messages of the server and of the driver when a connection breaks; later statements fail with the second one. */
+const BROKEN = /^terminating connection|^Client has encountered a connection error|^Connection terminated/;
+
+/** The server's error in one line: message, SQLSTATE, detail; if the connection broke, also what to do. */
 export function describe(error: unknown): string {
   const { message, code, detail } = error as { message: string; code?: string; detail?: string };
-  return [message, code === undefined ? "" : ` (${code})`, detail === undefined ? "" : `: ${detail}`].join("");
+  const text = [message, code === undefined ? "" : ` (${code})`, detail === undefined ? "" : `: ${detail}`].join("");
+  return BROKEN.test(message)
+    ? `${text}; the connection to the database broke: start again when its server runs`
+    : text;
 }
 
 function lineOf(text: string, error: unknown): number {
@@ -71,9 +84,6 @@ const LOCK_TIMEOUT_MS = 500;
 const PAUSE_MS = 1000;
 const WAIT_MS_MAX = 10 * 60_000;
 
-/** Settings of a migrating session: a statement waits only briefly for a lock, but otherwise takes as long as it needs. */
-export const MIGRATION_SESSION = { lock_timeout: LOCK_TIMEOUT_MS, statement_timeout: 0 };
-
 export interface LockTimeoutOptions {
   /** Called with a sentence when the migration waits for another process's migration, or for a lock of another session. */
   onWait?: (sentence: string) => void;
@@ -83,7 +93,7 @@ export interface LockTimeoutOptions {
 
 /**
  * Does work that changes tables which processes of the previous version use: waits only briefly for each lock, lets those processes proceed,
- * and tries again. `work` must leave nothing behind when it throws. The session must have the settings MIGRATION_SESSION.
+ * and tries again. `work` must leave nothing behind when it throws. Called after `setLockTimeout`.
  *
  * @throws {MigrateError} if a lock was never free
  */

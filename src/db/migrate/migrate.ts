@@ -47,8 +47,8 @@ const MARK = "svc.session";
  * Throws MigrateError with one clear line, in particular if the database is newer than the program.
  */
 export function migrate(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
-  return migrateWith(url, options, async (_, root, missing) => {
-    await withLockTimeout(() => migrateChain(url, root, missing), options);
+  return migrateWith(url, options, async (client, root, missing) => {
+    await withLockTimeout(() => migrateChain(client, url, root, missing), options);
     return missing;
   });
 }
