@@ -74,7 +74,7 @@ function notesOfInstants({ instants, samples, within }: Omit<BacktestReport, "no
   const { used, empty, censored } = instants;
   if (censored === 0) return [];
   return [
-    `Of ${used + empty + censored} instants, the last ${censored === 1 ? "one is" : `${censored} are`} left out, with ${samples.censored} samples: ` +
+    `Of ${used + empty + censored} instants, the last ${censored === 1 ? "one is" : `${censored} are`} left out, with ${samples.censored.toLocaleString("en")} samples: ` +
       `less than ${within} after them is known, so it is unknown whether the outcome came in time.`,
   ];
 }

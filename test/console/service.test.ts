@@ -133,6 +133,12 @@ describe("the customers", () => {
     expect(ids.filter((id) => id === "globex" || id === "initech")).toEqual(expected);
   });
 
+  it("are not listed for a value without its trait", async () => {
+    const { html, text } = await owner.get(`${BASE}/customers?value=pro`);
+    expect(text).toContain('Choose the trait whose value is "pro".');
+    expect(html).not.toContain('href="customer?id=globex"');
+  });
+
   it("are searched beyond empty pages, up to a limit", async () => {
     const { sql } = fixture.service.db;
     const id = await environmentId(sql, "app", "live");

@@ -139,7 +139,9 @@ describe("the pages", () => {
     expect(await text("today")).toMatch(/Next changes by time alone .* late in 19 days globex in 21 days/);
     send({ ...signedUp, customerId: "overdue", timestamp: iso(START - 40 * DAY) });
     expect(engine.document("overdue")!.nextDueAt).toBe(iso(START - 19 * DAY));
-    expect(await text("today")).toMatch(/Next changes by time alone .* overdue in 1 day late in 19 days globex in 21/);
+    expect(await text("today")).toMatch(
+      /Next changes by time alone .* overdue as soon as no more past events arrive, at the latest in 1 day late in 19 days globex in 21/,
+    );
   });
 
   test("of the model's parts show the effects of the events day by day", async () => {

@@ -1,6 +1,7 @@
 -- Customers whose state changes by time alone, the earliest first, each with the instant at which its next timer can fire: when it is due
--- or, if the customer's last event was late and the environment has not settled, the end of the hold if that is later. It counts as not
--- settled if a held timer is overdue by more than 10 seconds, longer than firing takes. Customers that were set aside are left out.
+-- or, if the customer's last event was late and the environment has not settled, the end of the hold if that is later; isHeld says that the
+-- timer waits, as it may fire sooner: as soon as the environment has settled. It counts as not settled if a held timer is overdue by more
+-- than 10 seconds, longer than firing takes. Customers that were set aside are left out.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_due_customers(
   token_hash bytea, organization_id text, project_slug text, environment_name text, row_limit integer, "cursor" text
@@ -31,16 +32,19 @@ declare
 begin
   select
     array_agg(
-      json_build_object('customerId', r.customer_id, 'lifecycle', r.lifecycle, 'nextDueAt', svc.iso(r.due_at)) order by r.n
+      json_build_object(
+        'customerId', r.customer_id, 'lifecycle', r.lifecycle, 'nextDueAt', svc.iso(r.due_at), 'isHeld', r.is_held
+      )
+      order by r.n
     ),
     array_agg(concat(svc.microseconds(r.due_at), ' ', r.customer_id) order by r.n)
   into _items, _positions
   from (
-    select row_number() over (order by d.due_at, d.customer_id) as n, d.customer_id, d.lifecycle, d.due_at
+    select row_number() over (order by d.due_at, d.customer_id) as n, d.customer_id, d.lifecycle, d.due_at, d.is_held
     -- As in svc.due_customers, each kind by its own index.
     from (
       (
-        select c.customer_id, c.lifecycle, c.next_due_at as due_at
+        select c.customer_id, c.lifecycle, c.next_due_at as due_at, false as is_held
         from svc.customers as c
         where c.environment_id = _environment.environment_id
           and c.next_due_at is not null
@@ -53,7 +57,7 @@ begin
       )
       union all
       (
-        select c.customer_id, c.lifecycle, c.next_due_at as due_at
+        select c.customer_id, c.lifecycle, c.next_due_at as due_at, false
         from svc.customers as c
         where not _waiting
           and c.environment_id = _environment.environment_id
@@ -67,7 +71,7 @@ begin
       )
       union all
       (
-        select c.customer_id, c.lifecycle, greatest(c.next_due_at, c.held_until) as due_at
+        select c.customer_id, c.lifecycle, greatest(c.next_due_at, c.held_until) as due_at, c.held_until > c.next_due_at
         from svc.customers as c
         where _waiting
           and c.environment_id = _environment.environment_id

@@ -15,7 +15,11 @@ return json_build_object(
   'from', (backtest).question -> 'from',
   'to', (backtest).question -> 'to',
   'end', (backtest).question -> 'end',
-  'customers', (backtest).sample_size,
+  'customers', case
+    when (backtest).customers_total is null then (backtest).sample_size
+    -- As in svc.start_recompute.
+    when (backtest).sample_share is not null then coalesce((backtest).sample_size, 100000)
+  end,
   'traits', (backtest).question -> 'traits',
   'model', json_build_object('configVersion', 'v' || (backtest).version, 'hash', (backtest).hash),
   'against', (backtest).question -> 'against',

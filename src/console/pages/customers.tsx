@@ -1,5 +1,5 @@
 import type { ListedCustomer } from "../../http/admin/answers.js";
-import { ApiError } from "../../http/errors.js";
+import { ApiError, invalidField } from "../../http/errors.js";
 import { csvLines } from "../../words/csv.js";
 import { objectFromTexts } from "../../words/json-text.js";
 import { formatNumber } from "../../words/text.js";
@@ -103,6 +103,14 @@ const EMPTY_PAGES_MAX = 4;
 
 /** The page of the list that the query asks for, or the error for an invalid query. */
 async function pageOf(visit: Visit) {
+  const value = queryParam(visit.query, "value");
+  if (value !== undefined && queryParam(visit.query, "trait") === undefined)
+    return invalidField(
+      "trait",
+      "",
+      `Choose the trait whose value is ${JSON.stringify(value)}.`,
+      "Or empty the value.",
+    );
   try {
     let found = await search(visit, { limit: LIMIT, cursor: queryParam(visit.query, "cursor") });
     for (let n = 0; n < EMPTY_PAGES_MAX && found.data.length === 0 && found.nextCursor !== null; n++)

@@ -219,8 +219,8 @@ function Times({ times, states }: { times: TransitionTimes; states: readonly Dia
         ]}
       />
       <p class="hint">
-        Based on the last {plural(times.transitions, "transition")}; customers that are still in a state are not
-        counted.
+        Based on the {plural(times.transitions, "transition")} that {times.transitions === 1 ? "was" : "were"} stored
+        last, so after an import on those of the import; customers that are still in a state are not counted.
       </p>
     </Section>
   );

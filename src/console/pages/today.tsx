@@ -1,4 +1,11 @@
-import type { ListedEmission, ListPage, ListedSignal, RuleExecution, Webhook } from "../../http/admin/answers.js";
+import type {
+  DueCustomer,
+  ListedEmission,
+  ListPage,
+  ListedSignal,
+  RuleExecution,
+  Webhook,
+} from "../../http/admin/answers.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, queryParam, expectedRefusal } from "../console-page.js";
 import { shownColumns } from "../shown.js";
@@ -206,7 +213,7 @@ function Troubles({ webhooks }: { webhooks: readonly Webhook[] }) {
 }
 
 /** The customers whose conditions change next without any activity. */
-function Due({ due }: { due: readonly { customerId: string; nextDueAt: string }[] }) {
+function Due({ due }: { due: readonly DueCustomer[] }) {
   if (due.length === 0) return null;
   return (
     <Section id="next" title="Next changes by time alone">
@@ -214,9 +221,16 @@ function Due({ due }: { due: readonly { customerId: string; nextDueAt: string }[
         Even without activity, something about these customers will change; each customer's page says what.
       </p>
       <ul>
-        {due.map(({ customerId, nextDueAt }) => (
+        {due.map(({ customerId, nextDueAt, isHeld }) => (
           <li key={customerId}>
-            <Customer id={customerId} /> <Ago iso={nextDueAt} />
+            <Customer id={customerId} />{" "}
+            {isHeld ? (
+              <>
+                as soon as no more past events arrive, at the latest <Ago iso={nextDueAt} />
+              </>
+            ) : (
+              <Ago iso={nextDueAt} />
+            )}
           </li>
         ))}
       </ul>

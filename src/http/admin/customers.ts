@@ -315,7 +315,10 @@ export const dueCustomer = named("DueCustomer", "A customer that changes next by
   nextDueAt: Type.String({
     ...instant,
     description:
-      "When its next timer can fire: when it is due, or when the present wait of timers for late events ends, if that is later.",
+      "When its next timer can fire: when it is due, or when the present wait of timers for late events ends at the latest, if that is later.",
+  }),
+  isHeld: Type.Boolean({
+    description: "Whether the timer waits for late events; it fires as soon as no more arrive, before `nextDueAt`.",
   }),
 });
 

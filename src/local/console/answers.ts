@@ -194,6 +194,7 @@ function dueCustomers(stand: PopulationView): DueCustomer[] {
     .map(({ dueAt, heldUntil, ...customer }) => ({
       ...customer,
       nextDueAt: isoTime(isWaiting ? Math.max(dueAt, heldUntil) : dueAt),
+      isHeld: isWaiting && heldUntil > dueAt,
     }))
     .toSorted((a, b) => compareKeys([a.nextDueAt, a.customerId], [b.nextDueAt, b.customerId]));
 }

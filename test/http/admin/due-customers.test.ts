@@ -62,6 +62,7 @@ it("lists customers by when their timers are due, also those whose last event wa
     ["late long ago", 3 * HOUR],
     ["late, not due for long", 30 * HOUR],
   ]);
+  expect((await read()).data.map(({ isHeld }) => isHeld)).toEqual([false, false, false, false]);
 });
 
 it("lists them by the end of the hold, if later, while their timers wait", async () => {
@@ -75,6 +76,7 @@ it("lists them by the end of the hold, if later, while their timers wait", async
   ];
   const { items, sizes } = await pages(read, "", 2);
   expect([dueInMs(items), sizes]).toEqual([expected, [2, 2, 1]]);
+  expect(items.filter(({ isHeld }) => isHeld).map(({ customerId }) => customerId)).toEqual(["overdue", "late"]);
 });
 
 it("continues where a page ended, also among those of one instant", async () => {

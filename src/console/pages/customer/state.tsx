@@ -166,7 +166,17 @@ function Journey({ run, steps }: { run: Run; steps: readonly string[] }) {
                 {done ? "✓" : isCurrent ? "●" : "○"}
               </span>
               <Text>{step}</Text>{" "}
-              <span class="faint">{done ? <Ago iso={done.completedAt} /> : isCurrent ? "next" : "to come"}</span>
+              <span class="faint">
+                {done ? (
+                  <Ago iso={done.completedAt} />
+                ) : isCurrent ? (
+                  "next"
+                ) : status === "active" ? (
+                  "to come"
+                ) : (
+                  "not done"
+                )}
+              </span>
             </li>
           );
         })}
