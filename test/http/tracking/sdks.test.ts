@@ -96,7 +96,7 @@ it("docs/segment.md creates the SDKs as these tests do, and its mapping is part 
   const read = (file: string) => readFileSync(path.resolve(import.meta.dirname, "../../..", file), "utf8");
   const [setup, mapped] = docBlocks(read("docs/segment.md")).map(({ code }) => code);
   const senders = read("faults/tracking/senders.ts");
-  for (const name of ["writeKey", "host:", "dataPlaneUrl"]) {
+  for (const name of ["writeKey", "host:", "dataPlaneUrl", "retryCount"]) {
     expect(setup).toContain(name);
     expect(senders).toContain(name);
   }
