@@ -3,8 +3,6 @@ import { formatNumber, plural } from "./text.js";
 /** The totals of a recompute, a dry run or a preview. */
 interface Totals {
   dry_run: boolean;
-  /** A service of an earlier release does not send it. */
-  exactFrom?: string | null;
   result: Readonly<
     Record<
       | "lifecycleChanged"
@@ -21,21 +19,30 @@ interface Totals {
 }
 
 /** The changes, line by line; in the conditional ("would change") if nothing was written. */
-export function totalFields({ result, dry_run, exactFrom }: Totals): Record<string, string> {
+export function totalFields({ result, dry_run }: Totals): Record<string, string> {
   const would = (done: string, not: string) => (dry_run ? not : done);
   const changed = would("changed", "would change");
   const [entered, left] = [would("entered", "would enter"), would("left", "would leave")];
   const added = would("added to the log", "would be added to the log");
   return {
-    ...(typeof exactFrom === "string" && {
-      History: `operations accepted before ${exactFrom} were removed by retention, so their effects are missing`,
-    }),
     Customers: `${formatNumber(result.customersChanged)} ${changed}`,
     Lifecycle: `${plural(result.lifecycleChanged, "customer")} ${would("moved", "would move")}`,
     Health: `${plural(result.healthChanged, "customer")} ${changed}`,
     Segments: `${formatNumber(result.segmentsEntered)} ${entered}, ${formatNumber(result.segmentsExited)} ${left}`,
     Rules: `${plural(result.rules, "run")} ${added}, ${formatNumber(result.rulesRemoved)} ${would("went", "would go")}`,
     Emissions: `${formatNumber(result.emissions)} ${would("emitted", "would be emitted")}`,
+  };
+}
+
+/** That retention has removed a part of the replayed history, if it has. @param at formats an instant */
+export function historyFields(
+  { exactFrom }: { exactFrom?: string | null },
+  at: (iso: string) => string,
+): { History?: string } {
+  // A service of an earlier release does not send it.
+  if (typeof exactFrom !== "string") return {};
+  return {
+    History: `retention has removed operations that were accepted before ${at(exactFrom)}, so their effects are missing`,
   };
 }
 

@@ -235,6 +235,14 @@ test("says so if no customer would change", async () => {
   expect((await completed(["--markdown"], [])).stdout).toContain("**No customer would change.**");
 });
 
+test("says that retention has removed a part of the history, also if no customer would change", async () => {
+  const removed = "exact_from = '2026-01-02T03:04:05.678Z'";
+  expect((await completed([], [], removed)).stdout).toMatch(/History +retention has removed .* before <instant>,/);
+  expect((await completed(["--markdown"], [], removed)).stdout).toContain(
+    "Note: retention has removed operations that were accepted before <instant> UTC, so their effects are missing.",
+  );
+});
+
 test("reasons why a deploy would be refused come first", async () => {
   const snapshot = { ...EMPTY_SNAPSHOT, segments: [{ id: "lookers" }] };
   expect((await service.ask("POST", `/projects/${slug}/config-versions`, { snapshot })).status).toBe(201);

@@ -95,7 +95,7 @@ describe("svc recompute", () => {
 
   test("it says since when the history is complete, if retention has removed a part", async () => {
     const { stdout } = await completed(["--all", "--dry-run"], [], "exact_from = '2026-01-02T03:04:05.678Z'");
-    expect(stdout).toMatch(/History +operations accepted before 2026-01-02T03:04:05\.678Z were removed by retention/);
+    expect(stdout).toMatch(/History +retention has removed operations that were accepted before <instant>,/);
   });
 
   test("numbers in the document keep all their digits", async () => {

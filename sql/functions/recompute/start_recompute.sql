@@ -1,6 +1,6 @@
 -- Begins the next attempt of a job whose row is locked, and answers what a worker needs to know of it. The first attempt counts the
--- customers, records since when their history is complete, and computes the share of a sample; a backtest evaluates at most 100,000,
--- because it stores results for each.
+-- customers and computes the share of a sample; a backtest evaluates at most 100,000, because it stores results for each. Each attempt
+-- records since when the history of its customers is complete.
 -- Raises nothing. Locks the job's row, those of its queue with status running, and an advisory lock for the session.
 create or replace function svc.start_recompute(job svc.recomputes, failures integer)
 returns json
@@ -17,7 +17,7 @@ declare
   _now timestamptz;
 begin
   if _job.customers_total is null then
-    select count(*), case when bool_or(c.created_at < _kept_from) then _kept_from end into _job.customers_total, _job.exact_from
+    select count(*) into _job.customers_total
     from svc.customers as c
     where c.environment_id = _job.environment_id and c.created_at <= _job.pinned_at
       and (_job.customer_id is null or c.customer_id = _job.customer_id);
@@ -29,6 +29,15 @@ begin
       where c.environment_id = _job.environment_id and c.created_at <= _job.pinned_at
         and svc.is_sampled(c.customer_id, _job.sample_share);
     end if;
+  end if;
+
+  -- Retention goes on between two attempts.
+  if exists (
+    select from svc.customers as c
+    where c.environment_id = _job.environment_id and c.created_at <= _job.pinned_at and c.created_at < _kept_from
+      and (_job.customer_id is null or c.customer_id = _job.customer_id)
+  ) then
+    _job.exact_from := _kept_from;
   end if;
 
   -- A random key, which no other session could predict and hold.

@@ -8,7 +8,7 @@ import { cancellable } from "../../output/interruption.js";
 import { codeSpan, sectionOf, tableOf } from "../../output/markdown.js";
 import type { Out } from "../../output/out.js";
 import { formatNumber, paragraphs, plural, printable } from "../../../words/text.js";
-import { totalFields } from "../../../words/recompute.js";
+import { historyFields, totalFields } from "../../../words/recompute.js";
 import { statusOf } from "../recompute/job-report.js";
 import { type DifferencePage, differencesOf, documentOf, JOB_MEMBERS } from "../recompute/jobs.js";
 import { waitForJob } from "../recompute/result.js";
@@ -80,6 +80,7 @@ function impactInWords(out: Out, project: string, job: Preview, impact: ImpactDo
       "Compared with": job.pins.configVersion ?? "no model: none is deployed",
       "As of": out.at(job.pins.evaluatedAt),
       "Looked at": lookedAt(job),
+      ...historyFields(job, (iso) => out.at(iso)),
       ...totalFields(job),
     }),
   ];
@@ -130,10 +131,12 @@ const GROUP = ["customers", "for example"];
 /** A preview's result, as a comment on a pull request. @param project its slug */
 function impactMarkdown(project: string, job: Preview, impact: ImpactDocument): string {
   const { configVersion, evaluatedAt } = job.pins;
+  const { History: history } = historyFields(job, utcMinute);
   const blocks = [
     `### What this model would change in ${job.environment} of ${codeSpan(project)}`,
-    `Compared with ${configVersion ?? "no model, because none is deployed"}, as of ${evaluatedAt.slice(0, 16).replace("T", " ")} UTC, ` +
+    `Compared with ${configVersion ?? "no model, because none is deployed"}, as of ${utcMinute(evaluatedAt)}, ` +
       `over ${lookedAt(job)}. Nothing was deployed.`,
+    ...(history === undefined ? [] : [`Note: ${history}.`]),
     ...sectionOf(
       "A deploy is refused without `--force`",
       ["warning", "why"],
@@ -184,6 +187,8 @@ function group({ customers, examples }: ImpactGroup): [string, string] {
 }
 
 /** `20,000 customers`, `1,012 customers, a sample`. */
+const utcMinute = (iso: string): string => `${iso.slice(0, 16).replace("T", " ")} UTC`;
+
 function lookedAt({ progress, sample }: RecomputeOrPreview): string {
   const customers = plural(progress.customersDone, "customer");
   return typeof sample === "number" ? `${customers}, a sample` : customers;

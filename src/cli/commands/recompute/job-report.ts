@@ -3,7 +3,7 @@ import { fields, type Column, table } from "../../output/table.js";
 import { componentsChanged, healthChanged, journeysChanged } from "../deploy/impact.js";
 import { kindOf, jobFailure, scopeOf } from "./jobs.js";
 import type { Out } from "../../output/out.js";
-import { movesText, totalFields } from "../../../words/recompute.js";
+import { historyFields, movesText, totalFields } from "../../../words/recompute.js";
 import { formatNumber, printable, span } from "../../../words/text.js";
 
 /** A job with results, for people: its properties, its totals, and the customers that change most. */
@@ -13,7 +13,7 @@ export function jobInWords(out: Out, job: RecomputeOrPreview, top: readonly JobD
     customersChanged > top.length ? [`The ${top.length} that change most, of ${formatNumber(customersChanged)}.`] : [];
   return [
     `${out.style.bold(`${kindOf(job)} ${job.id}`)} of ${scopeOf(job)}`,
-    fields(out, { ...stateOf(out, job), ...totalFields(job) }),
+    fields(out, { ...stateOf(out, job), ...historyFields(job, (iso) => out.at(iso)), ...totalFields(job) }),
     ...(top.length === 0 ? [] : [[differencesTable(out, top), ...more].join("\n")]),
   ].join("\n\n");
 }

@@ -43,10 +43,13 @@ export default defineCommand({
         );
       const query = { at, limit, cursor };
       const list = [...path, "members"];
-      if (csv) return printCsv(context, query, list);
-      const answer = await readList<SegmentMember, PastMembers>(api, list, query, ["recomputedAt"]);
+      const shown = csv ? { ...query, limit: 1 } : query;
+      const answer = await readList<SegmentMember, Partial<PastMembers>>(api, list, shown);
       const { recomputedAt } = answer.data;
-      if (recomputedAt !== null) noteRecompute(out, recomputedAt, "each customer's last membership of the segment");
+      // A service of an earlier release does not send it.
+      if (typeof recomputedAt === "string")
+        noteRecompute(out, recomputedAt, "each customer's last membership of the segment");
+      if (csv) return printCsv(context, query, list);
       page(out, answer, { none: "It had no members.", columns: memberColumns(out) });
       return;
     }

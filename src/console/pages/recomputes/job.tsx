@@ -1,9 +1,10 @@
 import type { ComponentChildren } from "preact";
 import type { BacktestJob, JobDifference, ListPage, Preview, Recompute } from "../../../http/admin/answers.js";
-import { movesText, totalFields } from "../../../words/recompute.js";
+import { historyFields, movesText, totalFields } from "../../../words/recompute.js";
 import { formatNumber, span } from "../../../words/text.js";
 import { queryParam, type View, type Visit } from "../../console-page.js";
-import { Ago, At, Customer, FoundList, PageLinks, Section, Text, versionHref } from "../../parts.js";
+import { Ago, At, Customer, dateTime, FoundList, PageLinks, Section, Text, versionHref } from "../../parts.js";
+import { usePresentation } from "../../look.js";
 import { FactList, Table, type TableColumn } from "../../tables.js";
 
 /** Customers of a job per page. */
@@ -83,9 +84,10 @@ export function refreshOf(job: Job): Pick<View, "refreshSeconds"> {
 }
 
 function Totals({ job }: { job: Recompute | Preview }) {
+  const { timeZone } = usePresentation();
   return (
     <Section id="totals" title={`What ${job.dry_run ? "would change" : "changed"}${isUnderWay(job) ? " so far" : ""}`}>
-      <FactList of={totalFields(job)} />
+      <FactList of={{ ...historyFields(job, (iso) => dateTime(iso, timeZone)), ...totalFields(job) }} />
     </Section>
   );
 }
