@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, type TestContext } from "vitest";
 import { openCluster } from "../../src/db/embedded/cluster.js";
 import { SetupError } from "../../src/db/embedded/command.js";
 import { startEmbedded } from "../../src/db/embedded/embedded.js";
-import { findPostmaster } from "../../src/db/embedded/postmaster.js";
+import { findPostmaster, halt, launch } from "../../src/db/embedded/postmaster.js";
 import { runServer } from "../server/support/run-server.js";
 import { endServer, temporaryDirectory } from "../support/server.js";
 
@@ -91,4 +91,17 @@ test("a disk that is full before the service's database exists, or its tables, i
   const { code, stderr } = await runServer(undefined, ["migrate"], { SVC_DATA_DIR: directory });
   expect(code).toBe(1);
   expect(stderr).toMatch(new RegExp(`^svc-server: [^\\n]+ \\(53100\\); free space on the disk of ${directory}\\n$`));
+});
+
+test("a server that cannot write its last checkpoint is stopped without one, and the next start recovers", async () => {
+  const cluster = await openCluster(await useDirectory(), OPTIONS);
+  onTestFinished(() => halt(cluster));
+  await launch(cluster);
+  const { pid } = (await findPostmaster(cluster))!;
+  const { stdout } = await run("pgrep", ["--parent", String(pid), "--full", "checkpointer"]);
+  process.kill(Number(stdout), "SIGSTOP");
+  await halt(cluster, { fast: 0.2, immediate: 60 });
+  expect(await findPostmaster(cluster)).toBeNull();
+  await launch(cluster);
+  expect(await findPostmaster(cluster)).toMatchObject({ status: "ready" });
 });

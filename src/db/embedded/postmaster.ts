@@ -15,7 +15,11 @@ export interface Postmaster {
 
 const LOG_BYTES_MAX = 10_000_000;
 const PORT_ATTEMPTS = 5;
-const STOP_SECONDS_MAX = 120;
+/**
+ * How long the server may take for its last checkpoint, then to end without one: where its disk is full, the checkpoint is tried for ever, and
+ * the next start recovers what it would have written.
+ */
+const STOP_SECONDS = { fast: 60, immediate: 20 };
 const START_POLL_MS = 10;
 const STOP_POLL_MS = 20;
 /** Above Linux's largest pid_max, 2^22. */
@@ -108,22 +112,25 @@ async function untilStarted(starting: Promise<unknown>, cluster: Cluster): Promi
  * Stops the server: connections are ended, open transactions rolled back. Returns when it has stopped. Does not let pg_ctl wait, because that
  * watches postmaster.pid and would wait for a server that another process started as soon as this one had gone.
  */
-export async function halt(cluster: Cluster): Promise<void> {
+export async function halt(cluster: Cluster, seconds = STOP_SECONDS): Promise<void> {
   const stopping = await findPostmaster(cluster);
   if (stopping === null) return;
-  try {
-    const stop = ["stop", "--no-wait", "--mode=fast", `--pgdata=${cluster.data}`];
-    await runCommand(cluster.binaries.pgCtl, stop, cluster.account);
-  } catch (error) {
-    if ((await findPostmaster(cluster))?.pid !== stopping.pid) return; // it had already ended
-    throw error;
+  const isRunning = async () => (await findPostmaster(cluster))?.pid === stopping.pid;
+  for (const mode of ["fast", "immediate"] as const) {
+    try {
+      const stop = ["stop", "--no-wait", `--mode=${mode}`, `--pgdata=${cluster.data}`];
+      await runCommand(cluster.binaries.pgCtl, stop, cluster.account);
+    } catch (error) {
+      if (!(await isRunning())) return; // it had already ended
+      throw error;
+    }
+    const deadline = Date.now() + seconds[mode] * 1000;
+    while (Date.now() <= deadline) {
+      if (!(await isRunning())) return;
+      await delay(STOP_POLL_MS);
+    }
   }
-  const deadline = Date.now() + STOP_SECONDS_MAX * 1000;
-  while ((await findPostmaster(cluster))?.pid === stopping.pid) {
-    if (Date.now() > deadline)
-      throw new SetupError(`PostgreSQL in ${cluster.data} does not stop; its log is ${cluster.log}`);
-    await delay(STOP_POLL_MS);
-  }
+  throw new SetupError(`PostgreSQL in ${cluster.data} does not stop; its log is ${cluster.log}`);
 }
 
 function startArguments({ data, log }: Cluster, port: number): string[] {
