@@ -93,7 +93,7 @@ describe("svc recompute", () => {
     expect(stdout).not.toContain("History");
   });
 
-  test("it says since when the history is complete, if retention has removed a part", async () => {
+  test("says since when the history is complete, if retention has removed a part", async () => {
     const { stdout } = await completed(["--all", "--dry-run"], [], "exact_from = '2026-01-02T03:04:05.678Z'");
     expect(stdout).toMatch(/History +retention has removed operations that were accepted before <instant>,/);
   });

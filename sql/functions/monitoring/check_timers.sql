@@ -1,5 +1,5 @@
 -- TIMERS_OVERDUE if customers should have been evaluated more than a minute ago because a timer was due that may fire even while late
--- events come in; else null.
+-- events come in; else TIMERS_HELD if due timers wait for late events, as in svc_api.list_due_customers; else null. Counts up to 10,001.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_timers(environment_id integer)
 returns json
@@ -11,10 +11,33 @@ declare
   _due constant text[] := array(
     select svc.due_customers(check_timers.environment_id, now() - interval '1 minute', false, 10001)
   );
+  _held integer;
   _oldest timestamptz;
 begin
   if _due = '{}' then
-    return null;
+    select count(*), min(h.next_due_at) into _held, _oldest
+    from (
+      select c.next_due_at
+      from svc.customers as c
+      where c.environment_id = check_timers.environment_id
+        and c.next_due_at < now() - interval '10 seconds'
+        and c.held_until is not null
+        and c.set_aside_at is null
+      order by c.next_due_at
+      limit 10001
+    ) as h;
+    if _held = 0 then
+      return null;
+    end if;
+    return svc.finding(
+      'TIMERS_HELD',
+      'info',
+      svc.count_text(_held, 'customer has a timer that is due and waits', 'customers have timers that are due and wait')
+        || ', because past events arrive. States, segments and figures are not final.',
+      'Wait: the timers fire soon after the last past event has arrived, a day later at the latest.',
+      _held,
+      json_build_object('oldestDueAt', svc.iso(_oldest))
+    );
   end if;
   select min(c.next_due_at) into _oldest
   from unnest(_due) as d (customer_id)
@@ -35,4 +58,4 @@ begin
 end;
 $$;
 
-comment on function svc.check_timers(integer) is 'Diagnostics: customers with overdue timers.';
+comment on function svc.check_timers(integer) is 'Diagnostics: customers whose timers are overdue, or wait for late events.';

@@ -180,6 +180,21 @@ it("reports overdue timers", async () => {
   await setCustomers("next_due_at = null", "bob");
 });
 
+it("reports due timers that wait while past events arrive", async () => {
+  const held = "held_until = now() + interval '1 day'";
+  await setCustomers(`next_due_at = now() - interval '9 seconds', ${held}`, "bob");
+  expect(await find("TIMERS_HELD")).toBeUndefined();
+  await setCustomers(`next_due_at = now() - interval '11 seconds', ${held}`, "bob");
+  expect(await find("TIMERS_HELD")).toMatchObject({
+    severity: "info",
+    message:
+      "1 customer has a timer that is due and waits, because past events arrive. States, segments and figures are not final.",
+    count: 1,
+    details: { oldestDueAt: INSTANT },
+  });
+  await setCustomers("next_due_at = null, held_until = null", "bob");
+});
+
 it("reports webhooks whose deliveries fail, and disabled ones", async () => {
   await sql()`
     insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret, disabled_at, disabled_reason)
