@@ -87,6 +87,12 @@ describe("with customers of an earlier version", () => {
     expect(await textAt(owner, "customers?segment=vip")).toMatch(/globex/);
     expect(await textAt(owner, "recomputes")).toMatch(/Recompute v2 completed .*Dry run v2 completed/);
     expect(await textAt(owner, "recomputes?status=dead_letter")).toContain("No recomputes have this status.");
+
+    for (const page of [`recompute?id=${from}`, `begin-recompute?from=${from}`]) {
+      const again = await owner.get(`${BASE}/test/${page}`);
+      expect(again.text).toMatch(/A recompute , requested .* by .*, does what this dry run showed\./);
+      expect(again.html).not.toMatch(/Start this recompute|action="begin-recompute"/);
+    }
   });
 
   it("a dead letter says why it failed, and continues on request", async () => {

@@ -107,6 +107,7 @@ export const recomputePage: ConsolePage = {
       ask("recomputes/:recompute/customers", { recompute, ...partQuery(query) }),
     ]);
     const { customerId } = job;
+    const by = await carriedOutBy(visit, job);
     const view = jobView(ENTRY, visit, {
       job,
       changed,
@@ -116,7 +117,7 @@ export const recomputePage: ConsolePage = {
         Model: <JobModel job={job} />,
         Id: job.id,
       },
-      actions: <Next visit={visit} job={job} />,
+      actions: by === undefined ? <Next visit={visit} job={job} /> : <CarriedOut by={by} />,
     });
     return { ...view, customerIds: [...(view.customerIds ?? []), ...(customerId === null ? [] : [customerId])] };
   },
@@ -128,6 +129,29 @@ export const recomputePage: ConsolePage = {
     },
   },
 };
+
+/** The recompute with the pins of a dry run, which carries it out, among the newest; undefined if there is none. */
+async function carriedOutBy({ ask }: Visit, { dry_run, status, customerId, pins }: Recompute) {
+  if (!dry_run || status !== "completed") return undefined;
+  const { data } = await ask("recomputes", { limit: "200" });
+  return data.find(
+    (job) =>
+      !job.dry_run &&
+      job.customerId === customerId &&
+      job.pins.configVersion === pins.configVersion &&
+      job.pins.evaluatedAt === pins.evaluatedAt,
+  );
+}
+
+/** Says that a dry run is carried out: doing it once more would change nothing, and write another generation of the history. */
+function CarriedOut({ by }: { by: Recompute }) {
+  return (
+    <p class="note">
+      <a href={recomputeHref(by.id)}>A recompute</a>, requested <Ago iso={by.requestedAt} by={by.requestedBy} />, does
+      what this dry run showed.
+    </p>
+  );
+}
 
 /** The next step, for users who may take it: from a dry run to the recompute, or resuming one that was given up. */
 function Next({ visit, job }: { visit: Visit; job: Recompute }) {
@@ -154,6 +178,7 @@ export const beginRecomputePage: ConsolePage = {
     const from = query.get("from") ?? "";
     const dryRun = await ask("recomputes/:recompute", { recompute: from });
     const isOfActive = dryRun.pins.configVersion === activeVersion;
+    const by = await carriedOutBy(visit, dryRun);
     return {
       title: "Recompute?",
       body: (
@@ -176,13 +201,14 @@ export const beginRecomputePage: ConsolePage = {
               here: start another one.
             </p>
           )}
+          {by === undefined ? null : <CarriedOut by={by} />}
           <Allowed
             visit={visit}
             operation="create_recompute"
             what={`recompute in ${environment}`}
             who="an owner for a higher role"
           >
-            {isOfActive ? (
+            {isOfActive && by === undefined ? (
               <ChangeForm visit={visit} path={BEGIN} hidden={{ from }}>
                 <button>Recompute in {environment}</button>
               </ChangeForm>
