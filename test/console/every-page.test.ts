@@ -85,6 +85,7 @@ describe("a bad filter is reported", () => {
     ["customers?inactive=soon&search=glo", "is not a duration", ["search", "glo"]],
     ["customers?cursor=x&search=glo", NO_CURSOR, ["search", "glo"]],
     ["customers.csv?inactive=soon", "inactive"],
+    ["customers.csv?value=pro", "trait"],
     [`customer?${query(HOSTILE)}&at=2026-13-01`, NO_TIME, ["at", "2026-13-01"]],
     [`customer?${query(HOSTILE)}&at=2999-01-01`, "is in the future"],
     [`customer?${query(HOSTILE)}&at=9999d`, "than the longest duration, 3650d."],

@@ -1,6 +1,5 @@
--- A recompute, a dry run or a preview in the format of lists and changes: status, pins, since when the
--- replayed history is complete (null: all of it), progress, and the results so far. A preview has the hash and the size of its sample
--- instead of the customer.
+-- A recompute, a dry run or a preview in the format of lists and changes: status, pins, since when the replayed history is complete (null:
+-- all of it), progress, and the results so far. A preview has the hash and the size of its sample instead of the customer.
 -- Raises nothing, locks nothing.
 create or replace function svc.recompute_document(recompute svc.recomputes, environment_name text)
 returns json

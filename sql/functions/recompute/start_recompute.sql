@@ -32,7 +32,7 @@ begin
   end if;
 
   -- Retention goes on between two attempts.
-  if exists (
+  if _kept_from is not null and exists (
     select from svc.customers as c
     where c.environment_id = _job.environment_id and c.created_at <= _job.pinned_at and c.created_at < _kept_from
       and (_job.customer_id is null or c.customer_id = _job.customer_id)

@@ -103,14 +103,6 @@ const EMPTY_PAGES_MAX = 4;
 
 /** The page of the list that the query asks for, or the error for an invalid query. */
 async function pageOf(visit: Visit) {
-  const value = queryParam(visit.query, "value");
-  if (value !== undefined && queryParam(visit.query, "trait") === undefined)
-    return invalidField(
-      "trait",
-      "",
-      `Choose the trait whose value is ${JSON.stringify(value)}.`,
-      "Or empty the value.",
-    );
   try {
     let found = await search(visit, { limit: LIMIT, cursor: queryParam(visit.query, "cursor") });
     for (let n = 0; n < EMPTY_PAGES_MAX && found.data.length === 0 && found.nextCursor !== null; n++)
@@ -125,6 +117,9 @@ async function pageOf(visit: Visit) {
 function search({ ask, query }: Visit, part: { limit: string; cursor: string | undefined }) {
   const [sort, order] = (queryParam(query, "sort") ?? "").split("-");
   const trait = queryParam(query, "trait");
+  const value = queryParam(query, "value");
+  if (trait === undefined && value !== undefined)
+    throw invalidField("trait", "", `Choose the trait whose value is ${JSON.stringify(value)}.`, "Or empty the value.");
   return ask("customers", {
     ...queryParams(query, FILTERS),
     traits: trait === undefined ? undefined : objectFromTexts([[trait, valueOf(query.get("value") ?? "")]]),

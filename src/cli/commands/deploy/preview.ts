@@ -186,9 +186,12 @@ function group({ customers, examples }: ImpactGroup): [string, string] {
   return [formatNumber(customers), examples.map((id) => codeSpan(id)).join(", ") + more];
 }
 
-/** `20,000 customers`, `1,012 customers, a sample`. */
-const utcMinute = (iso: string): string => `${iso.slice(0, 16).replace("T", " ")} UTC`;
+/** `2026-03-02 10:00 UTC`. */
+function utcMinute(iso: string): string {
+  return `${iso.slice(0, 16).replace("T", " ")} UTC`;
+}
 
+/** `20,000 customers`, `1,012 customers, a sample`. */
 function lookedAt({ progress, sample }: RecomputeOrPreview): string {
   const customers = plural(progress.customersDone, "customer");
   return typeof sample === "number" ? `${customers}, a sample` : customers;

@@ -143,6 +143,7 @@ function Journey({ run, steps }: { run: Run; steps: readonly string[] }) {
   const { journeyId, status, currentStep, startedAt, completedAt, expiredAt } = run;
   const ended = completedAt ?? expiredAt;
   const data = run.stepsData as Record<string, { completedAt: string }>;
+  const later = status === "active" ? "to come" : "not done";
   return (
     <>
       <h3>
@@ -166,17 +167,7 @@ function Journey({ run, steps }: { run: Run; steps: readonly string[] }) {
                 {done ? "✓" : isCurrent ? "●" : "○"}
               </span>
               <Text>{step}</Text>{" "}
-              <span class="faint">
-                {done ? (
-                  <Ago iso={done.completedAt} />
-                ) : isCurrent ? (
-                  "next"
-                ) : status === "active" ? (
-                  "to come"
-                ) : (
-                  "not done"
-                )}
-              </span>
+              <span class="faint">{done ? <Ago iso={done.completedAt} /> : isCurrent ? "next" : later}</span>
             </li>
           );
         })}
