@@ -187,6 +187,8 @@ const fitting = (fields: Fields) =>
           .oneof(
             { weight: 8, arbitrary: conforming(made).map((one) => [one]) },
             { weight: 1, arbitrary: value.map((one) => [one]) },
+            // Rarely one of the choices of a field that has any.
+            { weight: 1, arbitrary: name.map((one) => [one]) },
             { weight: 1, arbitrary: fc.constant([]) },
           )
           .map((found) => found.map((one) => [key, one] as const)),
