@@ -4,7 +4,8 @@ import { afterEach, expect, test } from "vitest";
 import { DEBIAN_PROGRAMS } from "../support/debian-server.js";
 import { FixtureProject, type Outcome } from "./support/project.js";
 
-const steps = ["ci", "run format:check", "run lint", "run types", "run deps", "run unused", "run build", "test"];
+const sideBySide = ["run format:check", "run lint", "run types", "run deps", "run unused"];
+const steps = ["ci", ...sideBySide, "run build", "test"];
 /** The second run of the database tests, if PostgreSQL 15 is installed; .ci/run selects them. */
 const SECOND_PASS = /^test test\/sql .* on 15$/;
 
@@ -80,6 +81,9 @@ async function run(how: {
     .trim()
     .split("\n")
     .map((line) => line.replaceAll(/ ?--\S*/g, ""));
+  // In any order, since they begin together.
+  const together = commands.slice(1, 1 + sideBySide.length);
+  commands.splice(1, together.length, ...together.toSorted((a, b) => steps.indexOf(a) - steps.indexOf(b)));
   const left = await readdir(path.join(project.root, "tmp"));
   return { ...outcome, commands, left: left.filter((name) => name !== ".keep") };
 }
@@ -114,11 +118,22 @@ test("looks for PostgreSQL 15 in the directory from which the tests start it", a
 });
 
 // All steps are run by the same function.
-test.each([0, steps.length - 2])("stops at a step that fails: %i", async (index) => {
-  const outcome = await run({ failing: steps[index]!, report: passing });
-  expect(outcome.commands).toEqual(steps.slice(0, index + 1));
+test.each(["ci", "run build"])("stops at a step that fails: %s", async (failing) => {
+  const outcome = await run({ failing, report: passing });
+  expect(outcome.commands).toEqual(steps.slice(0, steps.indexOf(failing) + 1));
   expect(lastLine(outcome)).toBe("0 passed, 1 failed");
   expect(outcome).toMatchObject({ code: 3, left: [] });
+});
+
+test("stops after the checks that run side by side if one of them fails, and shows what each printed", async () => {
+  const outcome = await run({ failing: "run lint", report: passing });
+  expect(outcome.commands).toEqual(["ci", ...sideBySide]);
+  expect(outcome.stdout.match(/^== .*/gm)).toEqual(
+    ["install", "format:check", "lint", "types", "deps", "unused"].map((title) => `== ${title}`),
+  );
+  expect(outcome.stdout).toMatch(/^== lint\nit failed\n-- lint failed after \d+ s$/m);
+  expect(lastLine(outcome)).toBe("0 passed, 1 failed");
+  expect(outcome).toMatchObject({ code: 3, stderr: "", left: [] });
 });
 
 const failed = { ...passing, success: false };
