@@ -28,6 +28,8 @@ export interface View {
   title: string;
   body: ComponentChildren;
   status?: number;
+  /** What it shows that customers have by the model, such as `bands`: the page says if some have those of another version. */
+  derived?: string;
   /** The browser reloads the page after this many seconds. */
   refreshSeconds?: number;
   /** Customers shown on it, whose names are looked up. */

@@ -6,7 +6,7 @@ import { WithPresentation } from "./look.js";
 import { displayedTraits } from "./shown.js";
 import type { ApiMutation } from "./source.js";
 import { ErrorBody, PageError, pageErrorOf, renderDocument } from "./page.js";
-import { LinkLine } from "./parts.js";
+import { LinkLine, Text } from "./parts.js";
 import type { ComponentChildren } from "preact";
 
 /** A request for a page, independent of whether the service or the local engine answers. */
@@ -47,15 +47,32 @@ export async function renderConsoleChange(
 
 async function renderView(asking: PageRequest, view: View): Promise<void> {
   const { look } = asking;
-  const shown = await displayedTraits(asking, view.customerIds ?? []);
+  const { derived, customerIds = [] } = view;
+  const [shown, outdated] = await Promise.all([
+    displayedTraits(asking, customerIds),
+    derived === undefined ? undefined : findOutdated(asking),
+  ]);
   renderFramed(asking, {
     ...view,
     body: (
       <WithPresentation value={{ ...look, shownOf: (customerId) => shown.get(customerId) ?? {} }}>
+        {outdated === undefined ? null : (
+          <p class="note">
+            <Text>{outdated.message}</Text> They keep the {derived} of that version until something happens to them, or
+            until <a href="recomputes">a recompute</a>.
+          </p>
+        )}
         {view.body}
       </WithPresentation>
     ),
   });
+}
+
+/** The finding that customers still have the state of another version; never in the local engine. */
+async function findOutdated({ ask, isService }: PageRequest) {
+  if (!isService) return undefined;
+  const { data } = await ask("diagnostics");
+  return data.find(({ code }) => code === "STATE_OUTDATED");
 }
 
 /** Shows an error in the frame. */

@@ -174,12 +174,23 @@ describe("with customers", () => {
 
   it("after a deploy customers are still in the bands of the previous version, and in segments that are gone, and pages say so", async () => {
     const before = "computed under another version than the active";
-    expect((await page("health")).text).not.toContain(before);
+    const derived = {
+      lifecycle: "states",
+      journeys: "journeys",
+      segments: "segments",
+      "segment?id=paying": "segments",
+      health: "bands",
+      signals: "signals",
+    };
+    for (const path of Object.keys(derived)) expect((await page(path)).text).not.toContain(before);
     const health = { ...MODEL.health!, bands: MODEL.health!.bands.map((band) => ({ ...band, from: band.from / 2 })) };
     await fixture.deploy({ ...MODEL, health, segments: [], rules: [] });
-    const { text, html } = await page("health");
-    expect(text).toContain(`The state of 5 customers was ${before} v2. They keep the bands of that version until`);
-    expect(html).toContain('<a href="recomputes">a recompute</a>');
+    for (const [path, kept] of Object.entries(derived)) {
+      const { text, html } = await page(path);
+      expect(text).toContain(`The state of 5 customers was ${before} v2. They keep the ${kept} of that version until`);
+      expect(html).toContain('<a href="recomputes">a recompute</a>');
+    }
+    expect((await page("segment?id=unknown")).text).not.toContain(before);
     const segments = await page("segments");
     expect(segments.text).toContain("The active model no longer has this segment.");
     expect(segments.html).toContain('href="segment?id=paying"');

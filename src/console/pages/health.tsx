@@ -19,21 +19,13 @@ export const healthPage: ConsolePage = {
     const { ask, model } = visit;
     const health = model?.health ?? null;
     if (health === null) return { title: "Health", body: <NoPart model={model} what="health score" /> };
-    const [trends, outdated] = await Promise.all([
-      ask("trends", { what: "health", ...trendSpan(visit) }),
-      outdatedIn(visit),
-    ]);
+    const trends = await ask("trends", { what: "health", ...trendSpan(visit) });
     return {
       title: "Health",
+      derived: "bands",
       body: (
         <>
           <IncompleteTrendsNote trends={trends} />
-          {outdated === undefined ? null : (
-            <p class="note">
-              <Text>{outdated.message}</Text> They keep the bands of that version until something happens to them, or
-              until <a href="recomputes">a recompute</a>.
-            </p>
-          )}
           <Bands health={health} trends={trends} />
           <OverTime visit={visit} trends={trends} />
           <Components health={health} />
@@ -42,13 +34,6 @@ export const healthPage: ConsolePage = {
     };
   },
 };
-
-/** The finding that customers still have the state of another version; never in the local engine. */
-async function outdatedIn({ ask, isService }: Visit) {
-  if (!isService) return undefined;
-  const { data } = await ask("diagnostics");
-  return data.find(({ code }) => code === "STATE_OUTDATED");
-}
 
 /** The number of customers in each band now, including bands that the model no longer has. */
 function Bands({ health: { bands }, trends }: { health: Health; trends: Trends }) {

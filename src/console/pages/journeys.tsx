@@ -21,6 +21,7 @@ export const journeysPage: ConsolePage = {
     if (found instanceof ApiError) return refused("Journeys", filters, found);
     return {
       title: "Journeys",
+      derived: "journeys",
       body: (
         <>
           {filters}
@@ -96,6 +97,7 @@ export const journeyPage: ConsolePage = {
     const isOrdered = model?.journeys.some(({ id, anyOrder }) => id === journeyId && anyOrder !== true) === true;
     return {
       title: printable(journeyId),
+      derived: "journeys",
       body: (
         <>
           {filters}

@@ -6,7 +6,7 @@ import { StackedArea } from "../charts/stacked-area.js";
 import { type DiagramArrow, type DiagramState, StateDiagram } from "../charts/state-diagram.js";
 import { type ConsolePage, queryParam, expectedRefusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
-import { address, Day, Empty, Section, Text } from "../parts.js";
+import { address, Day, Empty, IncompleteTrendsNote, Section, Text } from "../parts.js";
 import { refused } from "../list-page.js";
 import { InputField, FilterForm, OneOf } from "../forms.js";
 import { Figure, Table } from "../tables.js";
@@ -29,19 +29,16 @@ export const lifecyclePage: ConsolePage = {
     const lifecycle = lifecycleOf(found, visit);
     if (lifecycle.states.length === 0) return { title: "Lifecycle", body: <NoLifecycle model={model} /> };
     const { states, arrows, layers, first, last, isNow } = lifecycle;
-    const { periods, complete } = found.customers;
+    const { periods } = found.customers;
     const isDrawn = states.length * arrows.length <= DRAWN_MAX;
     const whole = states.reduce((sum, { customers }) => sum + customers, 0);
     return {
       title: "Lifecycle",
+      derived: "states",
       body: (
         <>
           {filters}
-          {complete ? null : (
-            <Empty>
-              Earlier data is still being counted, so the figures will grow. Reload the page in a few minutes.
-            </Empty>
-          )}
+          <IncompleteTrendsNote trends={found.customers} />
           <p>
             In the boxes: customers in each state {isNow ? "now" : <>at the end of {<Day day={last} />}</>},{" "}
             {formatNumber(whole)} in all. On the arrows: transitions from <Day day={first} /> to{" "}

@@ -46,6 +46,7 @@ export const segmentPage: ConsolePage = {
     const declared = model?.segments.find(({ id }) => id === segment);
     return {
       title: `Segment ${printable(segment)}`,
+      derived: "segments",
       customerIds: data.map(({ customerId }) => customerId),
       body: (
         <>

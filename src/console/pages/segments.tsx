@@ -26,6 +26,7 @@ export const segmentsPage: ConsolePage = {
     const defined = idsDefinedInList(model?.segments ?? []);
     return {
       title: "Segments",
+      derived: "segments",
       body: (
         <>
           <DaysForm path={PATH} days={days} />

@@ -56,6 +56,7 @@ export const signalsPage: ConsolePage = {
     if (ids.length === 0) return { title: "Signals", body: <NoPart model={model} what="signals" /> };
     const view: View = {
       title: "Signals",
+      derived: "signals",
       body: (
         <>
           <Filters query={query} ids={ids} />
