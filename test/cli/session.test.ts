@@ -112,14 +112,16 @@ describe("signing in fails before it asks for approval if it cannot keep a sessi
 
   // The second directory can never be created: the CLI must not retry forever.
   test.each([
-    ["ENOTDIR", async () => path.join(await project({ file: "" }), "file", "svc")],
-    ...(process.platform === "linux" ? [["ENOENT", () => Promise.resolve("/proc/nothing/svc")] as const] : []),
-  ] as const)("with an impossible home directory: %s", async (code, folder) => {
+    ["below a file", async () => path.join(await project({ file: "" }), "file", "svc")],
+    ...(process.platform === "linux" ? [["in /proc", () => Promise.resolve("/proc/nothing/svc")] as const] : []),
+  ] as const)("with an impossible home directory: %s", async (_, folder) => {
     const directory = await folder();
     const { url, seen } = await authorizationServer();
-    expect(await run(directory, ["auth", "login"], { env: { SVC_API_URL: url } })).toEqual(
+    const { stderr, ...outcome } = await run(directory, ["auth", "login"], { env: { SVC_API_URL: url } });
+    // Versions of Node.js have different codes for it.
+    expect({ ...outcome, stderr: stderr.replace(/\((ENOTDIR|EEXIST|ENOENT)\)/, "(<code>)") }).toEqual(
       unsaved(
-        `A session cannot be kept in <config> (${code}). Make it a directory that you may write to, set XDG_CONFIG_HOME to another, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.`,
+        "A session cannot be kept in <config> (<code>). Make it a directory that you may write to, set XDG_CONFIG_HOME to another, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.",
       ),
     );
     expect(seen).toEqual([]);

@@ -18,6 +18,9 @@ it.each(["svc.js", "svc-server.js"])("%s says in one line that Node.js is too ol
     const stderr = `error: Node.js 20.19 or newer is needed, and this is ${version}\n`;
     expect(await runAs(version, program)).toEqual({ stderr, failed: true });
   }
-  for (const version of ["20.19.0", "22.1.0", "100.0.0"])
-    expect(await runAs(version, program)).toEqual({ stderr: "", failed: false });
+  for (const version of ["20.19.0", "22.1.0", "100.0.0"]) {
+    const { stderr, failed } = await runAs(version, program);
+    expect(stderr).not.toContain("is needed"); // a newer one may not know a flag of 20
+    expect(failed).toBe(false);
+  }
 });

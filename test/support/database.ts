@@ -16,6 +16,7 @@ export interface TestDatabase {
 
 /** Sets defaults that a DBA may have chosen for older applications: other formats of values, and of strings in functions, than PostgreSQL's. */
 export async function setUnusualDefaults({ sql, name }: TestDatabase): Promise<void> {
+  const [server] = await sql<[{ version: number }]>`select current_setting('server_version_num')::int as version`;
   await sql.unsafe(
     Object.entries({
       array_nulls: "off",
@@ -23,7 +24,8 @@ export async function setUnusualDefaults({ sql, name }: TestDatabase): Promise<v
       datestyle: "SQL, MDY",
       extra_float_digits: "-10",
       intervalstyle: "sql_standard",
-      standard_conforming_strings: "off",
+      // PostgreSQL 19 knows no others.
+      ...(server.version < 190_000 ? { standard_conforming_strings: "off" } : {}),
       timezone: "Asia/Kolkata",
       transform_null_equals: "on",
     })
