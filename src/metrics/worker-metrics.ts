@@ -5,47 +5,43 @@ export interface WorkerMetric {
   name: string;
   help: string;
   /** The names of its labels, in the order of the values that `WorkerCounters.count` takes. */
-  labels: readonly string[];
+  labels?: readonly string[];
   /** Upper bounds in ascending order; for histograms only. */
   buckets?: readonly number[];
 }
 
 export const EVALUATED = {
   name: "svc_evaluated_operations_total",
-  help: "Operations that workers have evaluated. Of the installation.",
-  labels: [],
+  help: "Operations that workers have evaluated.",
 } as const satisfies WorkerMetric;
 
 export const EVALUATION_DELAY = {
   name: "svc_ingest_to_evaluated_seconds",
-  help: "Delay from an operation's acceptance, or from its timestamp where that is in the future, to the commit of its evaluation. Of the installation.",
-  labels: [],
+  help: "Delay from an operation's acceptance, or from its timestamp where that is in the future, to the commit of its evaluation.",
   buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
 } as const satisfies WorkerMetric;
 
 export const ATTEMPTS = {
   name: "svc_webhook_attempts_total",
-  help: "Requests to webhooks by outcome: accepted (2xx), refused (any other answer), unanswered. Of the installation.",
+  help: "Requests to webhooks by outcome: accepted (2xx), refused (any other answer), unanswered.",
   labels: ["outcome"],
 } as const satisfies WorkerMetric;
 
 export const JOBS = {
   name: "svc_finished_jobs_total",
-  help: "Runs of jobs of the queue by task and outcome: done or failed; what failed is tried again. Of the installation.",
+  help: "Runs of jobs of the queue by task and outcome: done or failed; what failed is tried again.",
   labels: ["task", "outcome"],
 } as const satisfies WorkerMetric;
 
 export const TICKS = {
   name: "svc_tick_duration_seconds",
-  help: "Duration of workers' ticks, one a second and worker. Of the installation.",
-  labels: [],
+  help: "Duration of workers' ticks, one a second and worker.",
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
 } as const satisfies WorkerMetric;
 
 export const HEAP = {
   name: "svc_worker_heap_ratio",
-  help: "Share of its heap limit that a worker uses, sampled every ten seconds; at 1 the worker exits and is started again. Of the installation.",
-  labels: [],
+  help: "Share of its heap limit that a worker uses, sampled every ten seconds; at 1 the worker exits and is started again.",
   buckets: [0.1, 0.25, 0.5, 0.75, 0.9, 1],
 } as const satisfies WorkerMetric;
 
