@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { unlessMissing } from "../db/embedded/command.js";
-import { createDirectory } from "../db/embedded/create-directory.js";
+import { createDirectory, unlessMissing } from "../db/embedded/files.js";
 import { ConfigError, type ServerConfig } from "./config.js";
 
 /**

@@ -2,7 +2,8 @@ import { cp, lstat, mkdtemp, readFile, rename, rm, symlink } from "node:fs/promi
 import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
-import { type Account, CommandError, runCommand, SetupError, unlessMissing } from "./command.js";
+import { type Account, CommandError, runCommand, SetupError } from "./command.js";
+import { unlessMissing } from "./files.js";
 
 /** Paths of PostgreSQL's programs. */
 export interface Binaries {

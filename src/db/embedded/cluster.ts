@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { chmod, chown, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { serverAccount } from "./account.js";
 import { findBinaries, type Binaries } from "./binaries.js";
-import { type Account, CommandError, runCommand, SetupError, unlessMissing } from "./command.js";
-import { createDirectory } from "./create-directory.js";
-import { makingFailure } from "./making-failure.js";
+import { type Account, CommandError, makingFailure, runCommand, SetupError } from "./command.js";
+import { createDirectory, flushDirectory, unlessMissing } from "./files.js";
 
 /** The superuser of an embedded cluster, and the service's database in it. */
 export const SUPERUSER = "svc";
@@ -31,7 +30,7 @@ export interface ClusterOptions {
   sync?: boolean;
   /** False: fail if the data directory has no cluster, instead of creating one. */
   make?: boolean;
-  /** Called when there is nothing to do but wait for `initdb`. */
+  /** Called when there is nothing to do but wait for `initdb` or the server: time for other work. */
   onWait?: () => void;
   /** Called with the data directory in which a cluster was created. */
   onMade?: (directory: string) => void;
@@ -188,17 +187,6 @@ async function readOwned(file: string): Promise<string> {
       `cannot read ${file} (${(error as NodeJS.ErrnoException).code}); start as the user that made it, or set SVC_DATA_DIR to another directory`,
       { cause: error },
     );
-  }
-}
-
-/** Makes a rename in the directory durable; Windows cannot open directories and does not need this. */
-async function flushDirectory(directory: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const handle = await open(directory, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

@@ -2,9 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import path from "node:path";
 import pg from "pg";
 import { DATABASE, openCluster, SUPERUSER, type Cluster, type ClusterOptions } from "./cluster.js";
-import { makingFailure } from "./making-failure.js";
+import { makingFailure, SetupError } from "./command.js";
 import { findPostmaster, halt, launch } from "./postmaster.js";
-import { SetupError } from "./command.js";
 
 /**
  * Every process that uses an embedded server holds this advisory lock in shared mode, in the cluster's `postgres` database, for
@@ -21,8 +20,6 @@ const LINGERING_POLL_MS = 500;
 export interface EmbeddedOptions extends ClusterOptions {
   /** Called when the server died while in use and could not be restarted at the same address. */
   onServerLost?: (error: Error) => void;
-  /** Called when there is nothing to do but wait for PostgreSQL's programs: time for other work. */
-  onWait?: () => void;
 }
 
 export interface EmbeddedServer {

@@ -3,7 +3,8 @@ import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isAlive, type Cluster } from "./cluster.js";
-import { CommandError, runCommand, SetupError, unlessMissing } from "./command.js";
+import { CommandError, runCommand, SetupError } from "./command.js";
+import { unlessMissing } from "./files.js";
 
 /** A running server, as it describes itself in postmaster.pid. */
 export interface Postmaster {

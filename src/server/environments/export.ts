@@ -7,6 +7,7 @@ import type { Sql } from "postgres";
 import type { EnvironmentRef } from "../../db/api/access.js";
 import { call, callOn } from "../../db/api/call.js";
 import type { Frozen } from "../../db/api/moving.js";
+import { flushDirectory } from "../../db/embedded/files.js";
 import { codeOf } from "../../db/sqlstate.js";
 import { version } from "../../http/version.js";
 import { runAsOperator } from "../operator.js";
@@ -54,7 +55,7 @@ export async function exportEnvironment(
     await file.close();
     await refuseExisting(target, output);
     await rename(partial, target);
-    await syncDirectory(path.dirname(target));
+    await flushDirectory(path.dirname(target));
     return exported;
   } finally {
     await file.close().catch(() => undefined);
@@ -80,15 +81,6 @@ function unwritable(output: string, error: unknown): OperatorError {
   return new OperatorError(`${output} cannot be written (${codeOf(error)}); name another file with --output`, {
     cause: error,
   });
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Waits for transactions that may not have seen the freeze, and for the outcomes of deliveries under way. */
@@ -118,8 +110,14 @@ function writeAll(url: string, environmentId: number, file: FileHandle, output: 
   return inClientTransaction(url, "isolation level repeatable read read only", async (client) => {
     const begun = await callOn(client, "operator_begin_export", environmentId);
     const header: FileHeader = { format: FORMAT, formatVersion: FORMAT_VERSION, program: version, ...begun.header };
-    const writer = new HashedWriter(file, output);
-    await writer.write(Buffer.from(`${JSON.stringify(header)}\n`));
+    const hash = createHash("sha256");
+    const write = async (chunk: Buffer): Promise<void> => {
+      hash.update(chunk);
+      await file.appendFile(chunk).catch((error: unknown) => {
+        throw unwritable(output, error);
+      });
+    };
+    await write(Buffer.from(`${JSON.stringify(header)}\n`));
     const rows: Record<string, number> = {};
     const copies = [];
     for (const [index, { name }] of header.tables.entries()) {
@@ -128,10 +126,10 @@ function writeAll(url: string, environmentId: number, file: FileHandle, output: 
       let count = 0;
       for await (const chunk of copy as AsyncIterable<Buffer>) {
         count += countLines(chunk);
-        await writer.write(chunk);
+        await write(chunk);
       }
       rows[name] = count;
-      await writer.write(Buffer.from(END_OF_ROWS));
+      await write(Buffer.from(END_OF_ROWS));
     }
     // After another query has returned, `rowCount` of every copy is set.
     await client.query("select");
@@ -140,31 +138,8 @@ function writeAll(url: string, environmentId: number, file: FileHandle, output: 
         throw new Error(`the server sent ${copy.rowCount} rows of ${name}, and ${rows[name]} arrived`);
       }
     }
-    const sha256 = writer.digest();
-    const trailer: FileTrailer = { rows, sha256 };
+    const trailer: FileTrailer = { rows, sha256: hash.digest("hex") };
     await file.appendFile(`${JSON.stringify(trailer)}\n`);
     return { header, trailer };
   });
-}
-
-/** Writes to a file and computes the checksum of what was written. */
-class HashedWriter {
-  readonly #hash = createHash("sha256");
-
-  constructor(
-    private readonly file: FileHandle,
-    private readonly output: string,
-  ) {}
-
-  async write(chunk: Buffer): Promise<void> {
-    this.#hash.update(chunk);
-    await this.file.appendFile(chunk).catch((error: unknown) => {
-      throw unwritable(this.output, error);
-    });
-  }
-
-  /** The checksum of everything written; call it last. */
-  digest(): string {
-    return this.#hash.digest("hex");
-  }
 }

@@ -1,6 +1,15 @@
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir, open, stat } from "node:fs/promises";
 import path from "node:path";
-import { unlessMissing } from "./command.js";
+
+/** The result of a file operation, or `otherwise` if the file does not exist. */
+export async function unlessMissing<T, O>(operation: Promise<T>, otherwise: O): Promise<T | O> {
+  try {
+    return await operation;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return otherwise;
+    throw error;
+  }
+}
 
 /**
  * Creates a directory, and those above it, unless it is there; returns whether it was created. Not by `mkdir` with `recursive`: that of Node.js
@@ -22,4 +31,15 @@ export async function createDirectory(directory: string, mode = 0o777): Promise<
 
 async function isDirectory(directory: string): Promise<boolean> {
   return (await unlessMissing(stat(directory), null))?.isDirectory() ?? false;
+}
+
+/** Makes a rename in the directory durable; Windows cannot open directories and does not need this. */
+export async function flushDirectory(directory: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(directory, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
