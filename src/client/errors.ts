@@ -7,21 +7,6 @@ export interface Diagnostic {
   path: string;
 }
 
-/** What an error has besides its code and message. */
-export interface Details {
-  /** The HTTP status of the answer; null if there was none. */
-  status?: number | null;
-  /** The path of the mistake in the operation, such as `properties.amount`; null if the service does not name one. */
-  field?: string | null;
-  /** How to correct it, as the service suggests. */
-  fix?: string | null;
-  /** The id of the request in the service's log. */
-  requestId?: string | null;
-  diagnostics?: readonly Diagnostic[];
-  operation?: SentOperation | null;
-  cause?: unknown;
-}
-
 /**
  * Why operations were not accepted. `code` is one of the service (`IDEMPOTENCY_CONFLICT`, `UNKNOWN_EVENT`, `INVALID_API_KEY`), or one of the client:
  * `QUEUE_FULL`, `CLOSED`, `TIMEOUT`, `BATCH_REFUSED`, and for requests that are retried `UNREACHABLE` and `UNEXPECTED_ANSWER`.
@@ -58,6 +43,11 @@ export class ClientError extends Error {
     return new ClientError(code, message, { status, field, fix, requestId, diagnostics, operation });
   }
 }
+
+/** What an error has besides its code and message. */
+export type Details = Partial<
+  Pick<ClientError, "status" | "field" | "fix" | "requestId" | "diagnostics" | "operation" | "cause">
+>;
 
 /** Some operations of a `batch()` were refused, for the reasons in `refused`; all others were accepted. */
 export class BatchRefusedError extends ClientError {
