@@ -103,20 +103,21 @@ const CHECKS: { readonly [Kind in Node.Condition["kind"]]: Check<Of<Kind>> } = {
   },
 };
 
-/** Checks the measure of a score, other than a trait. Its own shape was already checked. */
-export function checkMeasuredOccurrences(
-  node: Exclude<Node.Measure, { kind: "trait" } | Node.CalculatedMeasure>,
-  path: string,
-  scope: Scope,
-  most: { value: number; path: string },
-): void {
-  const field = checkReading(node, path, scope, 0);
-  if (node.kind === "distinct") checkDistinctCount(most.value, most.path, scope);
-  if (node.kind === "latest") requireType(field, node.property, ["number"], "a score", path, scope);
+/** Checks the measure of a score. @param most the number up to which a score counts different values, and its path */
+export function checkMeasure(value: unknown, path: string, scope: Scope, most: { value: number; path: string }): void {
+  if (!choose(MEASURES, "kind", value, path, scope.problems)) return;
+  const measure = value as Node.Measure;
+  if (measure.kind === "trait") traitOfType(measure.trait, "number", at(path, "trait"), scope);
+  else if (isCalculated(measure)) checkOperands(measure, path, scope);
+  else {
+    const field = checkReading(measure, path, scope, 0);
+    if (measure.kind === "distinct") checkDistinctCount(most.value, most.path, scope);
+    if (measure.kind === "latest") requireType(field, measure.property, ["number"], "a score", path, scope);
+  }
 }
 
 /** Checks the two operands of a calculated measure. Its own shape was already checked. */
-export function checkOperands(node: Node.CalculatedMeasure, path: string, scope: Scope, depth = 1): void {
+function checkOperands(node: Node.CalculatedMeasure, path: string, scope: Scope, depth = 1): void {
   if (depth > LIMITS.calculationDepth) {
     const message = `ratios and differences are nested more than ${LIMITS.calculationDepth} deep`;
     scope.problems.add(path, "TOO_DEEP", message);

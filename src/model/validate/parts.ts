@@ -5,15 +5,7 @@ import { LIMITS } from "../snapshot/limits.js";
 import { messageParts } from "../snapshot/message.js";
 import { at, list, type Placed, type Problems, quote } from "../snapshot/problem.js";
 import type * as Node from "../snapshot/types.js";
-import { isCalculated } from "../snapshot/words.js";
-import {
-  checkChoice,
-  checkCondition,
-  checkMeasuredOccurrences,
-  checkOperands,
-  checkSelector,
-  traitOfType,
-} from "./conditions.js";
+import { checkChoice, checkCondition, checkMeasure, checkSelector, traitOfType } from "./conditions.js";
 import { neverMet } from "./impossible.js";
 import type { ReadList, Scope } from "./scope.js";
 import {
@@ -35,7 +27,6 @@ import {
   fits,
   HEALTH,
   LIFECYCLE,
-  MEASURES,
   SCORES,
   STATE,
   TRACKING,
@@ -289,14 +280,6 @@ function checkMap(score: ScoreOf<"map">, path: string, scope: Scope): void {
   if (field?.type !== "string" || !field.enum) return;
   for (const value of Object.keys(score.values))
     checkChoice(field.enum, value, at(path, "values", value), scope.problems);
-}
-
-function checkMeasure(value: unknown, path: string, scope: Scope, max: { value: number; path: string }): void {
-  if (!choose(MEASURES, "kind", value, path, scope.problems)) return;
-  const measure = value as Node.Measure;
-  if (measure.kind === "trait") traitOfType(measure.trait, "number", at(path, "trait"), scope);
-  else if (isCalculated(measure)) checkOperands(measure, path, scope);
-  else checkMeasuredOccurrences(measure, path, scope, max);
 }
 
 /** Reads the health; undefined if its shape is broken. */

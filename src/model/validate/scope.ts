@@ -83,25 +83,13 @@ export function checkDuration(text: string | undefined, path: string, problems: 
   problems.add(path, "INVALID_DURATION", message);
 }
 
-type ReferenceKind =
-  | "event"
-  | "property"
-  | "trait"
-  | "state"
-  | "segment"
-  | "journey"
-  | "step"
-  | "component"
-  | "band"
-  | "signal";
-
 /** Where names of a kind are declared, and how to name their holder unless it is the model itself. `owner` is the event or the journey. */
 interface Declared {
   known: (scope: Scope, owner: string) => ReadonlyMap<string, unknown> | ReadonlySet<string> | null | undefined;
   holder?: (owner: string) => string;
 }
 
-const DECLARED: Readonly<Record<ReferenceKind, Declared>> = {
+const DECLARED = {
   event: { known: ({ events }) => events },
   property: { known: ({ events }, owner) => events.get(owner), holder: (owner) => `the event ${quote(owner)}` },
   trait: { known: ({ traits }) => traits },
@@ -112,11 +100,13 @@ const DECLARED: Readonly<Record<ReferenceKind, Declared>> = {
   component: { known: ({ health }) => health?.components, holder: () => "the health score" },
   band: { known: ({ health }) => health?.bands, holder: () => "the health score" },
   signal: { known: ({ signals }) => signals },
-};
+} satisfies Record<string, Declared>;
+
+type ReferenceKind = keyof typeof DECLARED;
 
 /** Reports a reference to a name that is not declared, with a suggestion if a declared name is near. */
 export function checkReference(kind: ReferenceKind, name: string, path: string, scope: Scope, owner = ""): void {
-  const { known, holder } = DECLARED[kind];
+  const { known, holder }: Declared = DECLARED[kind];
   const names = known(scope, owner);
   if (!names || names.has(name)) return;
   const message = `${holder ? `${holder(owner)} has` : "there is"} no ${kind} ${quote(name)}`;
