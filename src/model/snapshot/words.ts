@@ -41,23 +41,11 @@ export function sinceText(since: NonNullable<Node.OccurrenceScope["since"]>): st
 }
 
 type AnyCondition = Node.Condition | Node.PropertyCondition;
-type Ungrouped = Exclude<AnyCondition, { kind: "all" | "any" }>;
+type Other = Exclude<AnyCondition, { kind: "all" | "any" } | Comparison>;
 
-const compared = (condition: Comparison): string =>
-  `${comparedText(condition)} ${comparisonText(condition.operator, condition.value)}`;
-
-const WORDS: { readonly [K in Ungrouped["kind"]]: (condition: Extract<Ungrouped, { kind: K }>) => string } = {
+/** The conditions that neither combine nor compare. */
+const WORDS: { readonly [K in Other["kind"]]: (condition: Extract<Other, { kind: K }>) => string } = {
   not: ({ condition }) => `not (${conditionText(condition)})`,
-  compare: compared,
-  count: compared,
-  aggregate: compared,
-  distinct: compared,
-  latest: compared,
-  daysSince: compared,
-  ratio: compared,
-  difference: compared,
-  trait: compared,
-  health: compared,
   exists: ({ property }) => `${property} exists`,
   latestExists: (condition) => `${measureText({ ...condition, kind: "latest" })} exists`,
   sequence: ({ first, then, within, since }) =>
@@ -78,7 +66,9 @@ const WORDS: { readonly [K in Ungrouped["kind"]]: (condition: Extract<Ungrouped,
 
 /** A condition in one line, as explanations word it: `count of "login" within 30d at least 3 and plan is "pro"`. */
 export function conditionText(condition: AnyCondition): string {
-  if (!("conditions" in condition)) return (WORDS[condition.kind] as (condition: Ungrouped) => string)(condition);
+  if ("operator" in condition)
+    return `${comparedText(condition)} ${comparisonText(condition.operator, condition.value)}`;
+  if (!("conditions" in condition)) return (WORDS[condition.kind] as (condition: Other) => string)(condition);
   return condition.conditions
     .map((part) => ("conditions" in part ? `(${conditionText(part)})` : conditionText(part)))
     .join(condition.kind === "all" ? " and " : " or ");
