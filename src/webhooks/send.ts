@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import type { Dispatcher } from "undici";
 import type { AttemptResult, ClaimedDelivery, WebhookTarget } from "../db/api/webhooks.js";
+import { USER_AGENT } from "./agent.js";
 import { post } from "./post.js";
 import { type OpenSecret, SealedSecretError, SECRET_PREFIX } from "./secret.js";
 
@@ -86,7 +87,6 @@ export interface DeliveryOptions {
   openSecret: OpenSecret;
   /** Called if a webhook's current secret cannot be opened, so that nothing could be signed. */
   onSealed?: (error: SealedSecretError) => void;
-  userAgent: string;
   /** The time limit for the head of the answer, after which reading its body ends, too. */
   timeoutMs: number;
 }
@@ -156,13 +156,13 @@ function openedOrNone(sealed: Uint8Array | null, openSecret: OpenSecret): string
 function signedHeaders(
   { id, body, sealedSecret, previousSealedSecret }: WebhookMessage,
   at: Date,
-  { openSecret, userAgent }: DeliveryOptions,
+  { openSecret }: DeliveryOptions,
 ): Record<string, string> {
   const timestamp = Math.floor(at.getTime() / 1000);
   const secrets = [openSecret(sealedSecret), ...openedOrNone(previousSealedSecret, openSecret)];
   return {
     "content-type": "application/json",
-    "user-agent": userAgent,
+    "user-agent": USER_AGENT,
     "webhook-id": id,
     "webhook-timestamp": String(timestamp),
     "webhook-signature": sign({ id, timestamp, body }, secrets),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Deliverer } from "../../src/tasks/deliver/deliver.js";
-import { createAgent, USER_AGENT } from "../../src/webhooks/agent.js";
+import { createAgent } from "../../src/webhooks/agent.js";
 import { newSecret, sealingKey, sealSecret, secretOpener } from "../../src/webhooks/secret.js";
 import { sendMessage } from "../../src/webhooks/send.js";
 import { useDatabase } from "../support/database.js";
@@ -117,7 +117,7 @@ describe.each(guideReceivers)("the guide's receiver $title", (source) => {
     const body = JSON.stringify({ id: "emi_1", type: "customer.activated", data: { customerId: "dated" } });
     const sentAt = async (secondsAgo: number) => {
       const message = { url: running.url, id: "emi_1", body, sealedSecret: seal(secret), previousSealedSecret: null };
-      const sender = { agent, openSecret: secretOpener(sealingKey(SERVICE_SECRET)), userAgent: USER_AGENT };
+      const sender = { agent, openSecret: secretOpener(sealingKey(SERVICE_SECRET)) };
       const sent = new Date(Date.now() - secondsAgo * 1000);
       return (await sendMessage(message, sent, { ...sender, timeoutMs: 15_000 })).outcome.statusCode;
     };

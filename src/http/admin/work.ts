@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { LanguageModel, type LanguageModelSettings } from "../../ai/language-model.js";
-import { createAgent, USER_AGENT } from "../../webhooks/agent.js";
+import { createAgent } from "../../webhooks/agent.js";
 import { ATTEMPT_TIMEOUT_MS, sendMessage, type WebhookMessage } from "../../webhooks/send.js";
 import { secretOpener } from "../../webhooks/secret.js";
 import { ComputeThread } from "../compute/compute-thread.js";
@@ -71,7 +71,7 @@ export function createWebhookTests({ key, allowPrivate, timeoutMs = ATTEMPT_TIME
     reasonEach: "Too many webhooks of this organization are being tested.",
   });
   const agent = createAgent({ allowPrivate });
-  const options = { agent, openSecret: secretOpener(key), userAgent: USER_AGENT, timeoutMs };
+  const options = { agent, openSecret: secretOpener(key), timeoutMs };
   return {
     /**
      * Runs `work` once a place is free. Throws QueueFullError if there is none in time, or if the organization already runs or waits for as many

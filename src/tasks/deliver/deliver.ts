@@ -9,7 +9,7 @@ import type { AttemptResult, ClaimedDelivery, HeldDelivery, QueueRoom } from "..
 import { claimDeliveries } from "../../db/api/webhooks.js";
 import { ATTEMPT_TIMEOUT_MS, attemptDelivery, isAccepted, type DeliveryOptions } from "../../webhooks/send.js";
 import { ATTEMPTS, type WorkerCounters } from "../../metrics/worker-metrics.js";
-import { createAgent, USER_AGENT } from "../../webhooks/agent.js";
+import { createAgent } from "../../webhooks/agent.js";
 import type { Resolve } from "../../webhooks/address.js";
 import { sealingKey, secretOpener } from "../../webhooks/secret.js";
 import { FIRST_WINDOW, EndpointQueues } from "./endpoint-queues.js";
@@ -82,7 +82,6 @@ export class Deliverer {
       agent: this.#agent,
       openSecret: secretOpener(sealingKey(secret)),
       onSealed: (error) => this.#reportSealed(error),
-      userAgent: USER_AGENT,
       timeoutMs,
     };
     this.#recorder = new AttemptRecorder(sql, logger);
