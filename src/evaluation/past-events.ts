@@ -20,24 +20,29 @@ export class PastEvents {
 
   /** Runs a part of a replay. Starts it over each time that history had to be fetched for it. */
   async runWith<T>(work: (source: HistorySource) => T): Promise<T> {
-    const source: HistorySource = (request) => {
-      const bounded = this.bounded(request);
-      return bounded === null ? { events: [], complete: true } : this.#cache.source(bounded);
-    };
+    const source = this.bounded((request) => this.#cache.source(request));
     for (;;) {
       try {
         return work(source);
       } catch (error) {
         if (!(error instanceof HistoryNeeded)) throw error;
         // Not null: a request beyond the replay's position was answered as empty.
-        const request = this.bounded(error.request)!;
+        const request = this.#within(error.request)!;
         this.#cache.add(request, await this.fetch(request, PAGE_EVENTS));
       }
     }
   }
 
+  /** The part of a source up to the replay's position. */
+  bounded(source: HistorySource): HistorySource {
+    return (request) => {
+      const within = this.#within(request);
+      return within === null ? { events: [], complete: true } : source(within);
+    };
+  }
+
   /** Limits a request to the replay's position, since the database also has later events; null if nothing is left of it. */
-  bounded({ event, after, until }: HistoryRequest): HistoryRequest | null {
+  #within({ event, after, until }: HistoryRequest): HistoryRequest | null {
     const last = this.#last;
     if (last === null || !isLater(last.occurredAt, last.seq, after)) return null;
     const { occurredAt, seq } = last;

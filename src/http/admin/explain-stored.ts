@@ -1,6 +1,6 @@
 import { historyPageOf, loadedState, type PageRow } from "../../db/api/evaluation.js";
 import type { ExplainedPart, explanationHistory, StoredForExplanation } from "../../db/api/customers.js";
-import { explain, explainHealth, type HistoryRequest } from "../../engine/index.js";
+import { explain, explainHealth, type HistoryRequest, type HistorySource } from "../../engine/index.js";
 import { Models } from "../../evaluation/models.js";
 import { withHistory, type HistoryAnswer } from "../../evaluation/history.js";
 
@@ -31,7 +31,7 @@ interface Explained {
 }
 
 /** The compiled models of this thread. */
-const models = new Models();
+export const models = new Models();
 
 /** Explains a customer's stored state with the version with which it was computed. Returns the answer as JSON. */
 export async function explainStored({ part, stored }: ExplainJob, ask: AskStored): Promise<string> {
@@ -67,9 +67,8 @@ async function explainedState({ part, stored }: ExplainJob, ask: AskStored): Pro
   // Pending operations can change anything, and may have been stored before now, so the state is then explained as of its evaluation.
   const at = stored.pending === 0 && stored.setAside === null ? Date.now() : undefined;
   try {
-    const withFlips = await withHistory((history) => explainPart(model, state, { history, at }), historyFrom(ask));
-    const answer = withFlips === null ? explainPart(model, state, { flips: false, at }) : withFlips.answer;
-    return { answer, unavailable: null, flipsKnown: withFlips !== null };
+    const explained = await withFlips((options) => explainPart(model, state, { ...options, at }), historyFrom(ask));
+    return { ...explained, unavailable: null };
   } catch (error) {
     // The error that made the evaluation of a set-aside customer fail can make its explanation fail, too.
     if (stored.setAside === null) throw error;
@@ -77,6 +76,23 @@ async function explainedState({ part, stored }: ExplainJob, ask: AskStored): Pro
       "The customer was set aside because its evaluation failed, and its stored state cannot be explained either.";
     return { answer: null, unavailable: { code: "evaluation_failed", message }, flipsKnown: true };
   }
+}
+
+/**
+ * An explanation with the instants at which conditions flip, or without them if determining them would require too much history.
+ *
+ * @param bound limits what the explanation may read of the loaded history
+ */
+export async function withFlips<Answer>(
+  explainWith: (options: { history: HistorySource } | { flips: false }) => Answer,
+  fetch: ReturnType<typeof historyFrom>,
+  bound = (source: HistorySource) => source,
+): Promise<{ answer: Answer; flipsKnown: boolean }> {
+  const explained = await withHistory((source) => explainWith({ history: bound(source) }), fetch);
+  return {
+    answer: explained === null ? explainWith({ flips: false }) : explained.answer,
+    flipsKnown: explained !== null,
+  };
 }
 
 /** A source of history that asks the main thread for it. */

@@ -1,14 +1,12 @@
 import type { StoredForTimeTravel } from "../../db/api/customers.js";
 import { loadedState } from "../../db/api/evaluation.js";
 import type { PageEnd } from "../../db/api/recompute.js";
-import { emissionDocument, explain, stateDocument } from "../../engine/index.js";
-import { withHistory } from "../../evaluation/history.js";
-import { Models } from "../../evaluation/models.js";
+import { emissionDocument, explain, type ExplainOptions, stateDocument } from "../../engine/index.js";
 import { PastEvents } from "../../evaluation/past-events.js";
 import { type ReplayedPage, eventParts } from "../../evaluation/replayed-events.js";
 import { type PastState, travelTo } from "../../evaluation/time-travel.js";
 import { ApiError } from "../errors.js";
-import { type AskStored, type ExplainQuestions, historyFrom } from "./explain-stored.js";
+import { type AskStored, type ExplainQuestions, historyFrom, models, withFlips } from "./explain-stored.js";
 
 /** The input of time travel: the requested part of a customer at an instant. */
 export interface TravelJob {
@@ -27,9 +25,6 @@ export interface TravelQuestions extends ExplainQuestions {
   /** A page as JSON in UTF-8. */
   events(of: { after: PageEnd; propertyEvents: readonly string[] }): Promise<Uint8Array>;
 }
-
-/** The compiled models of this thread. */
-const models = new Models();
 
 /** Replays a customer's history up to an instant. Returns the answer as JSON. Throws 404 if the customer did not exist at that instant. */
 export async function travelStored(job: TravelJob, ask: AskStored): Promise<string> {
@@ -55,20 +50,9 @@ export async function travelStored(job: TravelJob, ask: AskStored): Promise<stri
     case "timeline":
       return JSON.stringify({ ...timelineOf(travelled, job), ...about, configVersion });
     case "explanation": {
-      const withFlips = await withHistory(
-        (source) =>
-          explain(model, state, {
-            at,
-            history: (request) => {
-              const bounded = past.bounded(request);
-              return bounded === null ? { events: [], complete: true } : source(bounded);
-            },
-          }),
-        history,
-      );
-      const explanation = withFlips === null ? explain(model, state, { flips: false, at }) : withFlips.answer;
+      const explainWith = (options: ExplainOptions) => explain(model, state, { ...options, at });
+      const { answer, flipsKnown } = await withFlips(explainWith, history, (source) => past.bounded(source));
       const { customerId } = stored;
-      const flipsKnown = withFlips !== null;
       const nothingPending = { pending: 0, setAside: null, unavailable: null };
       return JSON.stringify({
         customerId,
@@ -77,7 +61,7 @@ export async function travelStored(job: TravelJob, ask: AskStored): Promise<stri
         ...nothingPending,
         flipsKnown,
         ...about,
-        ...explanation,
+        ...answer,
       });
     }
   }
