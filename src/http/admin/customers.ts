@@ -51,16 +51,18 @@ const stepsData = Type.Object(
   },
 );
 
+export const runStatus = Type.Enum(["active", "complete", "expired"]);
+export const currentStep = describedText("The first step that is not completed; the last step if the run is complete.");
+
+/** When a run of a journey started, and how it ended. */
+export const runSpan = { startedAt: instant, completedAt: orNull(instant), expiredAt: orNull(instant) };
+
 export const journeyRun = named("JourneyProgress", {
   journeyId: Type.String(),
-  status: Type.Enum(["active", "complete", "expired"]),
-  currentStep: Type.String({
-    description: "The first step that is not completed; the last step if the run is complete.",
-  }),
+  status: runStatus,
+  currentStep,
   stepsData,
-  startedAt: instant,
-  completedAt: orNull(instant),
-  expiredAt: orNull(instant),
+  ...runSpan,
 });
 
 export const raisedSignal = named("RaisedSignal", {
@@ -332,7 +334,7 @@ export const dueRoutes = [
 ];
 
 const seconds = Type.Number({ minimum: 0 });
-const number = Type.Integer({ minimum: 1, description: "Counts from 1 for each customer and journey." });
+export const runNumber = Type.Integer({ minimum: 1, description: "Counts from 1 for each customer and journey." });
 
 const steps = Type.Array(
   named("JourneyStepTiming", {
@@ -345,12 +347,10 @@ const steps = Type.Array(
 );
 
 const earlierRun = named("JourneyRun", {
-  run: number,
-  status: Type.Enum(["active", "complete", "expired"]),
+  run: runNumber,
+  status: runStatus,
   currentStep: Type.String(),
-  startedAt: instant,
-  completedAt: orNull(instant),
-  expiredAt: orNull(instant),
+  ...runSpan,
   stepsData,
   steps,
 });
@@ -362,7 +362,7 @@ export const journeyDetail = named("Journey", {
   currentStep: orNull(Type.String(), "The first step that is not completed; the last step if the run is complete."),
   currentStepSince: orNull(instant, "When the run reached that step; null unless it is active."),
   secondsOnCurrentStep: orNull(seconds),
-  run: orNull(number),
+  run: orNull(runNumber),
   startedAt: orNull(instant),
   completedAt: orNull(instant),
   expiredAt: orNull(instant),

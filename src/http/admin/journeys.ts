@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { customerId } from "./customers.js";
+import { currentStep, customerId, runNumber, runSpan, runStatus } from "./customers.js";
 import { environmentQuery, listQuery, nameFilter, sinceFilter } from "./parameters.js";
 import { invalidField } from "../errors.js";
 import { adminRoute } from "./route.js";
@@ -72,18 +72,12 @@ export const journeyTimes = named("JourneyTimes", "How long a journey takes.", {
   ),
 });
 
-const status = Type.Enum(["active", "complete", "expired"]);
-
 export const listedRun = named("ListedJourneyRun", {
   customerId,
-  run: Type.Integer({ minimum: 1, description: "Counts from 1 for each customer and journey." }),
-  status,
-  currentStep: Type.String({
-    description: "The first step that is not completed; the last step if the run is complete.",
-  }),
-  startedAt: instant,
-  completedAt: orNull(instant),
-  expiredAt: orNull(instant),
+  run: runNumber,
+  status: runStatus,
+  currentStep,
+  ...runSpan,
 });
 
 /** The share of customers in a query. Throws VALIDATION_ERROR. */
@@ -135,7 +129,7 @@ export const journeyFunnelRoutes = [
     summary: "List the runs of a journey by customer, filtered",
     query: exact({
       ...listQuery.properties,
-      status: Type.Optional(status),
+      status: Type.Optional(runStatus),
       step: nameFilter,
       completed: nameFilter,
       since: nameFilter,
