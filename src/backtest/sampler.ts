@@ -14,11 +14,8 @@ import {
   type TrackOperation,
 } from "../engine/index.js";
 import type { PastEvents } from "../evaluation/past-events.js";
-import { WorkBudget } from "../evaluation/work-budget.js";
+import { REPLAY_SHARE, WorkBudget } from "../evaluation/work-budget.js";
 import { type CustomerSamples, instantsOf, type Outcome, type BacktestQuestion } from "./samples.js";
-
-/** The share of a work budget for one step, since other work waits for the same thread. */
-const SHARE = 0.25;
 
 /** A customer before the operations of a backtest. */
 export interface SampledCustomer {
@@ -113,7 +110,7 @@ class SamplerRun {
     // The next part may have more operations at the instant of the last one.
     const until = isLast ? Infinity : operations.at(-1)!.acceptedAt;
     const instants = this.#instants.slice(this.#sampled).filter((instant) => instant < until);
-    const sampled = new WorkBudget(SHARE).spend((budget) =>
+    const sampled = new WorkBudget(REPLAY_SHARE).spend((budget) =>
       sampleThrough(this.model, this.#state, { operations, instants, budget, ...(history && { history }) }),
     );
     this.#state = sampled.state;

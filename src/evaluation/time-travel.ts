@@ -9,7 +9,7 @@ import {
   type TrackedEvent,
 } from "../engine/index.js";
 import type { PastEvents } from "./past-events.js";
-import { WorkBudget } from "./work-budget.js";
+import { REPLAY_SHARE, WorkBudget } from "./work-budget.js";
 
 type EmissionEffect = Extract<Effect, { kind: "emission" }>;
 
@@ -36,9 +36,6 @@ export interface TravelOptions {
   emissionsMax: number;
 }
 
-/** The share of a work budget for one step, since other work waits for the same thread. */
-const SHARE = 0.25;
-
 /**
  * A customer's state at an instant, by replaying its history as a recompute does, up to and including the instant, and so with its present
  * traits. Null if the customer did not exist yet.
@@ -56,7 +53,7 @@ export async function travelTo({ model, input, at, parts, past, emissionsMax }: 
     for (let isDone = false; !isDone;) {
       const from: CustomerState | null = state;
       const part: Replayed = await past.runWith((history) =>
-        new WorkBudget(SHARE).spend((budget) =>
+        new WorkBudget(REPLAY_SHARE).spend((budget) =>
           replayPart(model, then, { state: from, events: left, through: isEnd ? at : null, history, budget }),
         ),
       );

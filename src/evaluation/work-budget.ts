@@ -11,6 +11,9 @@ const EFFECT_BYTES = 200;
 /** The cost of a delivery: a row with indexes, a claim, a request and a row of its outcome. */
 const DELIVERY_BYTES = 3_200;
 
+/** The share of a full budget for one step of a replay, since other work waits for the same thread. */
+export const REPLAY_SHARE = 0.25;
+
 /**
  * Limits the work between two writes, so that transactions are short and memory is bounded, whatever the model and the customers. The
  * remaining work is done under the next budget.

@@ -10,7 +10,7 @@ import {
   type TrackedEvent,
 } from "../../engine/index.js";
 import { LatestRows, addEffectRows, type Row } from "../rows.js";
-import { WorkBudget } from "../../evaluation/work-budget.js";
+import { REPLAY_SHARE, WorkBudget } from "../../evaluation/work-budget.js";
 
 /**
  * The rows that the replay of one customer results in, gathered part by part. It holds the logs' rows since the last `takeLogs`; the number
@@ -66,9 +66,6 @@ export function nullIfEmpty<T>(rows: T[]): T[] | null {
   return rows.length === 0 ? null : rows;
 }
 
-/** Share of the work budget: replays run in parallel with evaluation. */
-const SHARE = 0.25;
-
 /** The replay of one customer under one model, part by part. */
 export class CustomerReplay {
   readonly rows: RebuiltRows;
@@ -90,7 +87,7 @@ export class CustomerReplay {
    * @throws {HistoryNeeded} if earlier events are needed that `history` has not; nothing has changed then
    */
   part(events: readonly TrackedEvent[], through: number | null, history?: HistorySource) {
-    const { state, effects, taken, isDone } = new WorkBudget(SHARE).spend((budget) =>
+    const { state, effects, taken, isDone } = new WorkBudget(REPLAY_SHARE).spend((budget) =>
       replayPart(this.model, this.input, {
         state: this.#state,
         events,
