@@ -1,3 +1,4 @@
+import type { AnswerOf } from "../db/api/call.js";
 import type { EventLists, PageEnd } from "../db/api/recompute.js";
 import { eventIdOf, type TrackedEvent } from "../engine/index.js";
 
@@ -17,10 +18,7 @@ export function eventsOf({ seqs, at, names, properties }: EventLists): TrackedEv
 }
 
 /** A page of a customer's evaluated events, in the database's order. */
-export interface ReplayedPage extends PageEnd {
-  events: EventLists;
-  more: boolean;
-}
+export type ReplayedPage = AnswerOf<"read_recompute_events">;
 
 /** The place before the first page. */
 export const BEGINNING: PageEnd = { lastAt: null, lastSeq: null };

@@ -126,17 +126,12 @@ export class Backtest implements ResultSink<BacktestCustomer, RecordedCustomer> 
   }
 
   async *#recorded(tx: TransactionSql, shouldContinue: () => boolean): AsyncGenerator<CustomerSamples> {
+    const read = (cursor: string | null) => call(tx, "read_backtest_samples", this.job, PAGE_CUSTOMERS, cursor);
     let cursor: string | null = null;
     do {
       if (!shouldContinue()) throw new Stopped();
       await this.touch();
-      const page: { data: CustomerSamples[]; nextCursor: string | null } = await call(
-        tx,
-        "read_backtest_samples",
-        this.job,
-        PAGE_CUSTOMERS,
-        cursor,
-      );
+      const page = await read(cursor);
       yield* page.data;
       cursor = page.nextCursor;
     } while (cursor !== null);

@@ -23,12 +23,12 @@ export async function replayLong(
 ): Promise<void> {
   const customer = [job.environmentId, run.customer.customerId] as const;
   const past = { replayed: openPastEvents(tx, ...customer), active: openPastEvents(tx, ...customer) };
-  const log = new RuleLog(tx, job, run);
+  const compareLog = logComparison(tx, job, run);
   const readPage = (after: PageEnd) =>
     call(tx, "read_recompute_events", ...customer, after, propertyEvents, each, bytesEach);
   for await (const { events, isLast } of eventParts(readPage)) {
     await run.part(events, isLast, past, async (logs, knownBefore) => {
-      await log.settle(knownBefore);
+      await compareLog(knownBefore);
       await onLogs(logs);
       await nextTurn();
     });
@@ -43,36 +43,28 @@ export function openPastEvents(tx: TransactionSql, environmentId: number, custom
   });
 }
 
-/** The log of rules that a replay is compared with, read as far as the replay has come. */
-class RuleLog {
-  #end = BEGINNING;
-  /** All runs before this instant are read; Infinity if there is nothing to read. */
-  #through: number;
-
-  constructor(
-    private readonly tx: TransactionSql,
-    private readonly job: RecomputeJob,
-    private readonly run: CustomerRun,
-  ) {
-    this.#through = run.readsLog ? -Infinity : Infinity;
-  }
-
-  async settle(before: number): Promise<void> {
-    // Page by page, because a log may be as long as the history.
+/**
+ * Compares a replay's runs of rules with the customer's log, as far as the replay has come: all runs before an instant. The log is read page by
+ * page, because it may be as long as the history.
+ */
+function logComparison(
+  tx: TransactionSql,
+  { environmentId }: RecomputeJob,
+  { customer, executions, readsLog }: CustomerRun,
+) {
+  let end = BEGINNING;
+  /** All runs before this instant are read. */
+  let through = readsLog ? -Infinity : Infinity;
+  return async (before: number): Promise<void> => {
     for (;;) {
-      this.run.executions.settle(Math.min(before, this.#through));
-      if (this.#through >= before) return;
-      await this.#readPage();
+      executions.settle(Math.min(before, through));
+      if (through >= before) return;
+      const log = [environmentId, customer.customerId, customer.generation] as const;
+      const page = await call(tx, "read_recompute_executions", ...log, end, PAGE_RUNS);
+      const runs = page.runs ?? [];
+      end = page;
+      through = runs.length < PAGE_RUNS ? Infinity : runs.at(-1)![3];
+      executions.addLogged(runs);
     }
-  }
-
-  async #readPage(): Promise<void> {
-    const { customerId, generation } = this.run.customer;
-    const log = [this.job.environmentId, customerId, generation] as const;
-    const page = await call(this.tx, "read_recompute_executions", ...log, this.#end, PAGE_RUNS);
-    const runs = page.runs ?? [];
-    this.#end = page;
-    this.#through = runs.length < PAGE_RUNS ? Infinity : runs.at(-1)![3];
-    this.run.executions.addLogged(runs);
-  }
+  };
 }
