@@ -106,8 +106,6 @@ function literalProblem(text: string): RequestProblem | null {
   };
 }
 
-function invalid(problem: ShapeProblem): RequestProblem;
-function invalid(problem: ShapeProblem | null): RequestProblem | null;
 function invalid(problem: ShapeProblem | null): RequestProblem | null {
   return problem && { code: "VALIDATION_ERROR", ...problem };
 }

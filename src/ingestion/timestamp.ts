@@ -42,15 +42,17 @@ function readTimestamp(text: string): Timestamp | string {
   const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)];
   // The database does not accept this year, even if the instant in UTC is in the next one.
   if (year === 0) return "There is no year 0000.";
-  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return "The date does not exist.";
+  const midnight = new Date(0);
+  midnight.setUTCFullYear(year, month - 1, day);
+  // A month or a day that does not exist is carried over to another month.
+  if (midnight.getUTCMonth() !== month - 1) return "The date does not exist.";
   if (hour > 23 || minute > 59 || second > 59) {
     return "The time of day does not exist: hours end at 23, minutes and seconds at 59.";
   }
   const [offsetHours, offsetMinutes] = [part(9), part(10)];
   if (offsetHours > 15 || offsetMinutes > 59) return "The timezone offset does not exist.";
   const offset = (match[8] === "-" ? -1 : 1) * (offsetHours * 60 + offsetMinutes);
-  const seconds =
-    new Date(0).setUTCFullYear(year, month - 1, day) + ((hour * 60 + minute - offset) * 60 + second) * 1000;
+  const seconds = midnight.getTime() + ((hour * 60 + minute - offset) * 60 + second) * 1000;
   // The database stores microseconds, and rounds to them in the same way.
   const fraction = roundHalfToEven(Number(`0.${match[7] ?? "0"}`) * 1e6);
   const milliseconds = seconds + Math.floor(fraction / 1000);
@@ -61,9 +63,4 @@ function readTimestamp(text: string): Timestamp | string {
 function roundHalfToEven(value: number): number {
   const floor = Math.floor(value);
   return value - floor === 0.5 ? floor + (floor % 2) : Math.round(value);
-}
-
-function daysIn(year: number, month: number): number {
-  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
-  return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }
