@@ -59,12 +59,6 @@ const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 /** The longest text of an answer, enough for a long file. */
 const TEXT_LENGTH_MAX = 128 * 1024;
 
-const FINISH_REASONS: Readonly<Record<string, Ending["finishReason"]>> = {
-  stop: "stop",
-  length: "length",
-  content_filter: "filtered",
-};
-
 /** A language model that is reached by the protocol of OpenAI's chat completions, which most providers and model servers support. */
 export class LanguageModel {
   readonly #settings: LanguageModelSettings;
@@ -160,10 +154,14 @@ function read(chunk: unknown) {
   const isUsage = typeof promptTokens === "number" && typeof completionTokens === "number";
   return {
     text: typeof content === "string" ? content : "",
-    // With any other reason, such as the call of a tool that was never offered, the answer is incomplete.
-    finishReason: typeof reason === "string" ? (FINISH_REASONS[reason] ?? "filtered") : null,
+    finishReason: typeof reason === "string" ? finishReasonOf(reason) : null,
     usage: isUsage ? { promptTokens, completionTokens } : null,
   };
+}
+
+/** With any other reason than these two, such as the call of a tool that was never offered, the answer is incomplete. */
+function finishReasonOf(reason: string): Ending["finishReason"] {
+  return reason === "stop" || reason === "length" ? reason : "filtered";
 }
 
 function object(value: unknown): Record<string, unknown> {
