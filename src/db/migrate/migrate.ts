@@ -137,8 +137,7 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
        current_setting('transaction_read_only')::boolean as readonly,
        current_setting('${MARK}', true) is not distinct from 'kept' as kept`,
   );
-  const server = rows[0];
-  if (server === undefined) return;
+  const server = rows[0]!;
   if (server.number < SERVER_VERSION_MIN) {
     throw new MigrateError(`the server runs PostgreSQL ${server.version}; 15 or newer is needed`);
   }

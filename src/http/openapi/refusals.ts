@@ -50,7 +50,6 @@ const MEANINGS: Readonly<Record<number, string>> = {
   404: "It does not exist, or it belongs to another organization",
   408: "The request was not complete in time",
   409: "It conflicts with the current state",
-  410: "It no longer exists",
   413: "The body is too large",
   415: "The media type of the body is not supported",
   422: "The content is not valid",
