@@ -36,8 +36,8 @@ const RETRY_MS = 1_000;
 /** A client that receives nothing for this time has vanished. Longer than the time between two heartbeats. */
 const SILENT_MS_MAX = 60_000;
 
-/** The number of open streams of this process by organization; limited because each polls the database. */
-const open = new Map<string, number>();
+/** The organization of each open stream of this process. Their number is limited, because each polls the database. */
+const open: string[] = [];
 
 /**
  * The body of a `text/event-stream` (server-sent events), which continues until its client disconnects, the server stops, or `next` fails; in the
@@ -53,7 +53,7 @@ export async function openEventStream(ctx: Context, options: EventStreamOptions)
     throw new ClientGoneError("the client closed the connection before its stream began");
   takeSlot(organizationId);
   const gone = clientGoneSignal(ctx);
-  gone.addEventListener("abort", () => giveBackSlot(organizationId));
+  gone.addEventListener("abort", () => open.splice(open.indexOf(organizationId), 1));
   const first = await options.next(options.position);
   socket.setTimeout(SILENT_MS_MAX);
   return streamOf(ctx, frames(ctx, first, options, gone));
@@ -91,21 +91,15 @@ export function eventText(name: string, data: object): string {
 }
 
 function takeSlot(organizationId: string): void {
-  const own = open.get(organizationId) ?? 0;
-  const all = [...open.values()].reduce((sum, streams) => sum + streams, 0);
+  const own = open.filter((each) => each === organizationId).length;
+  const all = open.length;
   if (own >= STREAMS_EACH_MAX || all >= STREAMS_MAX) {
     throw new ApiError(503, "SERVICE_UNAVAILABLE", {
       reason: `This process has ${all} open streams, ${own} of them of this organization; the limits are ${STREAMS_MAX} and ${STREAMS_EACH_MAX}.`,
       headers: { "Retry-After": "10" },
     });
   }
-  open.set(organizationId, own + 1);
-}
-
-function giveBackSlot(organizationId: string): void {
-  const rest = (open.get(organizationId) ?? 1) - 1;
-  if (rest > 0) open.set(organizationId, rest);
-  else open.delete(organizationId);
+  open.push(organizationId);
 }
 
 async function* frames(

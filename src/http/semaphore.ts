@@ -21,7 +21,8 @@ interface SemaphoreOptions {
 export class Semaphore {
   /** The callers that wait, by owner; the owner whose turn is next comes first. */
   readonly #waiting = new Map<string, Set<() => void>>();
-  readonly #taken = new Map<string, number>();
+  /** The owner of each taken place. */
+  readonly #taken: string[] = [];
 
   constructor(private readonly options: SemaphoreOptions) {}
 
@@ -38,9 +39,9 @@ export class Semaphore {
   /** Takes a place, and returns a function that releases it; further calls of that function do nothing. Throws as `run` does. */
   async take(owner = ""): Promise<() => void> {
     const { each = Infinity, reason, reasonEach = reason } = this.options;
-    const held = (this.#taken.get(owner) ?? 0) + (this.#waiting.get(owner)?.size ?? 0);
+    const held = this.#takenBy(owner) + (this.#waiting.get(owner)?.size ?? 0);
     if (held >= each) throw new QueueFullError(reasonEach);
-    if (this.#isFreeFor(owner)) this.#enter(owner);
+    if (this.#isFreeFor(owner)) this.#taken.push(owner);
     else await this.#wait(owner);
     let isTaken = true;
     return () => {
@@ -60,13 +61,11 @@ export class Semaphore {
 
   #isFreeFor(owner: string): boolean {
     const { places, placesEach = places } = this.options;
-    let taken = 0;
-    for (const count of this.#taken.values()) taken += count;
-    return taken < places && (this.#taken.get(owner) ?? 0) < placesEach;
+    return this.#taken.length < places && this.#takenBy(owner) < placesEach;
   }
 
-  #enter(owner: string): void {
-    this.#taken.set(owner, (this.#taken.get(owner) ?? 0) + 1);
+  #takenBy(owner: string): number {
+    return this.#taken.filter((each) => each === owner).length;
   }
 
   /** Resolves once the owner has entered a place. */
@@ -95,9 +94,7 @@ export class Semaphore {
   }
 
   #leave(owner: string): void {
-    const rest = this.#taken.get(owner)! - 1;
-    if (rest > 0) this.#taken.set(owner, rest);
-    else this.#taken.delete(owner);
+    this.#taken.splice(this.#taken.indexOf(owner), 1);
     for (const [next, line] of this.#waiting) {
       if (!this.#isFreeFor(next)) continue;
       const [enter] = line;
@@ -107,7 +104,7 @@ export class Semaphore {
         this.#waiting.delete(next);
         this.#waiting.set(next, line);
       }
-      this.#enter(next);
+      this.#taken.push(next);
       enter!();
       return;
     }
