@@ -3,8 +3,7 @@ import { call, callOn } from "../db/api/call.js";
 import { onDatabase } from "./database.js";
 import { exportEnvironment } from "./environments/export.js";
 import { importEnvironment } from "./environments/import.js";
-import { inClientTransaction } from "./environments/transaction.js";
-import { asOperator, type Configure, jsonOption, print } from "./operator.js";
+import { asOperator, type Configure, inClientTransaction, jsonOption, print } from "./operator.js";
 import { resolveSecret } from "./secret.js";
 
 /** `svc-server environments …`: moves an environment from one database to another, and deletes what remains in the first. */

@@ -1,4 +1,6 @@
+import pg, { type ClientBase } from "pg";
 import type { Sql } from "postgres";
+import { withSession } from "../db/address.js";
 import { connect } from "../db/connect.js";
 import { codeOf, isUndefined } from "../db/sqlstate.js";
 import type { ServerConfig } from "./config.js";
@@ -74,8 +76,39 @@ export async function runAsOperator<T>(
   }
 }
 
+/**
+ * Runs `work` as the operator in a transaction on a separate connection without a statement timeout. `mode` is what follows `begin`.
+ *
+ * @throws {OperatorError} if a function of the database refuses the work
+ */
+export async function inClientTransaction<T>(
+  url: string,
+  mode: string,
+  work: (client: ClientBase) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({
+    connectionString: withSession(url, { statement_timeout: 0 }),
+    application_name: "svc operator",
+    connectionTimeoutMillis: 10_000,
+  });
+  // Queries on a lost connection fail by themselves; without a listener the event would crash the process.
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    await client.query(`begin ${mode}`);
+    const result = await work(client);
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    throw operatorErrorOf(error) ?? error;
+  } finally {
+    // Also rolls back a transaction that was not committed.
+    await client.end().catch(() => undefined);
+  }
+}
+
 /** The OperatorError for a refusal; null for other errors. Our functions raise SQLSTATEs of class SV, with message and fix in the detail. */
-export function operatorErrorOf(error: unknown): OperatorError | null {
+function operatorErrorOf(error: unknown): OperatorError | null {
   const { code, detail, constraint_name } = error as { code?: unknown; detail?: unknown; constraint_name?: unknown };
   if (constraint_name === "organizations_plan_id_fkey") {
     return new OperatorError(

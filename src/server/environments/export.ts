@@ -10,10 +10,9 @@ import type { Frozen } from "../../db/api/moving.js";
 import { flushDirectory } from "../../db/embedded/files.js";
 import { codeOf } from "../../db/sqlstate.js";
 import { version } from "../../http/version.js";
-import { runAsOperator } from "../operator.js";
+import { inClientTransaction, runAsOperator } from "../operator.js";
 import { OperatorError } from "../start-failure.js";
 import { countLines, END_OF_ROWS, FORMAT, FORMAT_VERSION, type FileHeader, type FileTrailer } from "./file.js";
-import { inClientTransaction } from "./transaction.js";
 
 /** An environment, identified by names. */
 export interface NamedEnvironment extends EnvironmentRef {

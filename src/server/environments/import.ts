@@ -3,10 +3,10 @@ import type { ClientBase } from "pg";
 import { callOn } from "../../db/api/call.js";
 import { isKnownKey, storeRows, type ExportedTable, type ImportBegun } from "../../db/api/moving.js";
 import { codeOf, isDataFault } from "../../db/sqlstate.js";
+import { inClientTransaction } from "../operator.js";
 import { unreadableSecrets } from "../sealed-secrets.js";
 import { OperatorError } from "../start-failure.js";
 import { checkFile, RowReader, type FileHeader } from "./file.js";
-import { inClientTransaction } from "./transaction.js";
 
 export interface Imported {
   header: FileHeader;
