@@ -54,7 +54,8 @@ export interface HistoryAnswer {
 }
 
 /** Limits of the history that is fetched for one customer: as much as the engine processes in some hundredths of a second. */
-const LIMITS = { events: 20_000, bytes: 32 * 1024 * 1024 };
+const EVENTS_MAX = 20_000;
+const BYTES_MAX = 32 * 1024 * 1024;
 
 /**
  * Asks the engine about one customer, and fetches history as needed. Null if that would exceed the limits.
@@ -65,7 +66,6 @@ const LIMITS = { events: 20_000, bytes: 32 * 1024 * 1024 };
 export async function withHistory<T>(
   ask: (history: HistorySource) => T,
   fetch: (request: HistoryRequest, pageSize: number) => Promise<HistoryAnswer>,
-  limits = LIMITS,
 ): Promise<{ answer: T } | null> {
   const history = new HistoryCache();
   let events = 0;
@@ -76,9 +76,9 @@ export async function withHistory<T>(
     } catch (error) {
       if (!(error instanceof HistoryNeeded)) throw error;
       // Large events are fetched in small pages, by the average size so far.
-      const eventsByBytes = events === 0 ? Infinity : Math.floor(((limits.bytes - bytes) * events) / bytes);
-      const room = Math.min(history.pageSize(error.request), Math.max(1, eventsByBytes), limits.events - events);
-      if (room <= 0 || bytes >= limits.bytes) return null;
+      const eventsByBytes = events === 0 ? Infinity : Math.floor(((BYTES_MAX - bytes) * events) / bytes);
+      const room = Math.min(history.pageSize(error.request), Math.max(1, eventsByBytes), EVENTS_MAX - events);
+      if (room <= 0 || bytes >= BYTES_MAX) return null;
       const answer = await fetch(error.request, room);
       history.add(error.request, answer.page);
       events += answer.page.events.length;

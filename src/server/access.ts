@@ -75,11 +75,9 @@ function inWords({ organizationId, accessToken }: Record<"organizationId" | "acc
 }
 
 interface User {
-  userId: string;
   email: string;
   hasPassword: boolean;
   organizations: { slug: string; role: string }[];
-  createdAt: string;
   /** Null if the password may have been set by somebody who does not receive mail at the address. */
   emailVerifiedAt: string | null;
 }

@@ -17,20 +17,21 @@ const COUNT_MS_MAX = 50_000;
  * @returns how many rows were counted for the trends
  * @throws the first failure, after the other environments had their turn
  */
-export async function countTrends(sql: Sql, signal: AbortSignal, { rows = COUNTED_ROWS, msMax = COUNT_MS_MAX } = {}) {
+export async function countTrends(sql: Sql, signal: AbortSignal) {
   let counted = 0;
-  await forEachEnvironment(await environmentsToCount(sql), { signal, msMax }, async (id, rested, shouldContinue) => {
+  const limits = { signal, msMax: COUNT_MS_MAX };
+  await forEachEnvironment(await environmentsToCount(sql), limits, async (id, rested, shouldContinue) => {
     // Accepted operations are found here until their trends are counted: so usage comes first, and a failure is tried again.
-    await repeatUntilZero(() => rested(() => call(sql, "recount_usage", id, rows)), shouldContinue);
-    counted += await repeatUntilZero(() => rested(() => countWithoutTimeout(sql, id, rows)), shouldContinue);
+    await repeatUntilZero(() => rested(() => call(sql, "recount_usage", id, COUNTED_ROWS)), shouldContinue);
+    counted += await repeatUntilZero(() => rested(() => countWithoutTimeout(sql, id)), shouldContinue);
   });
   return counted;
 }
 
 /** Without a time limit: the first count of an environment, and one after a change of time zone, reads all of its logs. */
-function countWithoutTimeout(sql: Sql, environmentId: number, rows: number): Promise<number> {
+function countWithoutTimeout(sql: Sql, environmentId: number): Promise<number> {
   return inTransaction(sql, "isolation level read committed", async (tx) => {
     await tx`set local statement_timeout = 0`;
-    return call(tx, "count_trends", environmentId, rows);
+    return call(tx, "count_trends", environmentId, COUNTED_ROWS);
   });
 }
