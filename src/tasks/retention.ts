@@ -26,12 +26,11 @@ export async function sweepRetention(sql: Sql, signal: AbortSignal, { rows = SWE
       answer = await rested(() => call(sql, "sweep_operations", id, null, rows));
       swept.operations += answer.removed;
     } while (answer.through !== null && shouldContinue());
-    swept.keys += await repeatUntilZero(() => rested(() => call(sql, "sweep_keys", id, rows)), shouldContinue);
-    swept.quarantined += await repeatUntilZero(
-      () => rested(() => call(sql, "sweep_quarantine", id, rows)),
-      shouldContinue,
-    );
-    swept.logs += await repeatUntilZero(() => rested(() => call(sql, "sweep_logs", id, rows)), shouldContinue);
+    const repeat = (name: "sweep_keys" | "sweep_quarantine" | "sweep_logs") =>
+      repeatUntilZero(() => rested(() => call(sql, name, id, rows)), shouldContinue);
+    swept.keys += await repeat("sweep_keys");
+    swept.quarantined += await repeat("sweep_quarantine");
+    swept.logs += await repeat("sweep_logs");
   });
   return swept;
 }
