@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import { Server as NetServer, type Socket } from "node:net";
 import type { Logger } from "pino";
 import { closeAcceptors } from "./acceptors.js";
 import { answerClientErrors } from "./client-error.js";
@@ -156,19 +156,20 @@ export function awaitsContinue(request: IncomingMessage): boolean {
 }
 
 /**
- * Closes a server: idle connections at once, and those that never received anything a moment later; requests in progress have `withinMs` to
- * finish.
+ * Closes a server: connections that are idle a moment later, since bytes that were sent just before it stopped listening may still be on
+ * their way. Requests in progress have `withinMs` to finish.
  */
 export async function drain(server: Server, withinMs: number): Promise<void> {
-  const closed = Promise.all([new Promise((resolve) => server.close(resolve)), closeAcceptors(server)]);
-  server.closeIdleConnections();
-  // Bytes that were sent just before the server stopped listening may still be on their way.
-  const silent = setTimeout(() => {
-    // For Node.js, connections that have not received anything yet are not idle.
+  // Not by the server's own `close`, which ends idle connections at once; from Node.js 26 on also those that were just opened.
+  const stopped = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
+  const closed = Promise.all([stopped, closeAcceptors(server)]);
+  const idle = setTimeout(() => {
+    server.closeIdleConnections();
+    // For Node.js before 26, connections that have not received anything yet are not idle.
     for (const socket of sockets.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
   }, 250);
   const force = setTimeout(() => server.closeAllConnections(), withinMs);
   await closed;
-  clearTimeout(silent);
+  clearTimeout(idle);
   clearTimeout(force);
 }

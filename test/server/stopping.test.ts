@@ -44,6 +44,16 @@ it("a stopping server waits for no connection on which nothing was ever sent, bu
   expect(await client.closed).toMatchObject([{ status: 200 }]);
 });
 
+it("a stopping server answers a request that was just sent on a connection that was idle, and ends the connection", async () => {
+  const { server, client } = await connected();
+  client.write(REQUEST);
+  await expect.poll(() => client.answers()).toHaveLength(1);
+  const stopped = drain(server, LONG);
+  client.write(REQUEST);
+  await stopped;
+  expect(await client.closed).toMatchObject([{ status: 200 }, { status: 200 }]);
+});
+
 it("a stopping service still answers invalid HTTP, with the address of its documentation", async () => {
   const { config } = readConfig({ SVC_PORT: "0" });
   const http = await openHttp(config, pino({ level: "silent" }));
