@@ -51,7 +51,10 @@ type ValueOf<O extends Option> = O extends FlagOption
 
 type ArgumentOf<P extends Positional> = P extends { optional: true } ? string | undefined : string;
 type ValuesOf<A extends Positionals> = string extends keyof A ? unknown : { readonly [K in keyof A]: ArgumentOf<A[K]> };
-type OptionValues<O extends Options> = string extends keyof O ? unknown : { readonly [K in keyof O]: ValueOf<O[K]> };
+/** The values of options: one for each, by its key. */
+export type OptionValues<O extends Options> = string extends keyof O
+  ? unknown
+  : { readonly [K in keyof O]: ValueOf<O[K]> };
 
 /** What a handler receives: one value per positional argument and option. */
 export type Values<A extends Positionals, O extends Options> = ValuesOf<A> & OptionValues<O>;

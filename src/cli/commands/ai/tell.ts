@@ -1,7 +1,7 @@
 import path from "node:path";
 
 import { envelopeError, unexpectedAnswer, unreachable } from "../../client/failures.js";
-import type { Context } from "../../core/command.js";
+import type { aiOptions, Context, OptionValues } from "../../core/command.js";
 import { failure, type LocalCode, UserError } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
 import type { Out } from "../../output/out.js";
@@ -117,12 +117,7 @@ function longestRun(text: string): number {
   return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
 }
 
-interface AiValues {
-  facts: boolean;
-  model: string | undefined;
-  output: string | undefined;
-  showContext: boolean;
-}
+type AiValues = OptionValues<typeof aiOptions>;
 
 type Answer = Ending & { text?: string };
 

@@ -3,7 +3,7 @@ import stringWidth from "string-width";
 import type { CustomerState, ExplainedCustomer, ExplainedState, Explanation } from "../../../http/admin/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
 import { isRetryable } from "../../client/pages.js";
-import type { Context } from "../../core/command.js";
+import type { Context, OptionValues, travelOptions } from "../../core/command.js";
 import { fields } from "../../output/table.js";
 import { memberTexts } from "../../../words/json-text.js";
 import type { Out } from "../../output/out.js";
@@ -69,10 +69,7 @@ function healthInWords({ overall, band, components }: NonNullable<CustomerState[
 }
 
 /** The instant and the version to explain; by default now, and the version of the last evaluation. */
-interface Travel {
-  at?: string | undefined;
-  version?: string | undefined;
-}
+type Travel = Partial<OptionValues<typeof travelOptions>>;
 
 /** Fetches the explanation of a customer's present or past state. */
 export function explanationOf({ api }: Context, customerId: string, travel: Travel = {}) {

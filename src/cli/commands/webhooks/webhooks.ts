@@ -1,6 +1,6 @@
 import type { Webhook, WebhookDetail } from "../../../http/admin/answers.js";
 import { checkDurationOption } from "../../core/values.js";
-import type { Context, Options } from "../../core/command.js";
+import type { Context, Options, OptionValues } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import type { Out } from "../../output/out.js";
 import { formatNumber, printable } from "../../../words/text.js";
@@ -31,10 +31,7 @@ export const contentOptions = {
 } as const satisfies Options;
 
 /** The same as members of a request; options that were not given are absent. */
-export function readContent(given: {
-  include: readonly string[];
-  format: Webhook["format"] | undefined;
-}): Partial<Pick<Webhook, "include" | "format">> {
+export function readContent(given: OptionValues<typeof contentOptions>): Partial<Pick<Webhook, "include" | "format">> {
   const names = given.include.flatMap((list) => list.split(",")).map((name) => name.trim());
   const include = names.length === 1 && names[0] === NONE ? [] : names;
   return {
@@ -60,10 +57,9 @@ export const limitOptions = {
   maxPerSecond: { type: "text", describe: "Maximum of deliveries per second, 1 to 1000; none for no limit" },
 } as const satisfies Options;
 
-type Limits = Record<"maxEventAge" | "maxPerSecond", string | undefined> & { maxConcurrency: number | undefined };
-
 /** The limits as members of a request; those that were not given are absent. @throws {UsageError} */
-export function readLimits({ maxEventAge, maxConcurrency, maxPerSecond }: Limits): Partial<WebhookLimits> {
+export function readLimits(given: OptionValues<typeof limitOptions>): Partial<WebhookLimits> {
+  const { maxEventAge, maxConcurrency, maxPerSecond } = given;
   if (maxEventAge !== NONE) checkDurationOption("--max-event-age", maxEventAge, ", or none");
   const perSecond = /^\d{1,4}$/.test(maxPerSecond ?? "") ? Number(maxPerSecond) : 0;
   if (maxPerSecond !== undefined && maxPerSecond !== NONE && (perSecond < 1 || perSecond > 1000)) {

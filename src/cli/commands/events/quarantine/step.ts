@@ -1,4 +1,4 @@
-import type { Context } from "../../../core/command.js";
+import type { Context, OptionValues } from "../../../core/command.js";
 import { failure, UsageError, type UserError } from "../../../core/errors.js";
 import { sendChange } from "../../../output/change.js";
 import { printable, shellWord } from "../../../../words/text.js";
@@ -15,12 +15,7 @@ export const allOption = {
 
 type Verb = "release" | "discard";
 
-interface Chosen {
-  quarantineId?: string | undefined;
-  event?: string | undefined;
-  code?: string | undefined;
-  all: boolean;
-}
+type Chosen = OptionValues<typeof filterOptions & typeof allOption> & { quarantineId: string | undefined };
 
 /** A request's selection, and the same in words. @throws {UsageError} unless it is either one operation or all */
 export function quarantineSelection(verb: Verb, { quarantineId, event, code, all }: Chosen) {
