@@ -7,7 +7,7 @@ import { mayHaveSucceeded } from "../client/failures.js";
 import type { Context } from "../core/command.js";
 import { cancelled, failure, UserError } from "../core/errors.js";
 import type { Environment, Settings } from "../core/settings.js";
-import { onTermination, interruption } from "./interruption.js";
+import { onTermination, untilInterrupted } from "./interruption.js";
 import type { Io, Out } from "./out.js";
 import { printable, shellWord } from "../../words/text.js";
 
@@ -172,21 +172,24 @@ export async function confirmAndRun<T, Known = void>(
  * Sends a request that changes something. After Ctrl+C, a broken connection or the answer of a proxy, it is unknown whether the change was
  * made. @param seen the command that shows whether it was, in backticks @throws {UserError} OUTCOME_UNKNOWN
  */
-export async function sendChange<T>(seen: string, request: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const { signal, caused, release } = interruption();
+export function sendChange<T>(seen: string, request: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stopped = (error: unknown): never => {
+    throw outcomeUnknown("stopped before the service answered", seen, error);
+  };
+  return untilInterrupted((signal) => sendUninterrupted(seen, () => request(signal)), stopped);
+}
+
+/** The same without Ctrl+C. @param seen the command or the tool that shows whether the change was made */
+export async function sendUninterrupted<T>(seen: string, request: () => Promise<T>): Promise<T> {
   try {
-    return await request(signal);
+    return await request();
   } catch (error) {
-    if (await caused()) throw outcomeUnknown("stopped before the service answered", seen, error);
-    if (error instanceof UserError && mayHaveSucceeded(error)) throw outcomeUnknown(error.message, seen, error);
-    throw error;
-  } finally {
-    release();
+    throw error instanceof UserError && mayHaveSucceeded(error) ? outcomeUnknown(error.message, seen, error) : error;
   }
 }
 
-/** The failure of a request whose outcome is unknown. @param seen the command that shows whether it was carried out */
-export function outcomeUnknown(why: string, seen: string, cause: unknown): UserError {
+/** The failure of a request whose outcome is unknown. */
+function outcomeUnknown(why: string, seen: string, cause: unknown): UserError {
   const message = `${why}; it is not known whether this was carried out`;
   return failure("OUTCOME_UNKNOWN", message, `see for yourself: ${seen}`, cause);
 }

@@ -34,32 +34,37 @@ export function interruption(names: readonly NodeJS.Signals[] = ENDINGS) {
   return { signal: stop.signal, caused, release };
 }
 
-/** Runs something that continues until it is interrupted, which is no failure. */
-export async function interruptible(run: (stop: AbortSignal) => Promise<void>): Promise<void> {
-  const { signal, caused, release } = interruption();
+/** Runs something, and calls `onInterruption` with the failure if that is due to an interruption. */
+export async function untilInterrupted<T>(
+  run: (stop: AbortSignal) => Promise<T>,
+  onInterruption: (error: unknown) => T,
+  names?: readonly NodeJS.Signals[],
+): Promise<T> {
+  const { signal, caused, release } = interruption(names);
   try {
-    await run(signal);
+    return await run(signal);
   } catch (error) {
-    // A failure that the interruption caused is no failure.
-    if (!(await caused())) throw error;
+    if (await caused()) return onInterruption(error);
+    throw error;
   } finally {
     release();
   }
+}
+
+/** Runs something that continues until it is interrupted, which is no failure. */
+export function interruptible(run: (stop: AbortSignal) => Promise<void>): Promise<void> {
+  return untilInterrupted(run, () => undefined);
 }
 
 /**
  * Runs something that changes nothing unless it completes. A closed terminal also interrupts it. @throws {UserError} CANCELLED if it was
  * interrupted
  */
-export async function cancellable<T>(run: (stop: AbortSignal) => Promise<T>): Promise<T> {
-  const { signal, caused, release } = interruption(ALL_ENDINGS);
-  try {
-    return await run(signal);
-  } catch (error) {
-    throw (await caused()) ? cancelled(error) : error;
-  } finally {
-    release();
-  }
+export function cancellable<T>(run: (stop: AbortSignal) => Promise<T>): Promise<T> {
+  const cancel = (error: unknown): never => {
+    throw cancelled(error);
+  };
+  return untilInterrupted(run, cancel, ALL_ENDINGS);
 }
 
 /** Runs `tidy` when a signal arrives, before it ends the process; returns a function that removes the handler. */

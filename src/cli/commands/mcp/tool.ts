@@ -2,9 +2,6 @@ import Type, { type Static, type TObject, type TProperties, type TSchema } from 
 
 import type { ListPage } from "../../../http/admin/answers.js";
 import type { Query } from "../../client/api.js";
-import { mayHaveSucceeded } from "../../client/failures.js";
-import { UserError } from "../../core/errors.js";
-import { outcomeUnknown } from "../../output/change.js";
 import type { Call } from "./session.js";
 
 /**
@@ -84,13 +81,4 @@ export async function readPage<Item>(
 ): Promise<{ items: Item[]; nextCursor: string | null }> {
   const { data } = await api.get<ListPage<never>>(path, ["data", "nextCursor"], { ...query, limit });
   return { items: data.data.map(itemOf), nextCursor: data.nextCursor };
-}
-
-/** Sends a change. @param seen the tool that shows whether it was made @throws {UserError} OUTCOME_UNKNOWN if that is unknown */
-export async function sendToolChange<T>(seen: string, request: () => Promise<T>): Promise<T> {
-  try {
-    return await request();
-  } catch (error) {
-    throw error instanceof UserError && mayHaveSucceeded(error) ? outcomeUnknown(error.message, seen, error) : error;
-  }
 }

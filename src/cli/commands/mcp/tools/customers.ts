@@ -2,11 +2,11 @@ import Type from "typebox";
 
 import type { Emission, ListedCustomer } from "../../../../http/admin/answers.js";
 import { durationOf } from "../../../core/values.js";
+import { sendUninterrupted } from "../../../output/change.js";
 import { readCustomer, sentCustomer, sentEmission, sentSetAside } from "../../ai/customer.js";
 import { pick } from "../../ai/sanitizer.js";
 import { ANSWER_BYTES_MAX } from "../answer.js";
 import {
-  sendToolChange,
   customerInput,
   defineTool,
   document,
@@ -139,7 +139,7 @@ export const releaseCustomer = defineTool({
   output: { released: Type.Integer({ description: "1, or 0 if it was not set aside." }) },
   async run(call, { customer }) {
     const path = ["customers", call.customerId(customer), "release"];
-    const { data } = await sendToolChange("explain_customer", () =>
+    const { data } = await sendUninterrupted("explain_customer", () =>
       call.context.api.post<{ released: number }>(path, {}, ["released"]),
     );
     return { released: data.released };

@@ -13,13 +13,14 @@ import { asWarnings } from "../../../client/failures.js";
 import { pauseAfter, readAll } from "../../../client/pages.js";
 import { compile, warningsFailure } from "../../../core/compile.js";
 import { failure, UserError } from "../../../core/errors.js";
+import { sendUninterrupted } from "../../../output/change.js";
 import type { AnyDiagnostic } from "../../../output/diagnostics.js";
 import type { Sanitizer } from "../../ai/sanitizer.js";
 import { Impact, type ImpactDocument, type ImpactGroup } from "../../deploy/impact.js";
 import { JOB_MEMBERS } from "../../recompute/jobs.js";
 import { problemOf } from "../answer.js";
 import type { Call } from "../session.js";
-import { sendToolChange, defineTool, document, optionalText, nullable } from "../tool.js";
+import { defineTool, document, optionalText, nullable } from "../tool.js";
 
 /** Part of the description of each tool that runs the model. */
 const RUNS = "It runs the TypeScript of the model on this machine, as svc validate does.";
@@ -171,7 +172,7 @@ export const deployModel = defineTool({
     const { snapshot, warnings } = await compile(context, signal);
     if (warnings.length > 0)
       throw warningsFailure(warnings, "correct them, or have a person deploy despite them: `svc deploy --force`");
-    const { data } = await sendToolChange("list_versions", () =>
+    const { data } = await sendUninterrupted("list_versions", () =>
       context.api.post<DeployedVersion>(["config-versions"], { snapshot }, ["version", "created", "hasCustomers"]),
     );
     return { version: data.version, created: data.created, hasCustomers: data.hasCustomers };

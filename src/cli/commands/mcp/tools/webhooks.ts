@@ -1,8 +1,9 @@
 import Type from "typebox";
 
 import type { Delivery, Webhook } from "../../../../http/admin/answers.js";
+import { sendUninterrupted } from "../../../output/change.js";
 import { pick, WITHHELD } from "../../ai/sanitizer.js";
-import { sendToolChange, defineTool, optionalText, nullable, pageInput, pageOutput, readPage, text } from "../tool.js";
+import { defineTool, optionalText, nullable, pageInput, pageOutput, readPage, text } from "../tool.js";
 
 const webhookInput = text("The webhook's id, from list_webhooks.");
 
@@ -82,7 +83,7 @@ export const resendDelivery = defineTool({
   output: { deliveryId: Type.String(), type: Type.String() },
   async run({ context: { api } }, { webhookId, deliveryId }) {
     const path = ["webhooks", webhookId, "deliveries", deliveryId, "resend"];
-    const { data } = await sendToolChange("list_deliveries", () =>
+    const { data } = await sendUninterrupted("list_deliveries", () =>
       api.post<{ id: string; type: string }>(path, {}, ["id", "type"]),
     );
     return { deliveryId: data.id, type: data.type };
