@@ -41,14 +41,7 @@ export default defineCommand({
 const ROUNDS = 10;
 
 /** A correction: the mistake, its place before the correction, and the fix. */
-interface Fixed {
-  file: string;
-  line: number;
-  column: number;
-  code: string;
-  message: string;
-  fix: string;
-}
+type Fixed = Required<Pick<Diagnostic, "file" | "line" | "column" | "code" | "message" | "fix">>;
 
 /**
  * Compiles the project as `compile` does, makes unambiguous corrections in the author's files, and repeats until there are no more. A file that

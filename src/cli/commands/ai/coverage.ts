@@ -95,18 +95,17 @@ export function coverageFacts(
     }))
     .sort((a, b) => b.readBy.length - a.readBy.length);
   const sentArrivals = known && sentOf(known, sanitizer);
-  const unknown = arrivals instanceof UserError ? arrivals.message : null;
-  const document = {
-    events,
-    undeclared: known?.undeclared ?? null,
-    violations: known?.violations ?? null,
-    arrivalsUnknown: unknown,
-    plan: planFor(snapshot, events, known),
-  };
+  const plan = planFor(snapshot, events, known);
   return {
     task: "suggest-events",
-    document,
-    text: (out) => inWords(out, document),
+    document: {
+      events,
+      undeclared: known?.undeclared ?? null,
+      violations: known?.violations ?? null,
+      arrivalsUnknown: arrivals instanceof UserError ? arrivals.message : null,
+      plan,
+    },
+    text: (out) => inWords(out, events, arrivals, plan),
     sent: {
       model: modelFacts(snapshot, []),
       events,
@@ -178,14 +177,7 @@ function missingIn({ lifecycle, journeys, health, events, traits }: Snapshot): s
   return answered.filter(([isAnswered]) => !isAnswered).map(([, otherwise]) => otherwise);
 }
 
-interface Coverage {
-  events: CoveredEvent[];
-  undeclared: string[] | null;
-  arrivalsUnknown: string | null;
-  plan: string[];
-}
-
-function inWords(out: Out, { events, undeclared, arrivalsUnknown, plan }: Coverage): string {
+function inWords(out: Out, events: CoveredEvent[], arrivals: Arrivals | UserError, plan: string[]): string {
   const { bold } = out.style;
   const columns: Column<CoveredEvent>[] = [
     { title: "Event", value: ({ event }) => event, kept: true },
@@ -194,16 +186,17 @@ function inWords(out: Out, { events, undeclared, arrivalsUnknown, plan }: Covera
       value: ({ readBy, recordOnly }) => readBy.join("; ") || (recordOnly ? "people only" : "nothing"),
     },
   ];
-  if (arrivalsUnknown === null) {
+  const isUnknown = arrivals instanceof UserError;
+  if (!isUnknown) {
     const last = (at: string) => (isAhead(out, at) ? `not yet, dated ${out.ago(at)}` : out.ago(at));
     columns.push({ title: "Last happened", value: ({ lastAt }) => (lastAt ? last(lastAt) : "never"), fixed: true });
   }
-  const names = (undeclared ?? []).map(printable).join(", ");
+  const names = (isUnknown ? [] : arrivals.undeclared).map(printable).join(", ");
   const todo = plan.map((one, index) => `${index + 1}. ${printable(one)}`);
   return [
     bold("Coverage"),
     events.length === 0 ? "The model declares no events." : table(out, columns, events),
-    ...(arrivalsUnknown === null ? [] : [`What is received is not known: ${printable(arrivalsUnknown)}.`]),
+    ...(isUnknown ? [`What is received is not known: ${printable(arrivals.message)}.`] : []),
     ...(names === "" ? [] : [`Not declared, but sent: ${names}.`]),
     "",
     bold("What to do"),
