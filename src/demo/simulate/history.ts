@@ -24,15 +24,16 @@ export function simulateHistory(options: HistoryOptions): SimulatedOperation[] {
   const calendar = new Calendar(base, days);
   const incident = planIncident(calendar);
   const taken = new Set<string>();
-  const all: (PlacedOperation & { customer: number })[] = [];
+  const all: PlacedOperation[] = [];
   for (const [customer, cohort] of dealCohorts(new Random(seed, "cohorts"), customers).entries()) {
     const profile = drawProfile(seed, customer, cohort, calendar, taken);
     const log = new EventLog(profile.customerId, base);
     const random = new Random(seed, "days", customer);
     live({ profile, log, random, calendar, incident }, new Random(seed, "account", customer));
-    for (const placed of log.operations(`demo-${seed}`)) all.push({ ...placed, customer });
+    for (const placed of log.operations(`demo-${seed}`)) all.push(placed);
   }
-  all.sort((one, other) => one.at - other.at || one.customer - other.customer || one.position - other.position);
+  // The operations of one instant stay in the order of the customers.
+  all.sort((one, other) => one.at - other.at);
   return all.map(({ operation }) => operation);
 }
 

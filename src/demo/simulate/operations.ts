@@ -10,8 +10,6 @@ export type SimulatedOperation = SimulatedTrack | (Extract<SentOperation, { type
 /** An operation with its place in time. An identify has a place too, though it carries no timestamp. */
 export interface PlacedOperation {
   at: number;
-  /** Position among the customer's operations of the same instant. */
-  position: number;
   operation: SimulatedOperation;
 }
 
@@ -33,19 +31,18 @@ export class EventLog {
   }
 
   /**
-   * The operations in chronological order. Idempotency keys are made of history, customer and position: sending the same history again
+   * The operations in chronological order; those of one instant stay in theirs. Idempotency keys are made of history, customer and position: sending the same history again
    * duplicates nothing.
    */
   operations(historyName: string): PlacedOperation[] {
     const { customerId } = this;
-    const ordered = this.#entries.map((entry, index) => ({ ...entry, index }));
-    ordered.sort((one, other) => one.at - other.at || one.index - other.index);
+    const ordered = this.#entries.toSorted((one, other) => one.at - other.at);
     return ordered.map(({ at, name, content }, position) => {
-      if (name === null) return { at, position, operation: { type: "identify", customerId, traits: content } };
+      if (name === null) return { at, operation: { type: "identify", customerId, traits: content } };
       const timestamp = new Date(at).toISOString();
       const idempotencyKey = `${historyName}/${customerId}/${position}`;
       const track = { type: "track", customerId, event: name, properties: content, timestamp, idempotencyKey } as const;
-      return { at, position, operation: track };
+      return { at, operation: track };
     });
   }
 }

@@ -14,6 +14,7 @@ import { localRuleCounts, localRuleExecutions, ruleRuns } from "./rule-execution
 import {
   aboutEffect,
   compareKeys,
+  compareTexts,
   earliestOf,
   isoTime,
   pageOf,
@@ -234,14 +235,8 @@ function history({ engine, population, customerId, now }: Customer, of: Question
   ];
   return entries
     .filter(({ kind }) => kinds.includes(kind))
-    .map((entry, index) => ({ entry, index }))
-    .toSorted(
-      (a, b) =>
-        (a.entry.at < b.entry.at ? 1 : a.entry.at > b.entry.at ? -1 : 0) ||
-        KINDS.indexOf(b.entry.kind) - KINDS.indexOf(a.entry.kind) ||
-        b.index - a.index,
-    )
-    .map(({ entry }) => entry);
+    .toReversed()
+    .toSorted((a, b) => compareTexts(b.at, a.at) || KINDS.indexOf(b.kind) - KINDS.indexOf(a.kind));
 }
 
 function operationEntry(operation: Operation): HistoryEntry {
