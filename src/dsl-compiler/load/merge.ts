@@ -90,26 +90,21 @@ const REPORTED_BY_TYPES = /^(UNKNOWN_|NOT_|INVALID_(SHAPE|DURATION|DEFINITION)$|
 
 /** Whether a place begins before another one and ends after it. */
 function isAround(whole: Partial<Range>, part: Partial<Range>): boolean {
-  const { line = 0, column = 0, endLine = line, endColumn = column } = whole;
-  const {
-    line: partLine = 0,
-    column: partColumn = 0,
-    endLine: partEnd = partLine,
-    endColumn: partEndColumn = 0,
-  } = part;
-  const begins = line < partLine || (line === partLine && column < partColumn);
-  return begins && (endLine > partEnd || (endLine === partEnd && endColumn > partEndColumn));
+  const [outer, inner] = [spanOf(whole), spanOf(part)];
+  return outer.begin < inner.begin && inner.end < outer.end;
 }
 
 function overlap(a: Partial<Range>, b: Partial<Range>): boolean {
-  return !isBefore(a, b) && !isBefore(b, a);
+  const [one, other] = [spanOf(a), spanOf(b)];
+  return one.begin < other.end && other.begin < one.end;
 }
 
-/** Whether one place ends before the other begins. A place without an end is one character. */
-function isBefore(a: Partial<Range>, b: Partial<Range>): boolean {
-  const line = a.endLine ?? a.line ?? 0;
-  const column = a.endColumn ?? (a.column ?? 0) + 1;
-  return line < (b.line ?? 0) || (line === b.line && column <= (b.column ?? 0));
+/** More than the columns of any line. */
+const LINE = 1e9;
+
+/** A place as positions in its file that can be compared. A place without an end is one character. */
+function spanOf({ line = 0, column = 0, endLine = line, endColumn = column + 1 }: Partial<Range>) {
+  return { begin: line * LINE + column, end: endLine * LINE + endColumn };
 }
 
 /** The quoted names and values in a message, in their order, without the allowed alternatives (`, only "…"`). */
