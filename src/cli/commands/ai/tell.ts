@@ -226,15 +226,12 @@ const HALF = /[\r\uD800-\uDBFF]$/;
 
 /** Prepares streamed parts of an answer for display: escapes control characters, and restores identifiers even if their pseudonyms are split. */
 export class LiveText {
-  readonly #restore: (text: string) => string;
   #held = "";
 
-  constructor(restore: (text: string) => string = (text) => text) {
-    this.#restore = restore;
-  }
+  constructor(private readonly restore: (text: string) => string = (text) => text) {}
 
   add(part: string): string {
-    this.#held = this.#restore(this.#held + part);
+    this.#held = this.restore(this.#held + part);
     const space = this.#held.search(/[^\S\r][\S\r]*$/);
     const end = space >= 0 ? space + 1 : this.#held.length > HELD_MAX ? this.#held.length - KEPT : 0;
     return this.#take(HALF.test(this.#held.slice(0, end)) ? end - 1 : end);

@@ -14,11 +14,7 @@ const CUSTOMERS_MAX = 20;
 
 /** Prints what `svc dev` does: lines for people, or with `--json` one JSON document a line. */
 export class DevReport implements SessionObserver {
-  readonly #out: Out;
-
-  constructor(out: Out) {
-    this.#out = out;
-  }
+  constructor(private readonly out: Out) {}
 
   ready({ url, engine, warnings }: { url: string; engine: LocalEngine; warnings: readonly Diagnostic[] }): void {
     const { clock, snapshot } = engine;
@@ -61,7 +57,7 @@ export class DevReport implements SessionObserver {
       return [...this.#withChanges(what.join("  "), changes, operations.length), ...this.#diagnostics(faults)];
     });
     // An unexpected error needs its stack, which the answer does not contain.
-    if (error?.cause instanceof Error) this.#out.note(error.cause.stack ?? error.cause.message);
+    if (error?.cause instanceof Error) this.out.note(error.cause.stack ?? error.cause.message);
   }
 
   timers(changes: readonly CustomerChange[]): void {
@@ -94,7 +90,7 @@ export class DevReport implements SessionObserver {
   }
 
   typesChecked(problems: readonly Diagnostic[]): void {
-    if (problems.length === 0 && !this.#out.json) return;
+    if (problems.length === 0 && !this.out.json) return;
     this.#say({ type: "types", problems }, (style) => [
       ...this.#diagnostics(problems),
       style.yellow(`${plural(problems.length, "finding")} of the type check; the model that runs is not affected.`),
@@ -102,21 +98,19 @@ export class DevReport implements SessionObserver {
   }
 
   output(text: string): void {
-    this.#out.note(text.trimEnd());
+    this.out.note(text.trimEnd());
   }
 
   watchFailed(error: Error): void {
-    this.#out.note(
-      `Changes of some folders cannot be seen (${error.message}); restart svc dev after changing sources.`,
-    );
+    this.out.note(`Changes of some folders cannot be seen (${error.message}); restart svc dev after changing sources.`);
   }
 
   #say(document: object, lines: (style: Out["style"]) => string[]): void {
-    this.#out.result({ document }, () => lines(this.#out.style).join("\n"));
+    this.out.result({ document }, () => lines(this.out.style).join("\n"));
   }
 
   #diagnostics(diagnostics: readonly unknown[]): string[] {
-    return diagnostics.length === 0 ? [] : [showDiagnostics(diagnostics, this.#out.style)];
+    return diagnostics.length === 0 ? [] : [showDiagnostics(diagnostics, this.out.style)];
   }
 
   /** A line, with the changes at its end if it is about one operation, otherwise with a line per customer below it. */
@@ -136,10 +130,10 @@ export class DevReport implements SessionObserver {
 
   /** What happened, in order; changes caused by time with their instant. */
   #changes({ effects }: CustomerChange): string {
-    const { cyan, dim } = this.#out.style;
+    const { cyan, dim } = this.out.style;
     const timed = new Map(effects.map(({ at, cause }) => [at, cause.kind === "timer"]));
     const words = effectsInWords(effects).map(({ at, text }) => {
-      const when = timed.get(at) === true ? dim(` (${this.#out.at(new Date(at).toISOString())})`) : "";
+      const when = timed.get(at) === true ? dim(` (${this.out.at(new Date(at).toISOString())})`) : "";
       return cyan(printable(text)) + when;
     });
     return words.join(", ");
