@@ -1,5 +1,5 @@
 import type * as Node from "../model/snapshot/types.js";
-import { attempt, RECOVERY_NODE, recoveryValue } from "./mistakes.js";
+import { attempt, RECOVERY_NODE } from "./mistakes.js";
 import { NODE, withSourceLocation } from "./part.js";
 
 /** A duration: a whole number followed by m, h, d or w, up to "3650d". Durations are fixed, so "30d" is 720 hours; there are no calendar
@@ -89,5 +89,5 @@ type Deferred = () => any;
 
 /** Resolves a lazy value. Undefined is passed on, for the validation to report. */
 export function resolve<T>(value: Lazy<T> | undefined): T {
-  return (typeof value === "function" ? attempt(value as () => T, recoveryValue()) : value) as T;
+  return (typeof value === "function" ? attempt(value as () => T) : value) as T;
 }

@@ -3,7 +3,7 @@ import { nodeOf, not, type PropertyCondition, propertyCondition } from "./condit
 import type { AnyField, Fields } from "./field.js";
 import { type Occurrences, occurrences } from "./occurrences.js";
 import { type Operand, operand } from "./operand.js";
-import { attempt, RECOVERY_NODE, recoveryValue, strictProxy } from "./mistakes.js";
+import { attempt, RECOVERY_NODE, strictProxy } from "./mistakes.js";
 import { NODE, RECORD_ONLY, withSourceLocation } from "./part.js";
 
 /** The properties of an event, as `where` passes them. */
@@ -47,7 +47,7 @@ export function event(name: string, fields: Fields = {}): EventModel {
     [NODE]: schema,
     eventName: name,
     where: (choose: (properties: Properties<Fields>) => PropertyCondition) => {
-      const where = nodeOf(attempt(() => choose(propertiesOf(owner, schema) as Properties<Fields>), recoveryValue()));
+      const where = nodeOf(attempt(() => choose(propertiesOf(owner, schema) as Properties<Fields>)));
       return select((where as unknown) === RECOVERY_NODE ? all : { event: name, where });
     },
     recordOnly: (): EventModel => strictProxy({ ...members, [RECORD_ONLY]: true as const }, guard),

@@ -44,20 +44,16 @@ export function takeRecorded(): ModelError[] {
   return recorded.splice(0);
 }
 
-/** Calls a function of the author and returns its result. If it throws, records that at the place where it threw and returns a stand-in. */
-export function attempt<T>(call: () => T, standIn: T): T {
+/** Calls a function of the author and returns its result. If it throws, records that at the place where it threw and returns a recovery value. */
+export function attempt<T>(call: () => T): T {
   try {
     return call();
   } catch (error) {
-    if (error instanceof ModelError) {
-      recordMistake(error);
-      return standIn;
-    }
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     const failed = new ModelError("MODEL_FAILED", `a function in the model failed: ${message}`);
     if (error instanceof Error && error.stack !== undefined) failed.stack = error.stack;
-    recordMistake(failed);
-    return standIn;
+    recordMistake(error instanceof ModelError ? error : failed);
+    return recoveryValue();
   }
 }
 
