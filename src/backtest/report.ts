@@ -43,7 +43,7 @@ export function factsOfModel(
 export async function makeReport(
   question: BacktestQuestion,
   models: readonly ModelFacts[],
-  pass: () => AsyncIterable<CustomerSamples>,
+  pass: () => AsyncIterable<CustomerSamples> | Iterable<CustomerSamples>,
 ): Promise<BacktestReport> {
   const { outcome, within, every, from, to, end } = question;
   const tally = new Tally(question, models);

@@ -1,5 +1,7 @@
 import Router from "@koa/router";
 import Koa, { type Context, type Next } from "koa";
+import Type from "typebox";
+import { QuestionProblem } from "../backtest/question.js";
 import { seeOther } from "../console/page.js";
 import { answerCalls, type CallType, readCalls, TRACKING_PATHS } from "../http/request/tracking-calls.js";
 import { ApiError, type ErrorDiagnostic, throwProblem } from "../http/errors.js";
@@ -7,14 +9,16 @@ import { refuseUnmatched } from "../http/middleware/handle-errors.js";
 import { assignRequestId, requireHost, setSecurityHeaders } from "../http/middleware/headers.js";
 import { readJsonText } from "../http/request/body.js";
 import { parseJson } from "../http/request/parse-json.js";
+import { shape } from "../http/request/shapes.js";
 import { BATCH_BYTES_MAX, batchRequestProblem, SINGLE_BYTES_MAX, singleRequestProblem } from "../ingestion/request.js";
 import { mapCall } from "../ingestion/tracking.js";
 import { trackingModelOf } from "../model/tracking.js";
-import { answerBacktest } from "./backtest-route.js";
+import { backtestOfFile } from "./backtest.js";
 import { moveClock } from "./clock.js";
 import { addConsole } from "./console/routes.js";
 import type { Accepted, LocalEngine, RequestOperation } from "./engine.js";
 import { helpText } from "./help.js";
+import type { AcceptedBatch } from "./population.js";
 import type { RequestForm } from "./refusals.js";
 import { addToReport, type Observe, reportAndAnswer } from "./report.js";
 
@@ -187,6 +191,54 @@ async function setClock(ctx: Context, engine: LocalEngine): Promise<void> {
     emissions: emissions.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
     nextDueAt: iso(engine.population.nextDueAt),
   };
+}
+
+const BACKTEST_BYTES_MAX = 4_096;
+
+/** The same body as the service's, but without models, since there is only one. */
+const backtestRequest = shape(
+  Type.Object(
+    {
+      outcome: Type.String(),
+      within: Type.String(),
+      every: Type.Optional(Type.String()),
+      from: Type.Optional(Type.String()),
+      to: Type.Optional(Type.String()),
+      customers: Type.Optional(Type.Integer({ minimum: 1 })),
+      traits: Type.Optional(Type.Enum(["then", "now"])),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+/** Answers with the report of a backtest of the present model, over the operations accepted until now. @throws {ApiError} VALIDATION_ERROR */
+async function answerBacktest(ctx: Context, engine: LocalEngine): Promise<void> {
+  const {
+    customers,
+    traits = "then",
+    ...words
+  } = backtestRequest.check(parseJson(await readJsonText(ctx, BACKTEST_BYTES_MAX)));
+  const { snapshot, hash } = engine;
+  const now = engine.clock.now();
+  const operations = engine.operations(now);
+  try {
+    const past = { operations, end: lastEventAt(operations, now) };
+    const { report } = await backtestOfFile(words, [{ name: "local", snapshot, hash }], past, { traits, customers });
+    ctx.body = report;
+  } catch (error) {
+    if (!(error instanceof QuestionProblem)) throw error;
+    const { path: field, message, fix } = error;
+    throw new ApiError(400, "VALIDATION_ERROR", { message, field, fix });
+  }
+}
+
+/** The instant of the latest event that is not in the future; the present if there is none. */
+function lastEventAt(operations: AcceptedBatch["operations"], present: number): number {
+  let last = -Infinity;
+  for (const { operation } of operations) {
+    if (operation.kind === "track" && operation.occurredAt <= present) last = Math.max(last, operation.occurredAt);
+  }
+  return last === -Infinity ? present : last;
 }
 
 function idOf(ctx: Context): string {

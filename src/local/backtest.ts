@@ -52,12 +52,8 @@ export async function backtestOfFile(
     question,
     samples,
     customersTotal: all.size,
-    report: await makeReport(question, facts, () => each(samples)),
+    report: await makeReport(question, facts, () => samples),
   };
-}
-
-async function* each(samples: readonly CustomerSamples[]): AsyncGenerator<CustomerSamples> {
-  yield* samples;
 }
 
 function chooseCustomers(customerIds: string[], count: number): string[] {
