@@ -22,7 +22,6 @@ export interface TimelineEntry {
   /** ISO 8601. */
   at: string;
   type: string;
-  source: string;
   metadata: Record<string, unknown>;
   /** Its cause; `type` is event, identify, timer or job. */
   cause: { type: string };

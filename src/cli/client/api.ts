@@ -9,7 +9,6 @@ import { type Head, send } from "./transport.js";
 
 /** An answer, as data and as the received text. Only the text has all digits of numbers that JavaScript cannot represent. */
 export interface ApiAnswer<T> extends JsonText {
-  status: number;
   data: T;
 }
 
@@ -191,10 +190,9 @@ export class Api {
         throw unreachable(base, error);
       });
     if (!isSuccess(response)) throw await this.#refused(base, response, text);
-    const { status } = response;
     const data = jsonOf(text);
-    if (isObject(data) && members.every((name) => name in data)) return { status, text, data: data as T };
-    throw await withDiagnosis(base, response, unexpectedAnswer(base, status, shapeOf(data)));
+    if (isObject(data) && members.every((name) => name in data)) return { text, data: data as T };
+    throw await withDiagnosis(base, response, unexpectedAnswer(base, response.status, shapeOf(data)));
   }
 
   #refused(base: string, response: Head, text: string): Promise<UserError> {

@@ -13,7 +13,6 @@ import type { Sanitizer } from "./sanitizer.js";
 
 /** Which of a model's events an environment received, and what else. */
 export interface Arrivals {
-  environment: string;
   /** When each declared event last happened, in the future if all of its events are dated ahead; null for one that was never received. */
   lastAt: Record<string, string | null>;
   /** Event names received in the last 30 days that the model does not declare. */
@@ -28,7 +27,7 @@ const VIOLATIONS_MAX = 50;
 const UNKNOWN = /^(NOT_SIGNED_IN|PROJECT_REQUIRED|ORGANIZATION_REQUIRED|SERVICE_UNREACHABLE)$/;
 
 /** What the environment received; the failure if that cannot be known. */
-export async function readArrivals({ api, settings, out }: Context, snapshot: Snapshot): Promise<Arrivals | UserError> {
+export async function readArrivals({ api, out }: Context, snapshot: Snapshot): Promise<Arrivals | UserError> {
   const lastAt: Arrivals["lastAt"] = {};
   const readLast = async (type: string): Promise<void> => {
     const readOne = async (filter: object) => {
@@ -47,7 +46,6 @@ export async function readArrivals({ api, settings, out }: Context, snapshot: Sn
       await Promise.all(names.slice(from, from + ASKED_AT_ONCE).map(readLast));
     }
     return {
-      environment: settings.environment,
       lastAt,
       undeclared: undeclaredIn(diagnostics.data.data).filter((name) => !Object.hasOwn(snapshot.events, name)),
       violations: violations.data.data,
