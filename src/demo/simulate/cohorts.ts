@@ -4,17 +4,6 @@
  */
 import type { Random } from "./random.js";
 
-export type Cohort =
-  | "champion"
-  | "steady"
-  | "climber"
-  | "dabbler"
-  | "fader"
-  | "quitter"
-  | "comeback"
-  | "neverStarted"
-  | "lead";
-
 export interface CohortTraits {
   share: number;
   /** How the product is used. Values are drawn from the ranges. */
@@ -39,7 +28,7 @@ const NOBODY = {
   trial: { converts: 0, plans: { starter: 1, pro: 0, enterprise: 0 } },
 } as const;
 
-export const COHORTS: Record<Cohort, CohortTraits> = {
+export const COHORTS = {
   /** Understood the product in the first days, uses it deeply and on every working day, brings the whole team. */
   champion: {
     share: 0.15,
@@ -86,7 +75,9 @@ export const COHORTS: Record<Cohort, CohortTraits> = {
   neverStarted: { ...NOBODY, share: 0.09 },
   /** Known from sales by its traits alone: no account yet. */
   lead: { ...NOBODY, share: 0.02 },
-};
+} satisfies Record<string, CohortTraits>;
+
+export type Cohort = keyof typeof COHORTS;
 
 /** Assigns cohorts in proportion to their shares, exact to one customer for any number of customers. */
 export function dealCohorts(random: Random, customers: number): Cohort[] {

@@ -1,6 +1,6 @@
 /** A customer's identity and plans: everything that is drawn once, before the days are played. */
 import type { Calendar } from "./calendar.js";
-import { type Cohort, COHORTS } from "./cohorts.js";
+import { type Cohort, COHORTS, type CohortTraits } from "./cohorts.js";
 import type { EventLog } from "./operations.js";
 import { Random } from "./random.js";
 
@@ -69,7 +69,7 @@ export interface Life {
 /** Draws a customer. `index` counts customers from 0 and selects the customer's separate stream of random numbers. */
 export function drawProfile(seed: number, index: number, cohort: Cohort, calendar: Calendar, taken: Set<string>) {
   const random = new Random(seed, "profile", index);
-  const { use, trial } = COHORTS[cohort];
+  const { use, trial }: CohortTraits = COHORTS[cohort];
   const industry = random.weighted(INDUSTRIES);
   const country = random.weighted(COUNTRIES);
   const signUpDay = drawSignUpDay(random, cohort, calendar);
