@@ -1,7 +1,7 @@
 import type { Trends } from "../../http/admin/answers.js";
 import { defineCommand, projectOptions } from "../core/command.js";
 import { UsageError } from "../core/errors.js";
-import { lineChart } from "../output/chart.js";
+import type { Out } from "../output/out.js";
 import { type Column, table } from "../output/table.js";
 import { formatNumber, paragraphs, printable, titleOf } from "../../words/text.js";
 import { noteRecompute } from "./overview.js";
@@ -93,6 +93,38 @@ function figure(value: number | null | undefined): string {
 function extreme(values: Series["values"], of: (...values: number[]) => number): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : of(...known);
+}
+
+const CHART_ROWS = 7;
+const CHART_COLUMNS_MAX = 100;
+/** Columns that the axis and its labels take beside the plot. */
+const MARGIN = 12;
+
+/**
+ * A line over time, with the first, the middle and the last label below it. Empty if there are fewer than two values to join.
+ *
+ * @param values one per label; null for a missing value
+ */
+async function lineChart(out: Out, labels: readonly string[], values: readonly (number | null)[]): Promise<string> {
+  const points = values.flatMap((value, index): [number, number][] => (value === null ? [] : [[index, value]]));
+  if (points.length < 2) return "";
+  // Imported here: help texts must not wait for it.
+  const { plot } = await import("simple-ascii-chart");
+  const last = labels.length - 1;
+  const [lowest, highest] = [Math.min(...points.map(([, y]) => y)), Math.max(...points.map(([, y]) => y))];
+  const drawn = plot(points, {
+    width: Math.max(Math.min(out.columns, CHART_COLUMNS_MAX) - MARGIN, 2 * labels[0]!.length),
+    height: CHART_ROWS,
+    // A level line needs a range to be drawn in.
+    ...(lowest === highest ? { yRange: [lowest - 1, highest + 1] as [number, number] } : {}),
+    customXAxisTicks: last < 4 ? [0, last] : [0, Math.round(last / 2), last],
+    formatter: (value, { axis }) => (axis === "x" ? (labels[value] ?? "") : Math.round(value * 100) / 100),
+  });
+  return drawn
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== "")
+    .join("\n");
 }
 
 /** A line for each period, a column for each series. */

@@ -20,8 +20,25 @@ export function tableOf(heads: readonly string[], rows: readonly (readonly strin
 export function codeSpan(text: string, length = NAME_LENGTH): string {
   const cut = text.length > length ? `${[...text].slice(0, length - 1).join("")}…` : text;
   const shown = printable(cut).replaceAll("|", "\\|");
-  const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
+  const longest = longestRun(shown);
   const fence = "`".repeat(longest + 1);
   const pad = longest > 0 || shown.startsWith(" ") || shown.endsWith(" ") ? " " : "";
   return `${fence}${pad}${shown}${pad}${fence}`;
+}
+
+/** Any text as inline code. */
+export function code(text: string): string {
+  const shown = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
+  const fence = "`".repeat(longestRun(shown) + 1);
+  return shown.startsWith("`") || shown.endsWith("`") ? `${fence} ${shown} ${fence}` : `${fence}${shown}${fence}`;
+}
+
+/** A text that ends with a line break as a code block, with a fence that nothing in the text closes. */
+export function block(language: string, text: string): string {
+  const fence = "`".repeat(Math.max(3, longestRun(text) + 1));
+  return `${fence}${language}\n${text}${fence}`;
+}
+
+function longestRun(text: string): number {
+  return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
 }

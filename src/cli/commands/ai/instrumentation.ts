@@ -3,9 +3,9 @@ import path from "node:path";
 
 import type { Field, Snapshot } from "../../../model/snapshot/types.js";
 import { fromTemplate } from "../../core/package.js";
+import { block, code } from "../../output/markdown.js";
 import { jsonOf, plural, quoted } from "../../../words/text.js";
 import { type EventUse, eventUses, type ReadingPart, type TraitUse, traitUses } from "./event-uses.js";
-import { block, code } from "./tell.js";
 
 /** The language of the examples, as named in Markdown code blocks. */
 type Language = "js" | "python";

@@ -4,6 +4,7 @@ import { envelopeError, unexpectedAnswer, unreachable } from "../../client/failu
 import type { aiOptions, Context, OptionValues } from "../../core/command.js";
 import { failure, type LocalCode, UserError } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
+import { block } from "../../output/markdown.js";
 import type { Out } from "../../output/out.js";
 import { printable, shellWord } from "../../../words/text.js";
 import { createFile, refuseExisting } from "../../output/write-file.js";
@@ -98,23 +99,6 @@ function fitting(body: string): string {
     `the facts have ${bytes} bytes; at most ${QUESTION_BYTES_MAX} go to a language model, so nothing was sent`,
     "read the facts themselves, which are complete; --facts shows them alone",
   );
-}
-
-/** Any text as inline code. */
-export function code(text: string): string {
-  const shown = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
-  const fence = "`".repeat(longestRun(shown) + 1);
-  return shown.startsWith("`") || shown.endsWith("`") ? `${fence} ${shown} ${fence}` : `${fence}${shown}${fence}`;
-}
-
-/** A text that ends with a line break as a code block, with a fence that nothing in the text closes. */
-export function block(language: string, text: string): string {
-  const fence = "`".repeat(Math.max(3, longestRun(text) + 1));
-  return `${fence}${language}\n${text}${fence}`;
-}
-
-function longestRun(text: string): number {
-  return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
 }
 
 type AiValues = OptionValues<typeof aiOptions>;

@@ -11,7 +11,6 @@ import {
 } from "../../../words/backtest.js";
 import { type Cell, csvLines } from "../../../words/csv.js";
 import { paragraphs } from "../../../words/text.js";
-import { bar } from "../../output/chart.js";
 import { codeSpan, sectionOf, tableOf } from "../../output/markdown.js";
 import type { Out } from "../../output/out.js";
 import { type Column, fields, table } from "../../output/table.js";
@@ -69,6 +68,13 @@ function tableInWords(out: Out, { heads, rows, picture }: ReportTable): string {
     optional.push({ title: "", value: ({ share }) => (share === null ? "" : bar(share)), optional: true });
   }
   return table(out, optional, rows);
+}
+
+const BAR = 30;
+
+/** A share from 0 to 1 as a bar; a share above 0 always shows. */
+function bar(share: number): string {
+  return "█".repeat(share > 0 ? Math.max(1, Math.round(share * BAR)) : 0);
 }
 
 /** The same as a comment on a pull request. */
