@@ -18,7 +18,7 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 /** An absolute path, or the parts of a path below the project; the latter is requested in the current environment. */
 export type ApiPath = string | readonly string[];
 
-type Members<T> = readonly (keyof T & string)[];
+export type Members<T> = readonly (keyof T & string)[];
 
 /** A request's JSON text, and the signal that aborts it. */
 interface Sent {

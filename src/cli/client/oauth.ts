@@ -22,7 +22,6 @@ export class OAuthRefusal extends Error {
 
 /** The service's answer to a client that passes its sign-in on to a browser. */
 export interface BrowserLink {
-  email: string;
   expiresAt: string;
   uri: string;
 }

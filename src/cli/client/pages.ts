@@ -4,7 +4,7 @@ import { UserError } from "../core/errors.js";
 import { elementTexts, memberTexts, objectFromTexts } from "../../words/json-text.js";
 import { printable } from "../../words/text.js";
 import type { ListPage, Organization } from "../../http/admin/answers.js";
-import type { ApiAnswer, Api, ApiPath, Query } from "./api.js";
+import type { ApiAnswer, Api, ApiPath, Members, Query } from "./api.js";
 
 /** The service's largest page. */
 const PAGE = 200;
@@ -45,8 +45,6 @@ export interface ListQuery extends Query {
   /** Where the previous page ended. */
   cursor?: string | undefined;
 }
-
-type Members<More> = readonly (keyof More & string)[];
 
 interface Reading<More> {
   members?: Members<More>;

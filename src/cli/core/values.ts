@@ -67,11 +67,7 @@ export function checkDurationOption(option: string, text: string | undefined, al
 }
 
 /** Checks the values of a list option that takes only certain words. */
-export function checkWords<Word extends string>(
-  option: string,
-  given: readonly string[],
-  words: readonly Word[],
-): asserts given is readonly Word[] {
+export function checkWords(option: string, given: readonly string[], words: readonly string[]): void {
   for (const word of given) chosen(option, word, words);
 }
 

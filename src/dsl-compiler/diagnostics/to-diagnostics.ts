@@ -94,13 +94,10 @@ function placeOfPart(snapshot: unknown, kind: string, id: string, place: (path: 
 
 function fixOf(path: string, code: string, message: string): string | undefined {
   if (code === "INVALID_SHAPE") return shapeFix(path, message);
-  return code === "INVALID_VALUE" ? valueFix(message) : durationFixOf(code, message);
-}
-
-/** Translates a length of time in the notation of another language, such as "3 days". */
-function durationFixOf(code: string, message: string): string | undefined {
-  const [, text] = /^"(.*?)" is no duration/.exec(message) ?? [];
-  return code === "INVALID_DURATION" && text !== undefined ? durationFix(text) : undefined;
+  if (code === "INVALID_VALUE") return valueFix(message);
+  // A length of time may be in the notation of another language, such as "3 days".
+  const [, text] = (code === "INVALID_DURATION" && /^"(.*?)" is no duration/.exec(message)) || [];
+  return text === undefined ? undefined : durationFix(text);
 }
 
 /** The codes whose messages need the path of the part; the other messages name it. */

@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { Presets, SingleBar } from "cli-progress";
 
 import type { JobDifference, RecomputeOrPreview } from "../../../http/admin/answers.js";
-import type { ApiAnswer } from "../../client/api.js";
+import type { ApiAnswer, Members } from "../../client/api.js";
 import { isRetryable, pauseAfter, TRIES } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
@@ -72,7 +72,7 @@ type WaitedJob = Pick<RecomputeOrPreview, "id" | "status" | "progress" | "error"
 interface JobWait<Job> {
   path: readonly string[];
   /** The members that every answer with the job must have. */
-  members: readonly (keyof Job & string)[];
+  members: Members<Job>;
   /** The end of the note on Ctrl+C: what stopping leaves untouched. */
   untouched: string;
   /** The fix for a job that was given up. */
