@@ -180,8 +180,8 @@ describe("fails with its own message if the provider", () => {
     const model = await modelThat((_, response) => {
       response.writeHead(200, { "Content-Type": "text/event-stream" });
       const block = "x".repeat(1024 * 1024);
-      const more = (): void => {
-        if (!response.destroyed) response.write(block, more);
+      const more = (error?: Error | null): void => {
+        if (!error && !response.destroyed) response.write(block, more);
       };
       response.write("data: ", more);
     });
