@@ -57,6 +57,12 @@ const servers = new WeakMap<IncomingMessage, Server>();
 /** The connections of each server. */
 const sockets = new WeakMap<Server, Set<Socket>>();
 
+/** The last answer of each connection; it may still be under way. */
+const answers = new WeakMap<Socket, ServerResponse>();
+
+/** The servers whose answers end their connections. */
+const ending = new WeakSet<Server>();
+
 /** The client limits of each connection. */
 const limitsOf = new WeakMap<Socket, ClientLimits>();
 
@@ -105,6 +111,8 @@ export function createHttpServer(
   };
   const server = createServer(options, (request: IncomingMessage, response: ServerResponse) => {
     servers.set(request, server);
+    answers.set(request.socket, response);
+    if (ending.has(server)) response.shouldKeepAlive = false;
     // An export has more listeners for the end of its response than the ten at which Node.js warns of a leak.
     response.setMaxListeners(20);
     // A stopping server would otherwise wait for a client that keeps its connection open.
@@ -156,10 +164,24 @@ export function awaitsContinue(request: IncomingMessage): boolean {
 }
 
 /**
+ * From now on each answer asks its client to close the connection, so that the next request comes on a new one, which a load balancer leads
+ * to another process.
+ */
+export function disableKeepAlive(server: Server): void {
+  ending.add(server);
+  // Without effect on an answer whose headers are sent.
+  for (const socket of sockets.get(server) ?? []) {
+    const answer = answers.get(socket);
+    if (answer !== undefined) answer.shouldKeepAlive = false;
+  }
+}
+
+/**
  * Closes a server: connections that are idle a moment later, since bytes that were sent just before it stopped listening may still be on
  * their way. Requests in progress have `withinMs` to finish.
  */
 export async function drain(server: Server, withinMs: number): Promise<void> {
+  disableKeepAlive(server);
   // Not by the server's own `close`, which ends idle connections at once; from Node.js 26 on also those that were just opened.
   const stopped = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
   const closed = Promise.all([stopped, closeAcceptors(server)]);

@@ -25,7 +25,7 @@ import { ingestRoutes } from "../http/ingest/routes.js";
 import { servicePages } from "../console/service/routes.js";
 import { formKey } from "../console/page-route.js";
 import type { MetricsDeps } from "../http/metrics.js";
-import { CLIENT_LIMITS, createHttpServer, drain } from "../http/server.js";
+import { CLIENT_LIMITS, createHttpServer, disableKeepAlive, drain } from "../http/server.js";
 import { version } from "../http/version.js";
 import { openMailer, type Mailer } from "../mail/mailer.js";
 import { renderInstallation } from "../metrics/installation.js";
@@ -99,6 +99,7 @@ export async function openHttp(config: ServerConfig, logger: Logger) {
     /** Fails readiness for `stopDelaySeconds`; then accepts no more requests, finishes those under way, and resolves. */
     async stop(): Promise<void> {
       isStopping = true;
+      disableKeepAlive(server);
       // If nothing was served, no load balancer needs time to notice.
       if (service !== undefined) await delay(config.stopDelaySeconds * 1000);
       await drain(server, DRAIN_MS_MAX);

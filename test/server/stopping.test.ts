@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { access, rm } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
 import { createServer } from "node:net";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -8,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../src/db/connect.js";
-import { createHttpServer, drain } from "../../src/http/server.js";
+import { createHttpServer, disableKeepAlive, drain } from "../../src/http/server.js";
 import { readConfig } from "../../src/server/config.js";
 import { openHttp } from "../../src/server/http-role.js";
 import { createDatabase, useDatabase } from "../support/database.js";
@@ -52,6 +53,29 @@ it("a stopping server answers a request that was just sent on a connection that 
   client.write(REQUEST);
   await stopped;
   expect(await client.closed).toMatchObject([{ status: 200 }, { status: 200 }]);
+});
+
+it("before a server stops listening, its answers end their connections, those under way too, so that clients open others", async () => {
+  let held: ServerResponse | undefined;
+  const server = createHttpServer((request, response) => {
+    if (request.url === "/held") held = response;
+    else response.end();
+    return Promise.resolve();
+  }, undefined);
+  const url = await listen(server);
+  const [idle, waiting] = [openConnection(url), openConnection(url)];
+  idle.write(REQUEST);
+  await expect.poll(() => idle.answers()).toMatchObject([{ headers: { connection: "keep-alive" } }]);
+  waiting.write(REQUEST.replace("/x", "/held"));
+  await expect.poll(() => held).toBeDefined();
+  disableKeepAlive(server);
+  held!.end();
+  idle.write(REQUEST);
+  const last = { status: 200, headers: { connection: "close" } };
+  expect(await waiting.closed).toMatchObject([last]);
+  expect(await idle.closed).toMatchObject([{ status: 200 }, last]);
+  expect(server.listening).toBe(true);
+  await drain(server, LONG);
 });
 
 it("a stopping service still answers invalid HTTP, with the address of its documentation", async () => {
@@ -102,7 +126,8 @@ describe("a process that gets a signal to stop", async () => {
     await expect.poll(() => ready(service), { timeout: 20_000 }).toEqual(OK);
     service.signal("SIGTERM");
     await expect.poll(() => ready(service)).toMatchObject(STOPPING);
-    expect((await fetch(`${service.url}/v1/events`, { method: "POST" })).status).toBe(401);
+    const { status, headers } = await fetch(`${service.url}/v1/events`, { method: "POST" });
+    expect([status, headers.get("connection")]).toEqual([401, "close"]);
     expect(await service.ended).toBe(0);
     await expect(fetch(service.url)).rejects.toThrow();
   });
