@@ -49,12 +49,16 @@ export function attempt<T>(call: () => T): T {
   try {
     return call();
   } catch (error) {
-    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    const failed = new ModelError("MODEL_FAILED", `a function in the model failed: ${message}`);
-    if (error instanceof Error && error.stack !== undefined) failed.stack = error.stack;
-    recordMistake(error instanceof ModelError ? error : failed);
+    recordMistake(error instanceof ModelError ? error : modelFailure(error));
     return recoveryValue();
   }
+}
+
+function modelFailure(error: unknown): ModelError {
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const failure = new ModelError("MODEL_FAILED", `a function in the model failed: ${message}`);
+  if (error instanceof Error && error.stack !== undefined) failure.stack = error.stack;
+  return failure;
 }
 
 /** The definition passed to a builder.

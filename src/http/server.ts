@@ -54,11 +54,8 @@ export type ClientLimits = typeof CLIENT_LIMITS;
 /** The server of each request, for streams that last until it stops. */
 const servers = new WeakMap<IncomingMessage, Server>();
 
-/** The connections of each server. */
-const sockets = new WeakMap<Server, Set<Socket>>();
-
-/** The last answer of each connection; it may still be under way. */
-const answers = new WeakMap<Socket, ServerResponse>();
+/** The open connections of each server, with the last answer of each, which may still be under way; null before the first one. */
+const connections = new WeakMap<Server, Map<Socket, ServerResponse | null>>();
 
 /** The servers whose answers end their connections. */
 const ending = new WeakSet<Server>();
@@ -109,9 +106,10 @@ export function createHttpServer(
     // The application refuses a missing Host itself, because Node.js does it with an empty answer.
     requireHostHeader: false,
   };
+  const open = new Map<Socket, ServerResponse | null>();
   const server = createServer(options, (request: IncomingMessage, response: ServerResponse) => {
     servers.set(request, server);
-    answers.set(request.socket, response);
+    open.set(request.socket, response);
     if (ending.has(server)) response.shouldKeepAlive = false;
     // An export has more listeners for the end of its response than the ten at which Node.js warns of a leak.
     response.setMaxListeners(20);
@@ -121,13 +119,12 @@ export function createHttpServer(
     if (request.headers.upgrade !== undefined) response.setHeader("Connection", "close");
     void handle(request, response);
   });
+  connections.set(server, open);
   // A client that closes its half of the connection after its request still gets the answer. Node.js' types lack this option.
   Object.assign(server, { httpAllowHalfOpen: true });
   limitConnections(server, limits.connectionsEach, log);
-  const open = new Set<Socket>();
-  sockets.set(server, open);
   server.on("connection", (socket) => {
-    open.add(socket);
+    open.set(socket, null);
     limitsOf.set(socket, limits);
     socket.once("close", () => open.delete(socket));
   });
@@ -170,10 +167,7 @@ export function awaitsContinue(request: IncomingMessage): boolean {
 export function disableKeepAlive(server: Server): void {
   ending.add(server);
   // Without effect on an answer whose headers are sent.
-  for (const socket of sockets.get(server) ?? []) {
-    const answer = answers.get(socket);
-    if (answer !== undefined) answer.shouldKeepAlive = false;
-  }
+  for (const answer of connections.get(server)?.values() ?? []) if (answer !== null) answer.shouldKeepAlive = false;
 }
 
 /**
@@ -188,7 +182,7 @@ export async function drain(server: Server, withinMs: number): Promise<void> {
   const idle = setTimeout(() => {
     server.closeIdleConnections();
     // For Node.js before 26, connections that have not received anything yet are not idle.
-    for (const socket of sockets.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of connections.get(server)?.keys() ?? []) if (socket.bytesRead === 0) socket.destroy();
   }, 250);
   const force = setTimeout(() => server.closeAllConnections(), withinMs);
   await closed;

@@ -31,8 +31,8 @@ export class EventLog {
   }
 
   /**
-   * The operations in chronological order; those of one instant stay in theirs. Idempotency keys are made of history, customer and position: sending the same history again
-   * duplicates nothing.
+   * The operations in chronological order; those of one instant stay in theirs. Idempotency keys are made of history, customer and position:
+   * sending the same history again duplicates nothing.
    */
   operations(historyName: string): PlacedOperation[] {
     const { customerId } = this;

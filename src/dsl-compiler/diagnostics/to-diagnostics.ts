@@ -95,8 +95,9 @@ function placeOfPart(snapshot: unknown, kind: string, id: string, place: (path: 
 function fixOf(path: string, code: string, message: string): string | undefined {
   if (code === "INVALID_SHAPE") return shapeFix(path, message);
   if (code === "INVALID_VALUE") return valueFix(message);
-  // A length of time may be in the notation of another language, such as "3 days".
-  const [, text] = (code === "INVALID_DURATION" && /^"(.*?)" is no duration/.exec(message)) || [];
+  if (code !== "INVALID_DURATION") return undefined;
+  // It may be in the notation of another language, such as "3 days".
+  const [, text] = /^"(.*?)" is no duration/.exec(message) ?? [];
   return text === undefined ? undefined : durationFix(text);
 }
 
