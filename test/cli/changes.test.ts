@@ -19,6 +19,8 @@ interface Change {
 const PLACE = "test of project shop at <service>";
 const KEY_NAME = "backend (svc_test_1a2b…, never used)";
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and differences are emitted";
+const LOST =
+  "Events are kept for 90 days: what earlier ones led to will be gone, which --dry-run shows without doing it.";
 const ORGANIZATION = "organization acme at <service>";
 const KEYS = "svc keys list --env test --project shop";
 const WEBHOOK = "svc webhooks list --env test --project shop";
@@ -133,7 +135,7 @@ const CHANGES: Record<string, Change> = {
   },
   "recompute --customer globex": {
     action: "Recomputing a customer",
-    question: `Recompute the customer globex in ${PLACE}? Its ${DERIVED}.`,
+    question: `Recompute the customer globex in ${PLACE}? Its ${DERIVED}. ${LOST}`,
     seen: "svc recompute list --env test --project shop",
   },
 };
@@ -169,7 +171,7 @@ const BY_WORD: Record<string, Change & { word: string; yes: boolean }> = {
     word: "test",
     yes: true,
     action: "Recomputing all customers of test",
-    question: `This recomputes all customers in ${PLACE}: their ${DERIVED}.`,
+    question: `This recomputes all customers in ${PLACE}: their ${DERIVED}. ${LOST}`,
     seen: "svc recompute list --env test --project shop",
   },
   "recompute retry rec_1": {
@@ -205,6 +207,7 @@ const READ = {
   ],
   ...{ version: "v3", hash: "0123456789abcdef", created: true, warnings: [] },
   ...{ nextCursor: null, url: "https://b.example", eventTypes: ["*"], pending: 7 },
+  limits: { retentionDays: 90 },
   ...{ maxEventAge: null, maxConcurrency: 10, maxPerSecond: null },
 };
 const MODEL = `

@@ -95,9 +95,11 @@ function missing({ isService }: Visit, customerId: string, at: string | undefine
           {at === undefined ? "" : " at that instant"}.
         </p>
         <p>
-          {at === undefined || isService
+          {at === undefined
             ? "It may have been erased, belong to the other environment, or be spelled differently: ids are case-sensitive."
-            : "Here a customer exists from the arrival of its first operation on, also if its events are older: the past is what had arrived by then."}{" "}
+            : isService
+              ? "Its first event may be later, or have been removed because of its age."
+              : "Here a customer exists from the arrival of its first operation on, also if its events are older: the past is what had arrived by then."}{" "}
           {at === undefined ? (
             <a href={address("customers", { search: customerId })}>Search for it</a>
           ) : (

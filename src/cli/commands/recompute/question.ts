@@ -1,9 +1,9 @@
-import type { RecomputeOrPreview } from "../../../http/admin/answers.js";
+import type { RecomputeOrPreview, Usage } from "../../../http/admin/answers.js";
 import { shouldAsk, confirmation } from "../../output/change.js";
 import type { Context } from "../../core/command.js";
 import { activeVersion } from "../config/stored-versions.js";
 import { kindOf, scopeOf } from "./jobs.js";
-import { formatNumber, printable, shellWord } from "../../../words/text.js";
+import { formatNumber, plural, printable, shellWord } from "../../../words/text.js";
 
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and differences are emitted";
 
@@ -48,13 +48,23 @@ export async function confirm(
   { yes, pinned = "" }: { yes: boolean; pinned?: string },
 ): Promise<void> {
   const { environment, place } = context.settings;
-  if (customer !== null) {
-    const ask = await confirmation(context, { action: "recomputing a customer", yes });
-    return ask(`Recompute the customer ${printable(customer)} in ${place}${pinned}? Its ${DERIVED}.`);
-  }
-  const action = `recomputing all customers of ${environment}`;
-  const ask = await confirmation(context, { action, yes, word: environment, yesSuffices: true });
-  return ask(`This recomputes all customers in ${place}${pinned}: their ${DERIVED}.`);
+  const action = customer === null ? `recomputing all customers of ${environment}` : "recomputing a customer";
+  const word = customer === null ? ({ word: environment, yesSuffices: true } as const) : {};
+  const ask = await confirmation(context, { action, yes, ...word });
+  const lost = pinned === "" && shouldAsk(context, yes) ? await lossByRetention(context) : "";
+  await ask(
+    customer === null
+      ? `This recomputes all customers in ${place}${pinned}: their ${DERIVED}.${lost}`
+      : `Recompute the customer ${printable(customer)} in ${place}${pinned}? Its ${DERIVED}.${lost}`,
+  );
+}
+
+/** That a recompute forgets what removed events led to, if the plan limits how long events are kept. A dry run has shown it. */
+async function lossByRetention({ api }: Context): Promise<string> {
+  const { data } = await api.get<Usage>("/organization/usage", ["limits"]);
+  const { retentionDays: days } = data.limits;
+  if (days === null) return "";
+  return ` Events are kept for ${plural(days, "day")}: what earlier ones led to will be gone, which --dry-run shows without doing it.`;
 }
 
 function pinsOf({ out }: Context, { pins }: RecomputeOrPreview): string {
