@@ -226,7 +226,9 @@ function inWords(
 ): string {
   const section = (title: string, body: string) => `${out.style.bold(title)}\n${body}`;
   const latest = <Row>(what: string, rows: readonly Row[], columns: readonly Column<Row>[]) =>
-    section(`Latest ${what} (${rows.length})`, table(out, columns, rows));
+    rows.length === 0
+      ? section(`Latest ${what}`, "  None.")
+      : section(`Latest ${what} (${rows.length})`, table(out, columns, rows));
   const sentences =
     findings.length === 0 ? ["  Nothing looks wrong."] : findings.map((one) => `  - ${out.atIn(printable(one))}`);
   return paragraphs([
