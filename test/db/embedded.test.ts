@@ -133,6 +133,12 @@ describe("an existing cluster", () => {
     await third.stop();
   });
 
+  test("a server that was started and cannot be used is stopped again", async () => {
+    await writeFile(path.join(directory, "postgres/password"), "of another cluster\n");
+    await expect(startEmbedded(directory, OPTIONS)).rejects.toMatchObject({ code: "28P01" });
+    expect(await postmaster()).toBeNull();
+  });
+
   test("a killed process leaves its server running, and the next one adopts it", async () => {
     const { child, url } = await startUser();
     const pid = await postmaster();

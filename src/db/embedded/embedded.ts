@@ -50,6 +50,7 @@ export async function startEmbedded(dataDir: string, options: EmbeddedOptions = 
 class ClusterUser {
   #client: pg.Client | null = null;
   #port = 0;
+  #hasLaunched = false;
   #joining: Promise<void> | null = null;
   #leaving: Promise<void> | null = null;
 
@@ -58,8 +59,19 @@ class ClusterUser {
     private readonly options: Pick<EmbeddedOptions, "onServerLost" | "onWait">,
   ) {}
 
-  /** Returns the server's port once we hold the lock. */
+  /** Returns the server's port once we hold the lock. If that fails, a server that we started is stopped: nobody else would. */
   async join(): Promise<number> {
+    try {
+      return await this.#join();
+    } catch (error) {
+      if (this.#hasLaunched) await halt(this.cluster);
+      throw error;
+    } finally {
+      this.#hasLaunched = false;
+    }
+  }
+
+  async #join(): Promise<number> {
     const deadline = Date.now() + READY_SECONDS_MAX * 1000;
     for (;;) {
       const postmaster = await findPostmaster(this.cluster);
@@ -100,7 +112,8 @@ class ClusterUser {
    */
   async #launchOrFind(): Promise<boolean> {
     try {
-      return await launch(this.cluster, this.options.onWait);
+      this.#hasLaunched = await launch(this.cluster, this.options.onWait);
+      return this.#hasLaunched;
     } catch (error) {
       if ((await findPostmaster(this.cluster)) === null) throw error;
       return true;
