@@ -1,23 +1,34 @@
 import { parse } from "pg-connection-string";
 
-/** Session settings by name; values contain no white space. */
+/** Session settings by name. */
 export type SessionSettings = Readonly<Record<string, string | number>>;
 
 /**
  * Settings of each of our sessions, whatever the defaults of the database or its user. Without them, values may be written as texts that the
- * drivers, or another server, misread or cannot read, and functions may be created differently from their sources.
+ * drivers, or another server, misread or cannot read, functions may be created differently from their sources, and transactions or idle
+ * connections fail.
  */
 export const SESSION: SessionSettings = {
   array_nulls: "on",
   bytea_output: "hex",
   datestyle: "ISO",
+  default_transaction_isolation: "read committed",
   extra_float_digits: 1,
+  idle_session_timeout: 0,
   intervalstyle: "postgres",
   // The job runner reads its tables through policies.
   row_security: "on",
   standard_conforming_strings: "on",
   transform_null_equals: "off",
 };
+
+/** The parameters of an address that have an effect. */
+const PARAMETERS = "host port user password ssl sslmode sslrootcert sslcert sslkey sslnegotiation options".split(" ");
+/** Parameters of libpq that addresses from elsewhere often have, and that demand nothing which the service would not do. */
+const IGNORED = (
+  "application_name channel_binding client_encoding connect_timeout gssencmode keepalives keepalives_count keepalives_idle " +
+  "keepalives_interval target_session_attrs tcp_user_timeout"
+).split(" ");
 
 /** libpq's modes, from no encryption to a certificate that is verified with the host's name; except `allow`, which tries without encryption first. */
 const SSL_MODES = ["disable", "prefer", "require", "verify-ca", "verify-full"];
@@ -52,6 +63,12 @@ export function addressProblem(url: string): string | null {
   const { searchParams } = new URL(url);
   if (searchParams.get("host")?.includes(",")) return ONE_HOST;
   if (!isPort(searchParams.get("port") || "5432")) return PORT;
+  const unknown = [...searchParams.keys()].find((name) => ![...PARAMETERS, ...IGNORED].includes(name));
+  // A name of another form may be a part of a password.
+  if (unknown !== undefined) {
+    const name = /^\w{1,40}$/.test(unknown) ? ` \`${unknown}\`` : "";
+    return `has a parameter${name} that has no effect; correct it, or remove it: there are ${PARAMETERS.join(", ")}`;
+  }
   const mode = searchParams.get("sslmode");
   if (mode === null) return null;
   if (!SSL_MODES.includes(mode)) return `has the sslmode \`${mode}\`; it is one of ${SSL_MODES.join(", ")}`;
@@ -94,7 +111,9 @@ export function requiresTls(url: string): boolean {
 export function withSession(url: string, settings: SessionSettings = {}): string {
   const address = asLibpq(url);
   const given = address.searchParams.get("options");
-  const ours = Object.entries({ ...SESSION, ...settings }).map(([name, value]) => `-c ${name}=${value}`);
+  const ours = Object.entries({ ...SESSION, ...settings }).map(
+    ([name, value]) => `-c ${name}=${String(value).replaceAll(" ", "\\ ")}`,
+  );
   address.searchParams.set("options", [...(given === null ? [] : [given]), ...ours].join(" "));
   return address.href;
 }

@@ -49,7 +49,7 @@ export async function checkPooler(
         .map((setting) => `alter role ${name} set ${setting} = '${SESSION[setting]!}'`)
         .join("; ");
       logger.warn(
-        `the database has defaults by which the user of SVC_POOLER_URL reads and writes some values wrongly: ${set}`,
+        `the database has defaults under which the sessions of SVC_POOLER_URL do not work as intended: ${set}`,
       );
     }
   } catch (error) {

@@ -21,16 +21,18 @@ test("a connection has the application's name, a statement timeout and a role", 
   expect(row).toEqual({ name: "named", timeout: "1234ms", role: "svc_http" });
 });
 
-test("a session reads and writes values in PostgreSQL's own formats, whatever the database's defaults", async () => {
+test("a session reads and writes values in PostgreSQL's own formats and isolation, and lasts, whatever the database's defaults", async () => {
   const other = await createDatabase();
   onTestFinished(() => other.drop());
   await setUnusualDefaults(other);
   const question = String.raw`
     select '2026-11-08 10:00:00.5Z'::timestamptz::text as at, '1 day 2 hours'::interval::text as span, '\x00ff'::bytea as bytes,
-      (1::float8 / 3)::text as third, '{NULL}'::text[] as list, length('\n') as length, null = null as same`;
+      (1::float8 / 3)::text as third, '{NULL}'::text[] as list, length('\n') as length, null = null as same,
+      current_setting('transaction_isolation') as isolation, current_setting('idle_session_timeout') as idle`;
   const expected = {
     ...{ at: "2026-11-08 15:30:00.5+05:30", span: "1 day 02:00:00", bytes: Buffer.from([0, 255]) },
     ...{ third: "0.3333333333333333", list: [null], length: 2, same: null },
+    ...{ isolation: "read committed", idle: "0" },
   };
   const sql = connect(other.url, { max: 1, applicationName: "named" });
   const client = new pg.Client({ connectionString: withSession(other.url) });

@@ -79,6 +79,11 @@ describe("a bad value stops the start", () => {
       "postgres://user:word@db/svc?sslmode=require&sslrootcert=system",
       "DATABASE_URL has the sslmode `require` with the system's certificate authorities (sslrootcert=system), which require verify-full",
     ],
+    [
+      "DATABASE_URL",
+      "postgres://user:word@db/svc?ssl_mode=verify-full",
+      "DATABASE_URL has a parameter `ssl_mode` that has no effect; correct it, or remove it: there are host, port, user, password, ssl, sslmode, sslrootcert, sslcert, sslkey, sslnegotiation, options",
+    ],
     ["SVC_HOST", "localhost:80", "SVC_HOST must be an address or a host name without port, not `localhost:80`"],
     ["SVC_PORT", "65536", "SVC_PORT must be a whole number from 0 to 65535, not `65536`"],
     ["SVC_PORT", "0x10", "SVC_PORT must be a whole number from 0 to 65535, not `0x10`"],

@@ -221,9 +221,7 @@ it("database defaults with which a pooler's sessions would misread values are re
   await setUnusualDefaults(db);
   const [line] = await look();
   const [told, advice] = line!.split(": ");
-  expect(told).toBe(
-    "the database has defaults by which the user of SVC_POOLER_URL reads and writes some values wrongly",
-  );
+  expect(told).toBe("the database has defaults under which the sessions of SVC_POOLER_URL do not work as intended");
   // PgBouncer resets some of the others to their values at its start.
   expect(advice!.split("; ")).toContain(`alter role "${user}" set bytea_output = 'hex'`);
   await db.sql.unsafe(advice!);

@@ -22,7 +22,9 @@ export async function setUnusualDefaults({ sql, name }: TestDatabase): Promise<v
       array_nulls: "off",
       bytea_output: "escape",
       datestyle: "SQL, MDY",
+      default_transaction_isolation: "serializable",
       extra_float_digits: "-10",
+      idle_session_timeout: "1h",
       intervalstyle: "sql_standard",
       // PostgreSQL 19 knows no others.
       ...(server.version < 190_000 ? { standard_conforming_strings: "off" } : {}),
