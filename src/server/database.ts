@@ -1,3 +1,4 @@
+import type { MigrateOptions } from "../db/migrate/migrate.js";
 import { startEmbedded, type EmbeddedOptions, type EmbeddedServer } from "../db/embedded/embedded.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
@@ -12,9 +13,10 @@ export interface Database extends DatabaseServer {
   useRoles: boolean;
 }
 
-/** `svc-server migrate`: brings the database to this version and says so. */
+/** `svc-server migrate`: brings the database to this version, repairs its functions, views and grants, and says so. */
 export async function migrateCommand(config: ServerConfig, logger: Logger): Promise<void> {
-  await onDatabase(config, logger, () => Promise.resolve(), { make: true });
+  const database = await migrateServer(reachServer(config, logger), config, logger, { again: true });
+  await database.stop();
   process.stdout.write("The database is up to date.\n");
 }
 
@@ -56,11 +58,12 @@ export async function migrateServer(
   reaching: Promise<DatabaseServer>,
   { databaseUrl, dataDir }: Pick<ServerConfig, "databaseUrl" | "dataDir">,
   logger: Logger,
+  { again }: Pick<MigrateOptions, "again"> = {},
 ): Promise<Database> {
   // The migration code is loaded while the server starts.
   const [server, { migrate }] = await Promise.all([reaching, import("../db/migrate/migrate.js")]);
   try {
-    const report = await migrate(server.url, { onWait: (sentence) => logger.warn(sentence) });
+    const report = await migrate(server.url, { onWait: (sentence) => logger.warn(sentence), ...(again && { again }) });
     for (const note of report.notes) logger.warn(note);
     if (report.migrations.length > 0) logger.info({ migrations: report.migrations }, "the database was migrated");
     return { ...server, useRoles: report.roles };

@@ -22,11 +22,22 @@ export async function doctorCommand(config: ServerConfig, logger: Logger, { json
 /** `isNewer`: the database has a migration that this program does not know. */
 type Report = Examination & { isNewer: boolean };
 
+/** A dump without data has tables and functions, and no program would start on them. */
+const NOT_RECORDED: InvariantViolation = {
+  ...{ invariant: "migrations_are_recorded", organization: null, project: null, environment: null },
+  holds: "The database records which migrations were executed.",
+  violations: 1,
+  examples: ["graphile_migrate.migrations has no row"],
+  advice:
+    "The database was restored without data. Restore the schemas graphile_migrate, graphile_worker and svc_migrate with their data, too.",
+};
+
 async function examine(sql: Sql): Promise<Report> {
   const found = await call(sql, "operator_examine");
   const newest = (await readCommitted(PROJECT_ROOT)).at(-1)?.filename ?? "";
+  if (found.migration === null) return { ...found, violations: [NOT_RECORDED, ...found.violations], isNewer: false };
   // A later program may have removed some of the indexes that this one knows.
-  if (found.migration !== null && found.migration > newest) return { ...found, isNewer: true };
+  if (found.migration > newest) return { ...found, isNewer: true };
   const missing = await call(sql, "operator_check_indexes", await readIndexNames(PROJECT_ROOT));
   return { ...found, checks: found.checks + 1, violations: [...missing, ...found.violations], isNewer: false };
 }

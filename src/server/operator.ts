@@ -118,7 +118,8 @@ function operatorErrorOf(error: unknown): OperatorError | null {
     );
   }
   if (isUndefined(error)) {
-    const problem = "the database is not migrated to this version yet; run `svc-server migrate` first";
+    const problem =
+      "the database is not migrated to this version yet, or something of it was dropped; run `svc-server migrate` first";
     return new OperatorError(problem, { cause: error });
   }
   if (typeof code !== "string" || !code.startsWith("SV") || typeof detail !== "string") return null;

@@ -113,7 +113,7 @@ function connecting(error: unknown, { variable, place, name, user, tls }: Target
     return `the pooler at ${place} refuses: ${message}; correct ${variable}, or the pooler's configuration`;
   if (code === "3D000")
     return `${server} has no database ${name}; create it (createdb ${name}), or correct ${variable}`;
-  if (code === "42501") return `the user ${user} may not do this (${message}); ${owner(name, user)}`;
+  if (code === "42501") return `the user ${user} may not do this (${message}); ${owner(message, name, user)}`;
   if (code === "53100") return `the disk of ${server} is full (${message}); free space there`;
   if (code === "53300")
     return `${server} has no connections left (${message}); raise max_connections, or end other clients`;
@@ -129,9 +129,16 @@ function connecting(error: unknown, { variable, place, name, user, tls }: Target
 /** A migration that lacks a privilege needs the ownership of the database or of objects in it. */
 function migrating(error: MigrateError, name: string, user: string): string | null {
   if (codeOf(error.cause) !== "42501") return null;
-  return `${error.message}; ${owner(name, user)}; if another user migrated it before, start as that user, or run as that user: reassign owned by current_user to "${user}"`;
+  return `${error.message}; ${owner(error.message, name, user)}`;
 }
 
-function owner(name: string, user: string): string {
-  return `start as the owner of the database, or make this user the owner: alter database "${name}" owner to "${user}"`;
+/** What to do about a missing privilege: on the database, or on the objects of another user in it. */
+function owner(message: string, name: string, user: string): string {
+  if (message.includes("permission denied for database")) {
+    return `start as the owner of the database, or make this user the owner: alter database "${name}" owner to "${user}"`;
+  }
+  return (
+    "its objects belong to another user: name that one in DATABASE_URL, " +
+    `or run as that one: reassign owned by current_user to "${user}"; a dump is restored for this user by pg_restore --no-owner --role="${user}"`
+  );
 }

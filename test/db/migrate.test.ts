@@ -1,11 +1,11 @@
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import pg from "pg";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { MigrateError } from "../../src/db/migrate/execute.js";
 import { migrate } from "../../src/db/migrate/migrate.js";
 import { describeCatalog } from "../support/catalog.js";
-import { createEmptyDatabase, setUnusualDefaults, type TestDatabase } from "../support/database.js";
+import { createDatabase, createEmptyDatabase, setUnusualDefaults, type TestDatabase } from "../support/database.js";
 import { waitingForLock } from "../support/locks.js";
 import { installFresh, migrateUnreleased } from "../support/migrate.js";
 import { temporaryDirectory } from "../support/server.js";
@@ -180,6 +180,18 @@ describe("a project of one table and one function", () => {
       await database.sql.unsafe(`reassign owned by ${user} to current_user; drop owned by ${user}; drop role ${user}`);
     }
   });
+});
+
+test("grants that a copy lacks are applied again, and with `again` everything that was dropped", async () => {
+  const copy = await createDatabase();
+  onTestFinished(() => copy.drop());
+  expect(await migrate(copy.url)).toMatchObject({ code: "unchanged" });
+  await copy.sql.unsafe("revoke usage on schema svc_inspect from svc_reader");
+  expect(await migrate(copy.url)).toMatchObject({ code: "applied" });
+  await copy.sql.unsafe("drop view svc_inspect.workers cascade");
+  expect(await migrate(copy.url)).toMatchObject({ code: "unchanged" });
+  expect(await migrate(copy.url, { again: true })).toMatchObject({ code: "applied" });
+  expect(await copy.sql`select from svc_inspect.workers`).toEqual([]);
 });
 
 test("a database of another encoding is refused", async () => {

@@ -5,7 +5,7 @@ import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { PROJECT_ROOT, readIndexNames } from "../../src/db/migrate/files.js";
 import { examinationReport } from "../../src/server/doctor.js";
-import { createEmptyDatabase } from "../support/database.js";
+import { createDatabase, createEmptyDatabase } from "../support/database.js";
 import { docBlocks } from "../support/doc-blocks.js";
 import { temporaryDirectory } from "../support/server.js";
 import { useIngest } from "../http/ingest/fixture.js";
@@ -94,7 +94,22 @@ describe("svc-server doctor", () => {
     await sql`update pg_index set indisvalid = true where indexrelid = 'iam.memberships_user_idx'::regclass`;
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /^indexes_exist\n {2}violated: Every table has [^\n]+\n {2}- the index iam\.memberships_user_idx is not valid\n {2}- the index svc\.customers_pkey does not exist\n {2}what to do: A restore ended early[^\n]+\n\n/,
+      /^indexes_exist\n {2}violated: Every table has [^\n]+\n {2}- the index iam\.memberships_user_idx is not valid\n {2}- the index svc\.customers_pkey does not exist\n {2}what to do: For one that is not valid: reindex index concurrently, [^\n]+\n\n/,
+    );
+  });
+
+  it("names a record of migrations without rows, as a restore without data leaves it, and no program starts there", async () => {
+    const empty = await createDatabase();
+    onTestFinished(() => empty.drop());
+    await empty.sql`truncate graphile_migrate.migrations`;
+    const { code, stdout } = await runServer(empty.url, ["doctor"]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^migrations_are_recorded\n[^]*what to do: The database was restored without data\./);
+    expect(await runServer(empty.url, ["migrate"])).toEqual(
+      refused(
+        "the database has the service's tables, but no record of its migrations, as after a restore of a dump without data; " +
+          "restore the schemas graphile_migrate, graphile_worker and svc_migrate with their data, too, or name an empty database",
+      ),
     );
   });
 
@@ -112,7 +127,8 @@ it.each(["doctor", "plans list", "plans show standard", "users list", "tokens li
   async (command) => {
     const empty = await createEmptyDatabase();
     onTestFinished(() => empty.drop());
-    const line = "the database is not migrated to this version yet; run `svc-server migrate` first";
+    const line =
+      "the database is not migrated to this version yet, or something of it was dropped; run `svc-server migrate` first";
     expect(await runServer(empty.url, command.split(" "))).toEqual(refused(line));
     expect(await empty.sql`select from pg_namespace where nspname = 'svc'`).toHaveLength(0);
   },

@@ -156,6 +156,18 @@ it("a user without permission to migrate is reported in one line", async () => {
     /^svc-server: .*permission denied for database .*; start as the owner of the database, or .*\n$/,
   );
   expect(stderr).toContain(`alter database "${empty.name}" owner to "${user}"`);
+
+  const migrated = await createDatabase();
+  onTestFinished(() => migrated.drop());
+  expect(
+    await migrate({ DATABASE_URL: changed({ pathname: `/${migrated.name}`, username: user, password: "guest" }) }),
+  ).toEqual(
+    failedWith(
+      new RegExp(
+        `^svc-server: .*permission denied for .*; its objects belong to another user: name that one in DATABASE_URL, or run as that one: reassign owned by current_user to "${user}"; .*\n$`,
+      ),
+    ),
+  );
 });
 
 it("a database newer than the program is reported in one line", async () => {
@@ -175,12 +187,18 @@ it("a database newer than the program is reported in one line", async () => {
   expect(listeners()).toBe(before);
 });
 
-it("a read-only database is reported in one line, even if nothing is to be migrated", async () => {
+it("a read-only database is reported in one line, even if nothing is to be migrated, with the setting to change", async () => {
   const readonly = await createDatabase();
   onTestFinished(() => readonly.drop());
-  await readonly.sql.unsafe(`alter database ${readonly.name} set default_transaction_read_only = on`);
-  const line =
-    "the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or set it off " +
-    "for this one: alter database … set default_transaction_read_only = off";
-  expect(await start({ DATABASE_URL: readonly.url })).toEqual(refused(line));
+  const user = `${readonly.name}_reader`;
+  await readonly.sql.unsafe(`create role ${user} login superuser password 'reader'`);
+  onTestFinished(() => readonly.sql.unsafe(`drop role ${user}`).then(() => undefined));
+  const { href: DATABASE_URL } = Object.assign(new URL(readonly.url), { username: user, password: "reader" });
+  for (const of of [`database ${readonly.name}`, `role ${user}`, `role ${user} in database ${readonly.name}`]) {
+    await readonly.sql.unsafe(`alter ${of} set default_transaction_read_only = on`);
+    const line =
+      "the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or set it off: " +
+      `alter ${of} set default_transaction_read_only = off`;
+    expect(await migrate({ DATABASE_URL })).toEqual(refused(line));
+  }
 });

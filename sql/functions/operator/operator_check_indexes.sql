@@ -14,8 +14,10 @@ as $$
     select
       'indexes_exist' as invariant, 'Every table has its keys, unique constraints and indexes.' as holds, null as organization,
       null as project, null as environment, count(*) as violations, (array_agg(m.example order by m.example))[1:5] as examples,
-      'A restore ended early, or they were dropped by SQL. Stop the service. pg_restore --section=post-data of the same dump makes '
-      'them, and its errors say what prevents one; otherwise restore the backup again (docs/operations/backup.md).' as advice
+      'For one that is not valid: reindex index concurrently, with its name, while the service runs. If one does not exist, a restore '
+      'ended early, or it was dropped by SQL: stop the service. pg_restore --section=post-data of the same dump makes it; its errors '
+      'about others that exist do no harm, any other says what prevents it. Otherwise restore the backup again '
+      '(docs/operations/backup.md).' as advice
     from (
       select format('the index %s %s', n.name, case when i.indexrelid is null then 'does not exist' else 'is not valid' end) as example
       from unnest(operator_check_indexes.indexes) as n (name)

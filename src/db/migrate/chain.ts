@@ -4,10 +4,16 @@ import path from "node:path";
 import { describe, hasTable, MigrateError } from "./execute.js";
 import { readCommitted, type Committed } from "./files.js";
 
+/** Without the record, the first migration would fail at the first table. */
+const NO_LEDGER =
+  "the database has the service's tables, but no record of its migrations, as after a restore of a dump without data; " +
+  "restore the schemas graphile_migrate, graphile_worker and svc_migrate with their data, too, or name an empty database";
+
 /** The committed migrations that the database does not have. Throws MigrateError if it has others. */
 export async function missingMigrations(client: PoolClient, root: string): Promise<string[]> {
   const committed = await readCommitted(root);
   const recorded = await readLedger(client);
+  if (recorded.length === 0 && (await hasTable(client, "svc.customers"))) throw new MigrateError(NO_LEDGER);
   refuseUnknown(committed, recorded);
   return committed.slice(recorded.length).map(({ filename }) => filename);
 }

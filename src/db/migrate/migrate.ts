@@ -31,6 +31,8 @@ export interface MigrateReport {
 export interface MigrateOptions extends LockTimeoutOptions {
   /** The directory that holds `sql` and `migrations`; the project's own unless given. */
   root?: string;
+  /** Functions, triggers, views and grants are applied even if they are recorded as applied: somebody may have dropped or revoked some. */
+  again?: boolean;
 }
 
 /** One migration at a time per database; graphile-migrate's own lock fails instead of waiting. */
@@ -72,7 +74,7 @@ export async function migrateWith(
     await queue;
     const migrations = await tables;
     const roles = await ensureRoles(client);
-    const code = await withLockTimeout(() => applyCode(client, install, roles.present), options);
+    const code = await withLockTimeout(() => applyCode(client, install, roles.present, options.again), options);
     return { migrations, code, roles: roles.usable, notes: roles.notes };
   });
 }
@@ -131,11 +133,21 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
     standby: boolean;
     readonly: boolean;
     kept: boolean;
+    makewritable: string;
   }>(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
        current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
        current_setting('transaction_read_only')::boolean as readonly,
-       current_setting('${MARK}', true) is not distinct from 'kept' as kept`,
+       current_setting('${MARK}', true) is not distinct from 'kept' as kept,
+       -- A setting of the user precedes one of the database, and that one the configuration file.
+       format(
+         'alter %s set default_transaction_read_only = off',
+         case (select source from pg_settings where name = 'default_transaction_read_only')
+           when 'user' then format('role %I', current_user)
+           when 'database user' then format('role %I in database %I', current_user, current_database())
+           else format('database %I', current_database())
+         end
+       ) as makewritable`,
   );
   const server = rows[0]!;
   if (server.number < SERVER_VERSION_MIN) {
@@ -156,8 +168,7 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
   }
   if (server.readonly) {
     throw new MigrateError(
-      "the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or set it off " +
-        "for this one: alter database … set default_transaction_read_only = off",
+      `the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or set it off: ${server.makewritable}`,
     );
   }
 }
@@ -175,14 +186,16 @@ const ADAPT_TO_CLUSTER = `
 
 /**
  * Applies functions, triggers, views and, if the roles exist, their grants: all in one transaction, so that other processes
- * see either the old code or the new. Skipped if the database has a record that exactly this was applied.
+ * see either the old code or the new. Unless `again` is true, it is skipped if the database has a record that exactly this was applied, and
+ * the grants, which a copy may lack.
  */
-async function applyCode(client: pg.ClientBase, install: Install, rolesPresent: boolean) {
+async function applyCode(client: pg.ClientBase, install: Install, rolesPresent: boolean, again = false) {
   const files = [...install.code, ...(rolesPresent ? install.roles : [])];
   const digest = createHash("sha256");
   for (const { name, text } of files) digest.update(`${name}\0${text}\0`);
   const hash = digest.digest("hex");
-  if ((await appliedHash(client)) === hash) return "unchanged";
+  if (!again && (await appliedHash(client)) === hash && (!rolesPresent || (await hasGrants(client))))
+    return "unchanged";
   await inMigrationTransaction(client, async () => {
     await executeAll(client, files);
     await client.query(ADAPT_TO_CLUSTER);
@@ -194,6 +207,14 @@ async function applyCode(client: pg.ClientBase, install: Install, rolesPresent: 
 async function appliedHash(client: pg.ClientBase): Promise<string | null> {
   if (!(await hasTable(client, "svc_migrate.applied_code"))) return null;
   return (await client.query<{ hash: string }>("select hash from svc_migrate.applied_code")).rows[0]?.hash ?? null;
+}
+
+async function hasGrants(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query(`
+    select from (values ('svc_http', 'svc_api'), ('svc_worker', 'svc_api'), ('svc_reader', 'svc_inspect')) as g (role, schema)
+    join pg_catalog.pg_namespace as n on n.nspname = g.schema
+    where not has_schema_privilege(g.role, n.oid, 'usage')`);
+  return rows.length === 0;
 }
 
 async function recordHash(client: pg.ClientBase, hash: string): Promise<void> {
