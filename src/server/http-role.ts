@@ -2,7 +2,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { call } from "../db/api/call.js";
-import { ping, failedChecks } from "../db/api/monitoring.js";
+import { databaseIdentity, failedChecks, ping } from "../db/api/monitoring.js";
 import { connect } from "../db/connect.js";
 import { isDiskFull, isLoginRefused } from "../db/sqlstate.js";
 import { PROJECT_ROOT, readCommitted, type Committed } from "../db/migrate/files.js";
@@ -129,7 +129,7 @@ function openService(options: HttpRoleOptions, parts: ServiceParts) {
   const keys = new KeyCheck(ingestion);
   const requireKey = (keyHash: Buffer) => keys.require(keyHash);
   const disk = new DiskFull();
-  const unready = readiness(ingestion, disk, logger);
+  const unready = readiness(ingestion, config.poolerUrl === null ? null : pools.metrics, disk, logger);
   const key = sealingKey(options.secret);
   const webhookTests = createWebhookTests({ key, allowPrivate: config.webhookAllowPrivate });
   const mailer = mailerOf(config, logger);
@@ -255,10 +255,22 @@ function mailerOf({ mail }: ServerConfig, logger: Logger): Mailer | null {
 
 const DISK_FULL = "The database's disk is full.";
 
-/** The readiness check. The probes are open to everybody, so concurrent probes share one query. */
-function readiness(sql: Sql, disk: DiskFull, logger: Logger): () => Promise<FailedCheck[]> {
+const ELSEWHERE = "The pooler leads to another database than the one of the workers.";
+
+/**
+ * The readiness check. The probes are open to everybody, so concurrent probes share one query.
+ *
+ * @param direct connects to the database itself if `sql` connects through a pooler, which may be led elsewhere at any time
+ */
+function readiness(sql: Sql, direct: Sql | null, disk: DiskFull, logger: Logger): () => Promise<FailedCheck[]> {
   let migrations: Committed[] | undefined;
-  const ask = shared(async () => failedChecks(sql, (migrations ??= await readCommitted(PROJECT_ROOT))));
+  let identity: string | undefined;
+  const ask = shared(async (): Promise<FailedCheck[]> => {
+    const failed = await failedChecks(sql, (migrations ??= await readCommitted(PROJECT_ROOT)));
+    if (direct === null || (await databaseIdentity(sql)) === (identity ??= await databaseIdentity(direct)))
+      return failed;
+    return [{ name: "database", message: ELSEWHERE }, ...failed];
+  });
   return async () => {
     try {
       const failed = await withTimeout(PROBE_MS_MAX, ask());

@@ -135,6 +135,30 @@ it("requests are served again after sessions of the pooler were terminated", asy
   await expect.poll(() => accepted(first()), PATIENCE).toBe(202);
 });
 
+it("a process whose pooler is led to a copy of the database is not ready", async () => {
+  const copy = await createDatabase();
+  const led = await startPgBouncer(db.url, { [user]: "pooled" });
+  const served = await startServiceProcess(db.url, { SVC_POOLER_URL: led.urlOf(user) }, { role: "http" });
+  const readiness = async () => (await fetch(`${served.url}/readyz`)).text();
+  const lead = async (name: string) => {
+    await led.leadTo(name);
+    await db.sql`select pg_terminate_backend(pid, 10000) from pg_stat_activity where usename = ${user}`;
+  };
+  try {
+    expect(await readiness()).toBe('{"status":"ok"}');
+    await lead(copy.name);
+    await expect
+      .poll(readiness, PATIENCE)
+      .toContain("The pooler leads to another database than the one of the workers.");
+    await lead(db.name);
+    await expect.poll(readiness, PATIENCE).toBe('{"status":"ok"}');
+  } finally {
+    await served.stop();
+    await led.stop();
+    await copy.drop();
+  }
+});
+
 it("requests are refused while the pooler has no free session, and served again afterwards", async () => {
   const small = await startPgBouncer(db.url, { [user]: "pooled" }, { default_pool_size: 1, query_wait_timeout: 1 });
   const served = await startServiceProcess(db.url, { SVC_POOLER_URL: small.urlOf(user) }, { role: "http" });

@@ -16,6 +16,8 @@ const CONFIGURATION = new URL("../../deploy/pgbouncer.ini", import.meta.url);
 export interface PgBouncer {
   /** The database's URL through PgBouncer, for one of its users. */
   urlOf(user: string): string;
+  /** Leads new sessions to a database of this name. */
+  leadTo(name: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -78,6 +80,11 @@ export async function startPgBouncer(
     throw new Error(`PgBouncer does not listen: ${log}`, { cause: error });
   }
   return {
+    leadTo: async (to) => {
+      text = text.replace(/ dbname=\S+$/m, ` dbname=${to}`);
+      await writeFile(file, text);
+      child.kill("SIGHUP");
+    },
     urlOf: (user) => `postgres://${user}:${users[user] ?? ""}@127.0.0.1:${port}/${name}`,
     stop,
   };

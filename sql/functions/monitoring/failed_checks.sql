@@ -1,6 +1,7 @@
 -- The reasons why a process is not ready, as [{name, message}] for GET /readyz; that this answers at all shows that the database is up.
 -- filenames and hashes are the migrations that the process knows. Further ones in the database are no failure: they come from a newer
--- version that runs at the same time. A read-only database answers, but nothing can be accepted or evaluated there.
+-- version that runs at the same time. A read-only database answers, but nothing can be accepted or evaluated there; nor where commits wait
+-- for a synchronous standby, so that no worker can send its heartbeat either.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.failed_checks(filenames text[], hashes text[])
 returns json
@@ -16,6 +17,14 @@ as $$
       else 'The database is read-only: default_transaction_read_only is on.'
     end
     where pg_is_in_recovery() or current_setting('transaction_read_only')::boolean
+    union all
+    -- Only sessions of the owner are seen, but workers and direct connections are among them.
+    select 1, 'database', 'Commits wait for a synchronous standby that does not answer.'
+    where exists (
+      select
+      from pg_stat_activity as a
+      where a.datname = current_database() and a.wait_event = 'SyncRep' and a.query_start < now() - interval '5 seconds'
+    )
     union all
     select 2, 'migrations', format('The database lacks the migration %s of this program.', min(k.filename))
     from unnest(failed_checks.filenames, failed_checks.hashes) as k (filename, hash)

@@ -91,6 +91,15 @@ export function isSameDatabase(sql: Sql, pooled: Sql): Promise<boolean> {
   });
 }
 
+/** What a database has in common with its standbys and physical copies only. */
+export async function databaseIdentity(sql: Sql): Promise<string> {
+  const [row] = await sql<[{ identity: string }]>`
+    select s.system_identifier || '/' || d.oid as identity
+    from pg_catalog.pg_control_system() as s
+    join pg_catalog.pg_database as d on d.datname = current_database()`;
+  return row.identity;
+}
+
 /** Reads the properties of a session that a pooler provides. */
 export async function readPooledSession(sql: Sql): Promise<PooledSession> {
   const [row] = await sql<[PooledSession]>`
