@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import type { Sql } from "postgres";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { migrateUnreleased } from "../support/migrate.js";
-import { useDatabase } from "../support/database.js";
+import { createDatabase, useDatabase } from "../support/database.js";
+import { docBlocks } from "../support/doc-blocks.js";
 import { printTable } from "../support/table.js";
 
 const ROLES = ["svc_http", "svc_worker", "svc_reader"] as const;
@@ -201,4 +203,31 @@ describe.each(ROLES)("a login that is a member of %s", (role) => {
       expect([view, await tried(`delete from ${view}`)]).not.toEqual([view, null]);
     }
   });
+});
+
+it("after the statements of docs/security.md a database lets in its own logins only", async () => {
+  const other = await createDatabase();
+  const [own, foreign] = [`${other.name}_own`, `${other.name}_foreign`];
+  onTestFinished(async () => {
+    await other.drop();
+    await database.sql.unsafe(`drop role ${own}, ${foreign}`);
+  });
+  await database.sql.unsafe(`create role ${own} login password 'in' in role svc_reader;
+    create role ${foreign} login password 'in' in role svc_reader`);
+  const enter = async (user: string) => {
+    const sql = connect(Object.assign(new URL(other.url), { username: user, password: "in" }).href, {
+      max: 1,
+      applicationName: "test",
+    });
+    const failure = await failureOf(sql, "select from svc_inspect.customers limit 1");
+    await sql.end();
+    return failure;
+  };
+  expect([await enter(own), await enter(foreign)]).toEqual([null, null]);
+  const page = readFileSync(new URL("../../docs/security.md", import.meta.url), "utf8");
+  const { code } = docBlocks(page).find(({ heldBy }) => heldBy.includes("test/db/roles.test.ts"))!;
+  await other.sql.unsafe(
+    code.replaceAll("database svc", `database ${other.name}`).replace("svc_web, ann", `${own}, svc_worker`),
+  );
+  expect([await enter(own), await enter(foreign)]).toEqual([null, "42501"]);
 });
