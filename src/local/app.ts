@@ -3,7 +3,13 @@ import Koa, { type Context, type Next } from "koa";
 import Type from "typebox";
 import { QuestionProblem } from "../backtest/question.js";
 import { seeOther } from "../console/page.js";
-import { answerCalls, type CallType, readCalls, TRACKING_PATHS } from "../http/request/tracking-calls.js";
+import {
+  answerCalls,
+  type CallType,
+  parseCalls,
+  readCallsText,
+  TRACKING_PATHS,
+} from "../http/request/tracking-calls.js";
 import { ApiError, type ErrorDiagnostic, throwProblem } from "../http/errors.js";
 import { refuseUnmatched } from "../http/middleware/handle-errors.js";
 import { assignRequestId, requireHost, setSecurityHeaders } from "../http/middleware/headers.js";
@@ -142,7 +148,7 @@ async function acceptBatch(ctx: Context, engine: LocalEngine): Promise<void> {
 
 /** Accepts calls of Segment's tracking API, and answers like the service. What the service would put in quarantine is reported, but not kept. */
 async function acceptCalls(ctx: Context, engine: LocalEngine, type: CallType): Promise<void> {
-  const calls = await readCalls(ctx, type);
+  const calls = parseCalls(await readCallsText(ctx), type);
   const model = trackingModelOf(engine.snapshot);
   const mapped = calls.map((call, index) => ({ index, ...mapCall(model, call, engine.clock.now()) }));
   const taken = mapped.flatMap((each) => (each.kind === "operation" ? [each] : []));

@@ -1,7 +1,8 @@
 import type { Context, Middleware, Next } from "koa";
 import { renderErrorPage } from "../console/page.js";
 import { ClientGoneError } from "../http/request/body.js";
-import { ApiError, renderError, type ErrorDiagnostic } from "../http/errors.js";
+import { ApiError, type ErrorDiagnostic } from "../http/errors.js";
+import { refusalOf } from "../http/request/tracking-calls.js";
 import type { RequestOperation } from "./engine.js";
 import type { CustomerChange } from "./population.js";
 
@@ -61,7 +62,7 @@ export function reportAndAnswer(observe: Observe): Middleware {
       else {
         ctx.status = error.status;
         ctx.set(error.headers);
-        ctx.body = renderError(error, requestId, undefined);
+        ctx.body = refusalOf(ctx, error, undefined);
       }
     }
     const { method, path, status } = ctx;

@@ -7,7 +7,14 @@ import { ApiError } from "../errors.js";
 import { addToLogLine } from "../middleware/request-log.js";
 import { heldBody } from "../request/body-budget.js";
 import { basicUser } from "../request/credentials.js";
-import { answerCalls, type CallType, readCalls, type RefusedCall } from "../request/tracking-calls.js";
+import {
+  answerCalls,
+  type CallType,
+  parseCalls,
+  readCallsText,
+  type RefusedCall,
+  writeKeyIn,
+} from "../request/tracking-calls.js";
 import { explainRefusal, logWarnings, requireApiKey, showAllowance, type IngestDeps } from "./request.js";
 
 /** An element of a batch for the database, as JSON, and the index of its call in the request. */
@@ -25,8 +32,12 @@ const LOGGED_MAX = 10;
  */
 export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType): Promise<void> {
   const { backend, requireKey, log, outcomes } = deps;
-  const { holder, allowance } = await requireApiKey(ctx, requireKey, basicUser(ctx)).catch(suggestBasic);
-  const calls = await readCalls(ctx, type);
+  const check = (key: string | null) => requireApiKey(ctx, requireKey, key).catch(suggestBasic);
+  // A key in the header is checked before the body is read.
+  const inHeader = ctx.get("Authorization") === "" ? null : await check(basicUser(ctx));
+  const text = await readCallsText(ctx);
+  const { holder, allowance } = inHeader ?? (await check(writeKeyIn(text)));
+  const calls = parseCalls(text, type);
   const receivedAt = Date.now();
   const model = await backend.trackingModel(holder.keyHash);
 
@@ -115,6 +126,6 @@ function logRefused(ctx: Context, { log }: IngestDeps, refused: readonly Refused
 function suggestBasic(error: unknown): never {
   if (!(error instanceof ApiError) || error.status !== 401) throw error;
   throw new ApiError(401, error.code, {
-    fix: "Send the API key as the user name of Basic authentication, without a password.",
+    fix: "Send the API key as the user name of Basic authentication, without a password, or as `writeKey` in the body.",
   });
 }

@@ -2,6 +2,7 @@ import type Router from "@koa/router";
 import type { Context, Middleware, Next } from "koa";
 import { ApiError, type DocsUrl, type ErrorEnvelope, renderError, toApiError } from "../errors.js";
 import { ClientGoneError } from "../request/body.js";
+import { refusalOf } from "../request/tracking-calls.js";
 import { addToLogLine } from "./request-log.js";
 
 /** Refuses requests that matched no route: 404 for an unknown path, 405 for a method that the path does not have. */
@@ -41,7 +42,7 @@ export function handleErrors(docsUrl?: DocsUrl, renderPage?: RenderError): Middl
       else {
         ctx.status = answer.status;
         ctx.set(answer.headers);
-        ctx.body = renderError(answer, requestId, docsUrl);
+        ctx.body = refusalOf(ctx, answer, docsUrl);
       }
     }
   };

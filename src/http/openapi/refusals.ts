@@ -37,6 +37,8 @@ export const errorEnvelope = named("Error", "The answer to every refused request
       Type.Array(failedCheck, { description: "Answers of probes only: why the process is not ready." }),
     ),
   }),
+  code: Type.Optional(Type.String({ description: "That of `error`, on the paths of Segment's tracking API only." })),
+  message: Type.Optional(Type.String({ description: "That of `error`, likewise." })),
 });
 
 /** The error codes of an endpoint by status. */

@@ -104,7 +104,8 @@ const COMPONENTS = {
     writeKey: {
       type: "http",
       scheme: "basic",
-      description: "An API key as the user name, with no password, as Segment's SDKs send it.",
+      description:
+        "An API key as the user name, with no password, as Segment's SDKs send it; without this header, as `writeKey` in the body, as those for Python do.",
     },
     session: {
       type: "http",

@@ -1,7 +1,7 @@
 /** The parts of Segment's tracking API that the service and the local engine share: paths, reading of calls, and answers. */
 import type { Context } from "koa";
 import { SINGLE_BYTES_MAX } from "../../ingestion/request.js";
-import { ApiError, invalidField } from "../errors.js";
+import { ApiError, type DocsUrl, invalidField, renderError } from "../errors.js";
 import { JSON_TEXT, readText } from "./body.js";
 import { PARSER_LIMITS, parseJson, EVENT_LOOP_LIMITS } from "./parse-json.js";
 
@@ -28,12 +28,36 @@ export interface RefusedCall {
 /** Calls are mapped in the event loop, so a body may have only as many values as one that is parsed there. */
 const LIMITS = { ...PARSER_LIMITS, valuesMax: EVENT_LOOP_LIMITS.valuesMax };
 
-/** An SDK that compresses sends `application/x-www-form-urlencoded`. Accepting that is safe, because the key is in a header that no form sends. */
+/** An SDK that compresses sends `application/x-www-form-urlencoded`. Accepting that is safe, because no form of another site knows the key. */
 const JSON_OF_ANY_TYPE = { ...JSON_TEXT, type: /^/ };
 
-/** Reads the calls of a request. Throws what `readText` and `parseJson` throw, and VALIDATION_ERROR. */
-export async function readCalls(ctx: Context, type: CallType): Promise<unknown[]> {
-  return callsOf(parseJson(await readText(ctx, JSON_OF_ANY_TYPE, SINGLE_BYTES_MAX), LIMITS), type);
+/** Reads the body of a request. Throws what `readText` throws. */
+export function readCallsText(ctx: Context): Promise<string> {
+  return readText(ctx, JSON_OF_ANY_TYPE, SINGLE_BYTES_MAX);
+}
+
+/** The calls of a body. Throws what `parseJson` throws, and VALIDATION_ERROR. */
+export function parseCalls(text: string, type: CallType): unknown[] {
+  return callsOf(parseJson(text, LIMITS), type);
+}
+
+/**
+ * The key in a body, where SDKs for Python send it instead of a header; null if there is none, or more than one. It is searched for in the text,
+ * because nothing is parsed for somebody who has no key.
+ */
+export function writeKeyIn(text: string): string | null {
+  const found = text.matchAll(/"writeKey"\s{0,9}:\s{0,9}"([^"\\]{1,256})"/g);
+  const [key, other] = new Set(Array.from(found, ([, value]) => value!));
+  return key === undefined || other !== undefined ? null : key;
+}
+
+const PATHS: ReadonlySet<string> = new Set(TRACKING_PATHS.map(([path]) => path));
+
+/** The answer to a refused request: the envelope, in which SDKs of the tracking API look for `code` and `message` at the top. */
+export function refusalOf(ctx: Context, error: ApiError, docsUrl: DocsUrl) {
+  const envelope = renderError(error, ctx.state["requestId"] as string, docsUrl);
+  const { code, message } = envelope.error;
+  return PATHS.has(ctx.path) ? { ...envelope, code, message } : envelope;
 }
 
 /** Answers with the number of quarantined calls and the refused ones. Throws VALIDATION_ERROR for a call to the path of `alias`. */
@@ -52,7 +76,11 @@ function callsOf(body: unknown, type: CallType): unknown[] {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new ApiError(400, "VALIDATION_ERROR", { message: "The body must be a JSON object." });
   }
-  if (type !== null) return [{ ...body, type }];
+  if (type !== null) {
+    // Nobody who reads the quarantine may learn the key.
+    const { writeKey: _, ...call } = body as { writeKey?: unknown };
+    return [{ ...call, type }];
+  }
   const { batch, sentAt } = body as { batch?: unknown; sentAt?: unknown };
   if (!Array.isArray(batch)) {
     throw invalidField("batch", undefined, "`batch` must be an array.", 'Send {"batch": [ … ], "sentAt": …}.');

@@ -35,6 +35,38 @@ it("accepts each kind of call at its path, and a batch in gzip", async () => {
   expect(await post("/v1/alias", { userId: "u", previousId: "v" })).toMatchObject({ status: 400 });
 });
 
+it("accepts a key that is only in the body, as SDKs for Python send it, and keeps it nowhere", async () => {
+  const before = await count();
+  const writeKey = fixture.keys.test;
+  expect(await post("/v1/batch", { batch: [login()], sentAt: new Date().toISOString(), writeKey }, {})).toMatchObject({
+    status: 200,
+    body: { success: true },
+  });
+  const unknown = { userId: "u", event: "nothing", writeKey };
+  expect(await post("/v1/track", unknown, {})).toMatchObject({ status: 200, body: { quarantined: 1 } });
+  expect(await post("/v1/track", unknown)).toMatchObject({ status: 200, body: { quarantined: 1 } });
+  expect(await count()).toEqual({ events: before.events + 1, kept: before.kept + 2 });
+  expect(await sql`select from svc.quarantined_operations where call::text like ${`%${writeKey}%`}`).toEqual([]);
+});
+
+it("refuses a body without a valid key, and says so where these SDKs look", async () => {
+  const before = await count();
+  const refused = { code: "INVALID_API_KEY", message: "The API key is missing, malformed, unknown or revoked." };
+  const { writeKey } = { writeKey: fixture.keys.test };
+  for (const [body, headers] of [
+    [{ batch: [login()] }, {}],
+    [{ batch: [login()], writeKey: `${writeKey.slice(0, -1)}x` }, {}],
+    [{ batch: [login({ properties: { writeKey: "svc_test_other" } })], writeKey }, {}],
+    [{ batch: [login()], writeKey }, { Authorization: "Bearer of something else" }],
+    ["{", {}],
+  ] as [unknown, Record<string, string>][]) {
+    const answer = await post("/v1/batch", body, headers);
+    expect(answer).toMatchObject({ status: 401, body: { ...refused, error: refused } });
+  }
+  expect(await post("/v1/batch", { writeKey }, {})).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+  expect(await count()).toEqual(before);
+});
+
 it("treats names of Object.prototype like any others, and refuses only the call that nests too deep", async () => {
   const before = await count();
   const names = ["constructor", "toString", "__proto__", "valueOf", "hasOwnProperty"];

@@ -94,11 +94,12 @@ describe.each(SDKS)("the SDK of %s, with nothing but host and key", (sdk) => {
 
 it("docs/segment.md creates the SDKs as these tests do, and its mapping is part of a compiled example", () => {
   const read = (file: string) => readFileSync(path.resolve(import.meta.dirname, "../../..", file), "utf8");
-  const [setup, mapped] = docBlocks(read("docs/segment.md")).map(({ code }) => code);
+  const [setup, python, mapped] = docBlocks(read("docs/segment.md")).map(({ code }) => code);
   const senders = read("faults/tracking/senders.ts");
   for (const name of ["writeKey", "host:", "dataPlaneUrl", "retryCount"]) {
     expect(setup).toContain(name);
     expect(senders).toContain(name);
   }
+  expect(python).toMatch(/analytics\.write_key = .*\nanalytics\.host = /);
   expect(read("docs/dsl.md")).toContain(/tracking\(.*\)/.exec(mapped!)![0]);
 });
