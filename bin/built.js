@@ -6,7 +6,7 @@ requireNode();
 export function built(module) {
   const url = new URL(`../dist/${module}`, import.meta.url);
   if (existsSync(url)) return url.href;
-  end("this checkout is not built yet; run: npm run build:fast");
+  end("this checkout is not built yet; run: npm run build");
 }
 
 /** On a Node.js older than package.json requires, modules fail to load with errors that do not mention the version. */

@@ -13,7 +13,7 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 const directory = await useDirectory();
 
 beforeAll(async () => {
-  for (const name of ["LICENSE", "packages", "scripts"])
+  for (const name of ["LICENSE", "packages", "scripts", "tsconfig.json", "tsconfig.build.json"])
     await cp(path.join(ROOT, name), path.join(directory, name), { recursive: true });
   await symlink(path.join(ROOT, "node_modules"), path.join(directory, "node_modules"));
   await mkdir(path.join(directory, "src/server"), { recursive: true });
@@ -24,6 +24,8 @@ beforeAll(async () => {
   await write("server/main.ts", 'import { where } from "../where.js";\nconsole.log(where);\n');
   await write("server/worker-thread.ts", "export {};\n");
   await write("server/compute-thread.ts", "export {};\n");
+  await mkdir(path.join(directory, "src/dsl"));
+  await write("dsl/index.ts", "export const word = String(1);\n");
   await mkdir(path.join(directory, "src/dsl-compiler/check"), { recursive: true });
   await write("dsl-compiler/check/worker.ts", "export {};\n");
 });
@@ -40,6 +42,7 @@ async function build(): Promise<string[]> {
 test("a build follows the sources, and leaves files alone while they are unchanged", async () => {
   const all = ["one.js", "one.js.map", "two.js", "two.js.map"];
   expect(await build()).toEqual(all);
+  expect(await readFile(output("dsl/index.d.ts"), "utf8")).toBe("export declare const word: string;\n");
 
   await writeFile(output("one.js"), "not built again");
   await build();
@@ -57,6 +60,20 @@ test("a build follows the sources, and leaves files alone while they are unchang
   // Bundled modules find their files as if they were not bundled.
   const { stdout } = await promisify(execFile)(process.execPath, [output("server/main.js")]);
   expect(stdout.trim()).toBe(pathToFileURL(output("where.js")).href);
+});
+
+test("an editor checks and completes a model with the language of a checkout", async () => {
+  const project = await mkdtemp(path.join(os.tmpdir(), "svc-build-editor-"));
+  onTestFinished(() => rm(project, { recursive: true }));
+  await cp(path.join(ROOT, "starter/common"), project, { recursive: true });
+  await mkdir(path.join(project, "node_modules"));
+  await symlink(ROOT, path.join(project, "node_modules/svc-success"));
+  const compiler = path.join(ROOT, "node_modules/typescript-7/bin/tsc");
+  const check = () => promisify(execFile)(process.execPath, [compiler, "--project", project]);
+  await check();
+  const wrong = 'import { stages } from "./lifecycle.js";\nexport const lost = stages.is("chruned");\n';
+  await writeFile(path.join(project, "model/wrong.ts"), wrong);
+  await expect(check()).rejects.toMatchObject({ stdout: expect.stringMatching(/"chruned"/) as string });
 });
 
 test("a checkout without installed packages gets one line that says what to do", async () => {
