@@ -56,10 +56,10 @@ export interface RuleModel extends Part<"rule", RuleNode> {
 /** The definition of a rule. */
 export type RuleDefinition = {
   /** What it waits for: an event, `event.where(…)`, `traitsChanged`, `stages.entered("at_risk")`, `segment.entered()`, `signal.raised()`, … */
-  on: Occasion;
+  on: Lazy<Occasion>;
   /** Tested when the trigger occurs, and only then; without it the rule always acts. */
   when?: Lazy<Condition>;
-  then: Action;
+  then: Lazy<Action>;
 } & RuleLimit;
 
 type RuleLimit =
@@ -87,10 +87,10 @@ export function rule(id: string, definition: RuleDefinition): RuleModel {
     return {
       id,
       ...limits,
-      on: triggerOf(on),
+      on: triggerOf(resolve(on)),
       ...("when" in definition ? { when: nodeOf(resolve(when)) } : {}),
       ...flag("once", once),
-      then: (then as Action | undefined)?.[ACTION] ?? (null as never),
+      then: resolve<Action | undefined>(then)?.[ACTION] ?? (null as never),
     };
   };
   return { ...part("rule", lower, id), id };

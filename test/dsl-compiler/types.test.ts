@@ -225,10 +225,11 @@ test("a model can use Node.js APIs, without their types, and modules that import
         import { existsSync } from "node:fs";
         import path from "path";
         import { defineModel } from "svc-success";
-        import * as segments from "./segments.js";
+        import * as parts from "./segments.js";
         import { stages } from "./stages.js";
+        const { quiet, chosen, welcome } = parts;
         if (existsSync(path.join(import.meta.dirname, "none"))) console.log(process.env["NONE"]);
-        export default defineModel({ lifecycle: stages, segments });`,
+        export default defineModel({ lifecycle: stages, segments: [quiet, chosen], rules: [welcome] });`,
       "stages.ts": `
         import { lifecycle } from "svc-success";
         import { quiet } from "./segments.js";
@@ -236,7 +237,13 @@ test("a model can use Node.js APIs, without their types, and modules that import
       "segments.ts": `
         import { all, inactiveFor, segment } from "svc-success";
         import { stages } from "./stages.js";
-        export const quiet = segment("quiet", { when: () => all(stages.is("a"), inactiveFor("3d")) });`,
+        export { welcome } from "./rules.js";
+        export const quiet = segment("quiet", { when: () => all(stages.is("a"), inactiveFor("3d")) });
+        export const chosen = segment("chosen");`,
+      "rules.ts": `
+        import { addTo, rule } from "svc-success";
+        import { chosen, quiet } from "./segments.js";
+        export const welcome = rule("welcome", { on: () => quiet.entered(), then: () => addTo(chosen) });`,
     }),
   ).toEqual([]);
 });
