@@ -313,11 +313,8 @@ def _entry(operation: dict[str, Any]) -> _Entry:
         made.setdefault("timestamp", datetime.datetime.now(datetime.timezone.utc))
         made["idempotencyKey"] = str(uuid.uuid4())
     at = made.get("timestamp", "")
-    offset = at.utcoffset() if isinstance(at, datetime.datetime) else None
-    if offset is not None:
-        # Before 1900, the offset of a zone may include seconds, which ISO 8601 cannot express.
-        has_minutes_only = offset % datetime.timedelta(minutes=1) == datetime.timedelta(0)
-        made["timestamp"] = (at if has_minutes_only else at.astimezone(datetime.timezone.utc)).isoformat()
+    if isinstance(at, datetime.datetime) and at.utcoffset() is not None:
+        made["timestamp"] = _iso(at)
     elif "timestamp" in made and not (isinstance(at, str) and _TIMESTAMP.fullmatch(at)):
         raise TypeError(f"timestamp must be a text in ISO 8601 or a datetime, with a timezone, not {at!r}")
     names, content = (["event", "idempotencyKey"], "properties") if kind == "track" else ([], "traits")
@@ -358,7 +355,25 @@ def _bound(timeout: float | None) -> float | None:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_text)
+
+
+def _text(value: object) -> str:
+    """The text for a value that JSON does not have: a day, or an instant."""
+    if isinstance(value, datetime.datetime):
+        if value.utcoffset() is None:
+            raise TypeError(f"{value!r} has no timezone")
+        return _iso(value)
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    raise TypeError(f"{value!r} is a {type(value).__name__}; convert it to text, numbers, lists and dicts")
+
+
+def _iso(at: datetime.datetime) -> str:
+    # Before 1900, the offset of a zone may include seconds, which ISO 8601 cannot express.
+    offset = at.utcoffset() or datetime.timedelta(0)
+    has_minutes_only = offset % datetime.timedelta(minutes=1) == datetime.timedelta(0)
+    return (at if has_minutes_only else at.astimezone(datetime.timezone.utc)).isoformat()
 
 
 def _read(status: int, text: str, asked: int, batch: list[_Entry]) -> _Answer:

@@ -6,6 +6,7 @@ import { type Condition, EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/s
 import { startReceiver } from "../webhooks/support/receiver.js";
 import { brokenServer } from "./support/broken-server.js";
 import { cannedServer, json } from "./support/canned-server.js";
+import { svc } from "./support/run-svc.js";
 import { startShop, untilQuiet } from "./support/shop.js";
 
 const shop = await startShop();
@@ -71,6 +72,29 @@ describe("svc webhooks create and list", () => {
         "warning: messages in the format slack do not contain traits.plam, traits.plan, name: include has no effect on them\n",
     });
     await shop.db.sql`delete from svc.webhooks where format = 'slack'`;
+  });
+
+  test("warn about an address of a chat that gets no messages in its format", async () => {
+    const limits = { maxEventAge: null, maxConcurrency: 10, maxPerSecond: null };
+    const warningOf = async (address: string, format: string) => {
+      const webhook = { id: "whk_1", url: address, eventTypes: ["*"], format, ...limits };
+      const { url } = await cannedServer({
+        ...json({ data: [], nextCursor: null }),
+        respond: ({ method }) =>
+          method === "POST" ? json({ ...webhook, secret: "whsec_1" }, 201) : json({ data: [], nextCursor: null }),
+      });
+      const argv = ["webhooks", "create", "--url", address, "--format", format, "--yes", "--project", "shop"];
+      return (await svc(argv, { at: url })).stderr;
+    };
+    const slack = "https://hooks.slack.com/services/T0/B0/x";
+    expect(await warningOf(slack, "json")).toBe(
+      "warning: slack refuses deliveries in the format json; change it with --format slack\n",
+    );
+    expect(await warningOf("https://prod-1.westeurope.logic.azure.com:443/workflows/1", "json")).toContain(
+      "--format teams",
+    );
+    expect(await warningOf(slack, "slack")).toBe("");
+    expect(await warningOf("https://crm.example/?to=https://hooks.slack.com/", "json")).toBe("");
   });
 
   test.each([

@@ -206,12 +206,13 @@ circle["a"] = circle
 def nested(levels): return [] if levels == 1 else [nested(levels - 1)]
 show([why("", "e"), why("c", None), why("c", "x" * 257), why("c", "e", [1]), why("c", "e", {"a": "x" * 65536}), why("c", "e", timestamp=datetime.datetime(2026, 3, 2)), why("c", "e", timestamp=datetime.date(2026, 3, 2)), why("\\ud800", "e")])
 show([why("c", "e", {"a": value})[:26] for value in [float("nan"), b"1", circle["a"], "\\ud800", object(), 10 ** 309, nested(100)]])
+show([why("c", "e", {"dueOn": datetime.datetime(2026, 3, 2)}), why("c", "e", {"price": {1}})])
 show([why("c\\0", "e"), why("c", "e", {"a": ["\\0"]}), why("c", "e", {"\\\\\\0": 1})])
 show([why("c", "e", timestamp=text)[:31] for text in ["", "2026-03-02", "2026-03-02T10:00:00", "now"]])
 good = [why("c", "e", {"a": "\\\\u0000", "b": nested(99), "c": -10 ** 308})]
 show(good + [why("c", "e", timestamp=text) for text in ["2026-03-02T10:00Z", "2026-03-02t10:00:00.123456789+01"]])
 client.close(0)`;
-    const [first, second, third, fourth, good] = await run("http://127.0.0.1:1", program);
+    const [first, second, unlike, third, fourth, good] = await run("http://127.0.0.1:1", program);
     expect(first).toEqual([
       "customerId must be a text of 1 to 256 characters, not ''",
       "event must be a text of 1 to 256 characters, not None",
@@ -223,6 +224,10 @@ client.close(0)`;
       expect.stringMatching(/^properties cannot be sent: 'utf-8' codec/),
     ]);
     expect(second).toEqual(Array(7).fill("properties cannot be sent:"));
+    expect(unlike).toEqual([
+      "properties cannot be sent: datetime.datetime(2026, 3, 2, 0, 0) has no timezone",
+      "properties cannot be sent: {1} is a set; convert it to text, numbers, lists and dicts",
+    ]);
     expect(third).toEqual(Array(3).fill("the operation has the character U+0000, which cannot be stored"));
     expect(fourth).toEqual(Array(4).fill("timestamp must be a text in ISO"));
     expect(good).toEqual([null, null, null]);

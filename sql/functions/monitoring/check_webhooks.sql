@@ -11,7 +11,7 @@ as $$
   select svc.finding(
     'WEBHOOKS_FAILING',
     'problem',
-    svc.count_text(count(*), 'webhook does', 'webhooks do') || ' not accept deliveries.',
+    svc.count_text(count(*), 'webhook does', 'webhooks do') || ' not accept deliveries. Figures are those of the latest hundred of each.',
     format(
       case
         -- The error of an attempt whose signing secret cannot be decrypted.

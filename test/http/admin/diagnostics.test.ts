@@ -215,7 +215,7 @@ it("reports webhooks whose deliveries fail, and disabled ones", async () => {
   const outcome = { at: "2026-03-02T00:00:00.000Z", statusCode: null, error: "timeout" };
   const counts = { delivered: 1, retrying: 1, failed: 0, lastFailure: { id: "emi_0000000000000002", ...outcome } };
   const failing = { webhookId: "whk_fails", url: "https://a.example/…", failingSince: null, ...counts };
-  const message = "1 webhook does not accept deliveries.";
+  const message = "1 webhook does not accept deliveries. Figures are those of the latest hundred of each.";
   const found = { severity: "problem", count: 1, details: { webhooks: [failing] }, message };
   expect(await find("WEBHOOKS_FAILING")).toMatchObject(found);
   const fix = async () => (await find("WEBHOOKS_FAILING"))!.fix;

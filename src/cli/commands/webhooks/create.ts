@@ -7,7 +7,7 @@ import { noteUnknown } from "./emission-types.js";
 import {
   contentOptions,
   limitOptions,
-  warnOfUnusedInclude,
+  warnOfFormat,
   readContent,
   readLimits,
   settingsInWords,
@@ -52,7 +52,7 @@ export default defineCommand({
       request: (signal) => api.post<CreatedWebhook>(["webhooks"], body, [...WEBHOOK_MEMBERS, "secret"], signal),
     });
     const { id, secret } = answer.data;
-    warnOfUnusedInclude(out, answer.data);
+    warnOfFormat(out, answer.data);
     const facts = { ...settingsInWords(answer.data), Secret: printable(secret) };
     const sentence = `Created the webhook ${printable(id)} in ${environment}. Keep its secret in a safe place: it is not shown again.`;
     out.secret(answer, () => fields(out, facts, sentence), {

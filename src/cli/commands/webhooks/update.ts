@@ -9,7 +9,7 @@ import {
   getWebhook,
   contentOptions,
   limitOptions,
-  warnOfUnusedInclude,
+  warnOfFormat,
   readContent,
   readLimits,
   settingsInWords,
@@ -71,7 +71,7 @@ export default defineCommand({
       request: (signal) => api.patch<Webhook>(["webhooks", webhookId], changes, WEBHOOK_MEMBERS, signal),
     });
     const webhook = answer.data;
-    if (Object.keys(content).length > 0) warnOfUnusedInclude(out, webhook);
+    if (Object.keys(content).length > 0 || url !== undefined) warnOfFormat(out, webhook);
     const facts = { ...settingsInWords(webhook), Status: statusInWords(out, webhook) };
     const sentence = `Changed the webhook ${printable(webhook.id)} in ${environment}.`;
     out.result(answer, () => fields(out, facts, sentence));

@@ -40,8 +40,18 @@ export function readContent(given: OptionValues<typeof contentOptions>): Partial
   };
 }
 
-/** Warns if a webhook includes members that its format cannot show. */
-export function warnOfUnusedInclude(out: Out, { include = [], format = "json" }: Readonly<WebhookSettings>): void {
+/** Where the chats receive messages, which refuse anything else. */
+const CHATS = {
+  slack: /^https:\/\/hooks\.slack\.com\//,
+  teams: /^https:\/\/[\w.-]+\.(?:webhook\.office\.com|logic\.azure\.com|api\.powerplatform\.com)[:/]/,
+};
+
+/** Warns if a webhook includes members that its format cannot show, or sends to a chat in no format of it. */
+export function warnOfFormat(out: Out, { url, include = [], format = "json" }: Readonly<WebhookSettings>): void {
+  const chat = (["slack", "teams"] as const).find((name) => CHATS[name].test(url));
+  if (format === "json" && chat !== undefined) {
+    out.note(`warning: ${chat} refuses deliveries in the format json; change it with --format ${chat}`);
+  }
   if (include.length === 0 || format === "json") return;
   const names = printable(include.join(", "));
   out.note(`warning: messages in the format ${format} do not contain ${names}: include has no effect on them`);
