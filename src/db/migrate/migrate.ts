@@ -133,7 +133,7 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
     standby: boolean;
     readonly: boolean;
     kept: boolean;
-    makewritable: string;
+    makeWritable: string;
   }>(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
        current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
@@ -147,7 +147,7 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
            when 'database user' then format('role %I in database %I', current_user, current_database())
            else format('database %I', current_database())
          end
-       ) as makewritable`,
+       ) as "makeWritable"`,
   );
   const server = rows[0]!;
   if (server.number < SERVER_VERSION_MIN) {
@@ -168,7 +168,7 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
   }
   if (server.readonly) {
     throw new MigrateError(
-      `the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or set it off: ${server.makewritable}`,
+      `the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or set it off: ${server.makeWritable}`,
     );
   }
 }
@@ -209,6 +209,7 @@ async function appliedHash(client: pg.ClientBase): Promise<string | null> {
   return (await client.query<{ hash: string }>("select hash from svc_migrate.applied_code")).rows[0]?.hash ?? null;
 }
 
+/** Whether the roles may use the schemas with the functions and views: a restore without privileges does not grant it. */
 async function hasGrants(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query(`
     select from (values ('svc_http', 'svc_api'), ('svc_worker', 'svc_api'), ('svc_reader', 'svc_inspect')) as g (role, schema)
