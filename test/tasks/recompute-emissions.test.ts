@@ -307,6 +307,25 @@ describe("the outbox", () => {
     ]);
   });
 
+  it("gives an emission a greater number than what its customer emitted since the row was begun", async () => {
+    const { environment, webhook, id } = await queued();
+    const before = await batches(environment);
+    await written(id, 7);
+    // Under another version than the job's.
+    await environment.deploy(snapshotOf({ states: { new: [] }, segments: { seen: happened("paid") } }));
+    await environment.take({ at: AT }, [on(3, "paid", "c005")]);
+    await runner.runNext(id);
+    expect(await environment.emitted("c005")).toEqual([
+      `customer.created ${day(2)} event`,
+      `segment.entered ${day(3)} event`,
+      `customer.active ${AT} job`,
+      `segment.exited ${AT} job`,
+    ]);
+    await expectDeliveredOnce(webhook, id, 30);
+    // The five before it are in the row that was begun; the other's own emission was passed on when it was evaluated.
+    expect((await batches(environment)).slice(before.length, before.length + 2)).toEqual([7 + 5, 1]);
+  });
+
   it("accepts more emissions of one customer than a row holds", async () => {
     const { environment, id } = await queued();
     const { environmentId } = environment;
