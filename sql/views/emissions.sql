@@ -10,7 +10,7 @@ join iam.organizations as o on o.organization_id = p.organization_id;
 comment on view svc_inspect.emissions is 'Changes and events that evaluation emitted, for timelines and webhooks.';
 comment on column svc_inspect.emissions.project is 'Slug of the project.';
 comment on column svc_inspect.emissions.environment is 'test or live.';
-comment on column svc_inspect.emissions.emission_id is 'Public id, the webhook-id of its deliveries; those of one customer sort in order of emission.';
+comment on column svc_inspect.emissions.emission_id is 'Public id, the webhook-id of deliveries; those of a customer sort in order.';
 comment on column svc_inspect.emissions.customer_id is 'The customer.';
 comment on column svc_inspect.emissions.event_type is 'For example customer.activated or segment.entered.';
 comment on column svc_inspect.emissions.source is 'The part of the model that emitted it: lifecycle, segment, ….';

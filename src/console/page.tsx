@@ -5,7 +5,7 @@ import { TEXTS } from "../http/error-texts.js";
 import { isRefusal } from "../db/sqlstate.js";
 import { toApiError, type ApiError } from "../http/errors.js";
 import { STYLE_VERSION } from "./style.js";
-import { fixWithoutEndpoints, LinkLine } from "./parts.js";
+import { fixWithoutEndpoints, LinkLine, Text } from "./parts.js";
 
 /** For every page: resources and form targets of this service only. */
 const CONTENT_SECURITY_POLICY = [
@@ -119,6 +119,8 @@ export interface ErrorWords {
   message: string;
   /** What to do. */
   fix: string;
+  /** What the message only counts. */
+  list?: readonly string[];
 }
 
 /** Ends a request with an error page. */
@@ -175,6 +177,15 @@ export function ErrorBody({ ctx, words }: { ctx: Context; words: ErrorWords }) {
   return (
     <>
       <p role="alert">{words.message}</p>
+      {words.list === undefined ? null : (
+        <ul>
+          {words.list.map((text, index) => (
+            <li key={index}>
+              <Text>{text}</Text>
+            </li>
+          ))}
+        </ul>
+      )}
       <p>{words.fix}</p>
       <p class="request">
         Request ID: <code>{ctx.state["requestId"] as string}</code>
@@ -196,6 +207,7 @@ export function pageErrorOf(error: unknown): PageError {
       code === "QUOTA_EXCEEDED" ? "Plan limit reached" : (TITLES[status] ?? fault?.title ?? "The request was refused"),
     message: [message, detail.reason].filter((text) => text !== undefined).join(" "),
     fix: fix ?? "Go back, correct what is wrong, and try again.",
+    ...(detail.warnings && { list: detail.warnings.map((warning) => warning.message) }),
   };
   return new PageError(status, words, headers);
 }

@@ -276,8 +276,11 @@ export function Tags({ items }: { items: readonly { text: string; href: string; 
 /** The fix of an error without mentions of endpoints; undefined if only a program can apply it. */
 export function fixWithoutEndpoints(fix: string | undefined): string | undefined {
   if (fix?.includes("nextCursor")) return undefined;
-  return fix?.replace(/[;:] (?:GET|POST|PATCH|PUT|DELETE) \/.*$/, ".");
+  return fix?.replace(/[;:] (?:GET|POST|PATCH|PUT|DELETE) \/.*$/, ".").replace("with `force: true`", `by "${FORCE}"`);
 }
+
+/** The mark in forms that stands for `force: true`. */
+export const FORCE = "Even if it strands data";
 
 /** An error message with what to do. */
 export function ProblemNote({ error: { message, detail } }: { error: ApiError }) {

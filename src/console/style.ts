@@ -99,6 +99,7 @@ th, td { padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line); tex
 th { color: var(--faint); font-size: .875rem; font-weight: 600; white-space: nowrap; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 .id { display: inline-block; max-width: 100%; }
+td a, td .id { display: inline-block; max-width: 24rem; }
 td .faint, .faint { color: var(--faint); font-size: .875rem; }
 time { white-space: nowrap; }
 .narrow time { white-space: normal; }
@@ -204,6 +205,13 @@ mark { background: var(--mark); color: var(--text); }
 .hljs-string, .hljs-regexp { color: var(--good); }
 .hljs-number, .hljs-literal, .hljs-variable, .hljs-type, .hljs-symbol { color: var(--warn); }
 .hljs-title { font-weight: 600; }
+@media print {
+  .top, .side, .skip, .filters, .pages, form { display: none; }
+  .columns { display: block; }
+  .scroll { overflow: visible; background: none; }
+  table { font-size: .7rem; }
+  time { white-space: normal; }
+}
 `;
 
 /** GET console/style.css: the address changes with the contents, so browsers may cache each version for ever. */

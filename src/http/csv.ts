@@ -47,20 +47,19 @@ const CHUNK_LENGTH = 16_384;
 /** The largest page of a list. */
 const PAGE_MAX = 200;
 
-/** The CSV columns of a list, from the schema of its items (of the first alternative if there are several); null if the answer is not a list. */
+/** The CSV columns of a list, from the schema of its items; null if the answer is not a list. */
 export function csvColumns(answer: TSchema | undefined): readonly Column[] | null {
   const shape: Shape | undefined = answer;
   const { data, nextCursor } = (shape?.anyOf?.[0] ?? shape)?.properties ?? {};
   return data?.items === undefined || nextCursor === undefined ? null : columnsOf(data.items);
 }
 
-/** One column for each scalar, array, and object without declared members. */
+/** One column for each scalar, array, and object without declared members, of all alternatives. */
 function columnsOf(shape: Shape): Column[] {
-  const object = [shape, ...(shape.anyOf ?? [])].find(({ properties = {} }) => Object.keys(properties).length > 0);
-  if (object === undefined) return [[]];
-  return Object.entries(object.properties!).flatMap(([name, member]) =>
-    columnsOf(member).map((column) => [name, ...column]),
-  );
+  const members = [shape, ...(shape.anyOf ?? [])].flatMap(({ properties = {} }) => Object.entries(properties));
+  if (members.length === 0) return [[]];
+  const columns = members.flatMap(([name, member]) => columnsOf(member).map((column) => [name, ...column]));
+  return [...new Map(columns.map((column) => [column.join("."), column])).values()];
 }
 
 /**

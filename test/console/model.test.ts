@@ -76,4 +76,20 @@ describe("versions", () => {
     const second = await owner.post(`${BASE}/test/activate`, { ...form, version: "v2" });
     expect([second.status, second.text]).toEqual([409, expect.stringMatching(/v1/)]);
   });
+
+  it("that would strand data are refused with what it is, and with the mark that allows it", async () => {
+    const activate = async (version: string, expected: string) => {
+      const token = await owner.formToken(`${BASE}/test/activate?version=${version}&as=rollback`);
+      return owner.post(`${BASE}/test/activate`, { version, as: "rollback", expected, form_token: token });
+    };
+    expect((await activate("v2", "v1")).status).toBe(303);
+    await fixture.batch([{ type: "identify", customerId: "globex", traits: { plan: "pro" } }]);
+    await fixture.evaluate();
+    const refused = await activate("v1", "v2");
+    expect(refused.status).toBe(409);
+    expect(refused.text).toMatch(
+      /would strand data: 1 warning\. The segment "vip" is removed, and 1 customer is in it\. .* by "Even if it strands data"\./,
+    );
+    expect((await owner.get(`${BASE}/test/activate?version=v1&as=rollback`)).text).toContain("Even if it strands data");
+  });
 });

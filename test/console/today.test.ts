@@ -61,8 +61,19 @@ it("shows entered states and segments and rules that acted, each with its number
   expect(sectionOf(html, "States")).toMatch(/new customers 3 .*to active 2 /);
   expect(sectionOf(html, "Segments")).toMatch(/paying entered 1 pro/);
   expect(sectionOf(html, "Rules that acted")).toMatch(/greet 2 (pro , hooli|hooli , pro)/);
-  expect(html).toContain('href="emissions?eventType=customer.active"');
+  expect(html).toContain('href="emissions?eventType=customer.active&amp;since=1d"');
   expect(html).toContain('href="rule?id=greet&amp;result=pass"');
+});
+
+it("shows a critical signal first, however many others are newer", async () => {
+  const { sql } = fixture.service.db;
+  await sql`
+    insert into svc.signals
+    select (jsonb_populate_record(s, jsonb_build_object('signal_id', 'n' || n, 'severity', 'warning', 'raised_at', now()))).*
+    from svc.signals as s cross join generate_series(1, 250) as n where s.signal_id = 'odd'`;
+  const { html } = await owner.get(PAGE);
+  await sql`delete from svc.signals where signal_id ~ '^n[0-9]'`;
+  expect(sectionOf(html, "Raised signals")).toMatch(/Message lost critical free initech .* All raised signals$/);
 });
 
 it("shows whom time alone changes next", async () => {

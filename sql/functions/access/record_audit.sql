@@ -38,12 +38,13 @@ as $$
     );
 
   insert into iam.audit_log (
-    organization_id, actor_user_id, actor, token_id, request_id, action, project, environment, target, details
+    organization_id, actor_user_id, actor, token_id, request_id, action, project, environment, target, details, at
   )
   values (
     record_audit.actor.organization_id, record_audit.actor.user_id, record_audit.actor.email, record_audit.actor.token_id,
     record_audit.request_id, record_audit.action, record_audit.project, record_audit.environment, record_audit.target,
-    coalesce(record_audit.details, '{}')
+    -- The clock, not the start of the transaction, which may have waited for another change.
+    coalesce(record_audit.details, '{}'), clock_timestamp()
   );
 $$;
 

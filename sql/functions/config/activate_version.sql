@@ -14,10 +14,11 @@ begin
   set active_version = activate_version.version
   where e.environment_id = activate_version.environment_id;
 
-  insert into svc.config_activations (environment_id, version, previous_version, kind, actor)
+  insert into svc.config_activations (environment_id, version, previous_version, kind, actor, activated_at)
   values (
     activate_version.environment_id, activate_version.version, activate_version.previous_version, activate_version.kind,
-    activate_version.actor.email
+    -- The clock, not the start of the transaction, which may have waited for another activation.
+    activate_version.actor.email, clock_timestamp()
   );
 
   perform iam.record_audit(

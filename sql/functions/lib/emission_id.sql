@@ -8,4 +8,4 @@ strict
 parallel safe
 return 'emi_' || lpad(to_hex(emission_seq), 16, '0');
 
-comment on function svc.emission_id(bigint) is 'Public id of an emission, emi_ and 16 hex digits; those of one customer sort in order of emission.';
+comment on function svc.emission_id(bigint) is 'Public id of an emission, emi_ and 16 hex digits; those of a customer sort in order.';

@@ -59,11 +59,10 @@ begin
     select svc.finding(
       'EVENTS_UNDECLARED',
       'warning',
-      svc.count_text(count(*), 'event', 'events')
-        || format(
-          ' came in whose name the active version v%s does not declare; nothing is derived from them.',
-          check_undeclared_events.active_version
-        ),
+      format(
+        'Events of %s came in that the active version v%s does not declare; nothing is derived from them.',
+        svc.count_text(count(*), 'name', 'names'), check_undeclared_events.active_version
+      ),
       'Correct the name in the sender, or declare the event in the model and deploy it.',
       count(*),
       json_build_object('events', json_agg(

@@ -43,7 +43,7 @@ export function StackedArea(props: { title: string; periods: readonly string[]; 
         <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-labelledby="stacked-area">
           <title id="stacked-area">{title}</title>
           <Hatchings />
-          <Levels y={y} ticks={y.ticks(4)} left={LEFT} right={WIDTH - RIGHT} />
+          <Levels y={y} ticks={y.ticks(4).filter(Number.isInteger)} left={LEFT} right={WIDTH - RIGHT} />
           {stacked.map((layer) => (
             <g key={layer.key}>
               <title>{printable(layers[layer.key]!.name)}</title>

@@ -34,7 +34,12 @@ export const journeysPage: ConsolePage = {
           ) : (
             <Table name="Journeys" rows={found} columns={columnsOf(query)} />
           )}
-          {found.length === 0 ? null : <p class="hint">The completion rate counts only runs that have ended.</p>}
+          {found.length === 0 ? null : (
+            <p class="hint">
+              The completion rate counts only runs that have ended. While more are under way there is none: runs
+              complete sooner than they expire.
+            </p>
+          )}
         </>
       ),
     };
@@ -61,7 +66,11 @@ const columnsOf = (query: URLSearchParams): TableColumn<JourneyCounts>[] => [
     (journey) => <Figure href={runsHref(journey.journeyId, query, { status })}>{journey[status]}</Figure>,
     "number",
   ]),
-  ["Completion rate", ({ complete, expired }) => rate(complete, complete + expired), "number"],
+  [
+    "Completion rate",
+    ({ active, complete, expired }) => (active > complete + expired ? "" : rate(complete, complete + expired)),
+    "number",
+  ],
 ];
 
 const startedOf = ({ active, complete, expired }: JourneyCounts) => active + complete + expired;

@@ -17,6 +17,7 @@ import {
   Section,
   Text,
 } from "../parts.js";
+import { shownColumns } from "../shown.js";
 import { FactList, Table } from "../tables.js";
 import { DaysForm, daysOf, trendSpan, nowOf, valuesOf } from "../trends.js";
 
@@ -76,7 +77,11 @@ export const segmentPage: ConsolePage = {
             {statistics === undefined || members === 0 ? null : <Statistics of={statistics} segment={segment} />}
           </div>
           <OverTime visit={visit} segment={segment} trends={trends} />
-          {found === LEFT_OUT ? <Large segment={segment} /> : <Members data={data} isEmpty={members === 0} />}
+          {found === LEFT_OUT ? (
+            <Large segment={segment} />
+          ) : (
+            <Members data={data} isEmpty={members === 0} model={visit.model} />
+          )}
           <PageLinks path={PATH} query={query} next={nextCursor} />
         </>
       ),
@@ -200,7 +205,8 @@ function Large({ segment }: { segment: string }) {
   );
 }
 
-function Members({ data, isEmpty }: { data: SegmentMembers["data"]; isEmpty: boolean }) {
+function Members(props: { data: SegmentMembers["data"]; isEmpty: boolean; model: Visit["model"] }) {
+  const { data, isEmpty, model } = props;
   return (
     <Section id="list" title="Members">
       {isEmpty ? (
@@ -212,6 +218,7 @@ function Members({ data, isEmpty }: { data: SegmentMembers["data"]; isEmpty: boo
           columns={[
             ["Customer", ({ customerId }) => <Customer id={customerId} />],
             ["In it since", ({ enteredAt }) => <Ago iso={enteredAt} />],
+            ...shownColumns(model),
           ]}
         />
       )}

@@ -22,6 +22,7 @@ import {
   Text,
   TextLink,
 } from "../parts.js";
+import { shownColumns } from "../shown.js";
 import { Choose, InputField, FilterForm } from "../forms.js";
 import { type TableColumn, Table } from "../tables.js";
 import { daysOf, SpanField, trendSpan, presentParts, valuesOf } from "../trends.js";
@@ -61,7 +62,7 @@ export const signalsPage: ConsolePage = {
         <>
           <Filters query={query} ids={ids} />
           <IncompleteTrendsNote trends={trends} />
-          {raised instanceof ApiError ? <ProblemNote error={raised} /> : <Lists raised={raised} query={query} />}
+          {raised instanceof ApiError ? <ProblemNote error={raised} /> : <Lists raised={raised} visit={visit} />}
           <Meanings visit={visit} ids={ids} trends={trends} />
         </>
       ),
@@ -100,7 +101,7 @@ function Filters({ query, ids }: { query: URLSearchParams; ids: readonly string[
   );
 }
 
-function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchParams }) {
+function Lists({ raised, visit: { query, model } }: { raised: readonly Raised[]; visit: Visit }) {
   const shown = raised.filter(({ found: { data, nextCursor } }) => data.length > 0 || nextCursor !== null);
   if (shown.length === 0) {
     return (
@@ -109,7 +110,7 @@ function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchP
   }
   return shown.map((each) => (
     <Section title={each.heading} key={each.heading}>
-      <Table name={each.heading} rows={each.found.data} columns={columnsOf(each.query === query)} />
+      <Table name={each.heading} rows={each.found.data} columns={columnsOf(each.query === query, model)} />
       {each.query === query ? (
         <PageLinks path={PATH} query={query} next={each.found.nextCursor} />
       ) : each.found.nextCursor === null ? null : (
@@ -119,10 +120,11 @@ function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchP
   ));
 }
 
-const columnsOf = (saysSeverity: boolean): TableColumn<ListedSignal>[] => [
+const columnsOf = (saysSeverity: boolean, model: Visit["model"]): TableColumn<ListedSignal>[] => [
   ["Customer", ({ customerId }) => <Customer id={customerId} />],
   ["Signal", (signal) => <Name of={signal} saysSeverity={saysSeverity} />],
   ["Raised", ({ raisedAt }) => <Ago iso={raisedAt} />],
+  ...shownColumns(model),
   ["Message", ({ message }) => (message === null ? <span class="faint">none</span> : <Text>{message}</Text>)],
 ];
 

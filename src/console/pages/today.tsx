@@ -33,7 +33,8 @@ export const todayPage: ConsolePage = {
     const since = queryParam(query, "since") ?? "1d";
     try {
       const [signals, lifecycle, segments, runs, due, webhooks] = await Promise.all([
-        ask("signals", { limit: LIMIT }),
+        // One list for each severity: among hundreds of newer warnings a critical signal would not be in one list of all.
+        Promise.all(SEVERITIES.map((severity) => ask("signals", { severity, limit: LIMIT }))),
         ask("emissions", { source: "lifecycle", since, limit: LIMIT }),
         ask("emissions", { source: "segment", since, limit: LIMIT }),
         ask("rule-executions", { result: "pass", since, limit: LIMIT }),
@@ -42,7 +43,7 @@ export const todayPage: ConsolePage = {
       ]);
       return {
         title: "Today",
-        customerIds: [signals, lifecycle, segments, runs, due].flatMap(({ data }) =>
+        customerIds: [...signals, lifecycle, segments, runs, due].flatMap(({ data }) =>
           data.map(({ customerId }) => customerId),
         ),
         body: (
@@ -51,10 +52,18 @@ export const todayPage: ConsolePage = {
             <Signals signals={signals} model={visit.model} />
             <Since since={since} />
             <Section id="states" title="States">
-              <Groups found={lifecycle} groupOf={stateEntered} none="No customer changed state." />
+              <Groups
+                found={lifecycle}
+                groupOf={(item) => stateEntered(item, since)}
+                none="No customer changed state."
+              />
             </Section>
             <Section id="segments" title="Segments">
-              <Groups found={segments} groupOf={segmentChanged} none="No customer entered or left a segment." />
+              <Groups
+                found={segments}
+                groupOf={(item) => segmentChanged(item, since)}
+                none="No customer entered or left a segment."
+              />
             </Section>
             <Section id="rules" title="Rules that acted">
               <Groups found={runs} groupOf={ruleActed} none="No rule acted on what happened since then." />
@@ -87,10 +96,9 @@ function Since({ since }: { since: string }) {
 }
 
 /** The raised signals, the most severe and then the newest first. */
-function Signals({ signals, model }: { signals: ListPage<ListedSignal>; model: Snapshot | null }) {
-  const { data, nextCursor } = signals;
-  const sorted = SEVERITIES.flatMap((severity) => data.filter((signal) => signal.severity === severity));
-  const more = nextCursor !== null || data.length > SIGNALS_MAX;
+function Signals({ signals, model }: { signals: readonly ListPage<ListedSignal>[]; model: Snapshot | null }) {
+  const data = signals.flatMap((found) => found.data);
+  const isWhole = signals.every(({ nextCursor }) => nextCursor === null);
   return (
     <Section id="signals" title="Raised signals">
       {data.length === 0 ? (
@@ -98,7 +106,7 @@ function Signals({ signals, model }: { signals: ListPage<ListedSignal>; model: S
       ) : (
         <Table
           name="List of raised signals"
-          rows={sorted.slice(0, SIGNALS_MAX)}
+          rows={data.slice(0, SIGNALS_MAX)}
           columns={[
             ["Signal", ({ signalId, severity }) => <SignalName name={signalId} severity={severity} />],
             ["Customer", ({ customerId }) => <Customer id={customerId} />],
@@ -108,11 +116,11 @@ function Signals({ signals, model }: { signals: ListPage<ListedSignal>; model: S
           ]}
         />
       )}
-      {more ? (
+      {isWhole && data.length <= SIGNALS_MAX ? null : (
         <p>
-          <a href="signals">All raised signals{nextCursor === null ? `: ${formatNumber(data.length)}` : ""}</a>
+          <a href="signals">All raised signals{isWhole ? `: ${formatNumber(data.length)}` : ""}</a>
         </p>
-      ) : null}
+      )}
     </Section>
   );
 }
@@ -170,18 +178,19 @@ function Groups<Item extends OfCustomer>(props: {
   );
 }
 
-function stateEntered({ eventType, metadata }: ListedEmission): Group {
+function stateEntered({ eventType, metadata }: ListedEmission, since: string): Group {
   const state = String(metadata["new_lifecycle"]);
   return {
     name: eventType === "customer.created" ? "new customers" : `to ${state}`,
-    href: address("emissions", { eventType }),
+    href: address("emissions", { eventType, since }),
   };
 }
 
-function segmentChanged({ eventType, metadata }: ListedEmission): Group {
+/** Those who left are no members, so the changes are listed instead. */
+function segmentChanged({ eventType, metadata }: ListedEmission, since: string): Group {
   const segment = String(metadata["segment"]);
-  const verb = eventType === "segment.entered" ? "entered" : "left";
-  return { name: `${segment} ${verb}`, href: address("segment", { id: segment }) };
+  if (eventType === "segment.entered") return { name: `${segment} entered`, href: address("segment", { id: segment }) };
+  return { name: `${segment} left`, href: address("emissions", { eventType, since }) };
 }
 
 function ruleActed({ ruleId }: RuleExecution): Group {

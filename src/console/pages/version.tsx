@@ -1,7 +1,7 @@
 import type { ConfigDiff, ConfigVersion, Preview } from "../../http/admin/answers.js";
 import { groupByPart, countChanges } from "../../words/changes.js";
 import { type ConsolePage, queryParam, type Visit } from "../console-page.js";
-import { address, At, Empty, LinkLine, Section, Text, versionHref } from "../parts.js";
+import { address, At, Empty, FORCE, LinkLine, Section, Text, versionHref } from "../parts.js";
 import { Allowed, ChangeForm } from "../changes.js";
 import { InputField, OneOf, ViewForm } from "../forms.js";
 import { FactList } from "../tables.js";
@@ -166,8 +166,12 @@ export const activatePage: ConsolePage = {
           <Allowed visit={visit} operation={`${way}_config`} what={`do that in ${environment}`} who="an administrator">
             <ChangeForm visit={visit} path={ACTIVATE} hidden={{ version, as: way, expected: activeVersion ?? "" }}>
               <label class="check">
-                <input type="checkbox" name="force" value="true" /> Even if it strands data
+                <input type="checkbox" name="force" value="true" aria-describedby="force-hint" /> {FORCE}
               </label>
+              <p class="hint" id="force-hint">
+                Customers may be in states, journeys and segments that {version} does not have. Without the mark,
+                nothing is changed then, and you see which.
+              </p>
               <p>
                 <button>
                   {verb} {version} in {environment}

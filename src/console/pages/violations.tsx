@@ -20,7 +20,7 @@ export const violationsPage: ConsolePage = {
             <Empty>All accepted operations match the model.</Empty>
           ) : (
             <>
-              <p>These were accepted nevertheless, because the model's schema is not strict.</p>
+              <p>These were accepted nevertheless, because the model's schema was not strict then.</p>
               <Table name="Schema violations" rows={data} columns={COLUMNS} />
             </>
           )}

@@ -117,8 +117,10 @@ export const backlog = named("Backlog", {
 
 const released = exact({ released: count });
 
+export const CAUSES = ["event", "identify", "timer", "job"] as const;
+
 export const cause = exact({
-  type: Type.Enum(["event", "identify", "timer", "job"]),
+  type: Type.Enum([...CAUSES]),
   id: orNull(Type.String(), "The id of the event or job."),
 });
 

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { invalidField } from "../errors.js";
-import { cause, customerId, emissionMembers, eventType, source } from "./customers.js";
+import { cause, CAUSES, customerId, emissionMembers, eventType, source } from "./customers.js";
 import { instantOf } from "../request/instants.js";
 import { emptyObject, KIB, listQuery, nameFilter, nameText, sinceFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
@@ -95,7 +95,7 @@ const deliveryBody = named("DeliveryBody", "The body of the message.", {
     source,
     metadata: jsonObject("Details, which depend on the type."),
     configVersion: orNull(versionName),
-    cause,
+    cause: exact({ ...cause.properties, type: Type.Enum([...CAUSES, "test"]) }),
     sequence,
     customer: Type.Optional(includedCustomer),
   }),

@@ -109,7 +109,9 @@ it("reports events that are not in the schema, and schema violations, each once"
   await fixture.evaluate();
   const lastEventId = expect.stringMatching(/^evt_/) as string;
   const event = { event: "logn", lastEventId, lastOccurredAt: INSTANT, lastAcceptedAt: INSTANT };
-  const message = expect.stringMatching(/^1 event came in whose name the active version v1 does not declare/) as string;
+  const message = expect.stringMatching(
+    /^Events of 1 name came in that the active version v1 does not declare/,
+  ) as string;
   const undeclared = { severity: "warning", count: 1, details: { events: [event] }, message };
   expect(await find("EVENTS_UNDECLARED")).toMatchObject(undeclared);
   const kind = { event: "login", code: "INVALID_PROPERTY_TYPE", path: "properties.seats", operations: 2 };

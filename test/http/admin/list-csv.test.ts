@@ -52,6 +52,16 @@ it("filters, limit and cursor work as for JSON", async () => {
   expect(linesOf(await csv(`/projects/app/customers?cursor=${nextCursor}`))).toHaveLength(MANY + 1 - 200 + 1);
 });
 
+it("a customer's history has the members of all kinds of entries", async () => {
+  const [heading, ...lines] = linesOf(await csv("/projects/app/customers/c7/history"));
+  const columns = heading!.split(",");
+  expect(new Set(columns).size).toBe(columns.length);
+  const details = ["event", "from", "to", "overall", "band", "ruleId", "result", "eventType", "metadata", "traits"];
+  expect(columns).toEqual(expect.arrayContaining(details.map((name) => `details.${name}`)));
+  const transition = lines.find((line) => line.includes(",transition,"))!.split(",");
+  expect(transition[columns.indexOf("details.to")]).toBe("active");
+});
+
 it("values without a schema are JSON, and a negative number is not escaped as a formula", async () => {
   const [heading, line] = linesOf(await csv("/projects/app/events?customer=c7"));
   const columns = heading!.split(",");

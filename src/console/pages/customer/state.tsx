@@ -17,8 +17,9 @@ export function BacklogNote({ backlog: { pending, ahead, setAside } }: { backlog
   if (pending === 0) return null;
   return (
     <p class="note" role="status">
-      {plural(pending, "operation")} waiting to be evaluated
-      {ahead === 0 ? "" : `, ${formatNumber(ahead)} of them because they are dated in the future`}.
+      {pending === ahead
+        ? `${plural(pending, "operation")} dated in the future, to be evaluated then.`
+        : `${plural(pending, "operation")} waiting to be evaluated${ahead === 0 ? "" : `, ${formatNumber(ahead)} of them because they are dated in the future`}.`}
     </p>
   );
 }
