@@ -35,7 +35,7 @@ function forget(): void {
   lines = [];
 }
 
-/** The line of a request that was answered, or refused by the client's fault. */
+/** The line of a request of the organization that was answered, or refused by the client's fault. */
 const line = (method: string, route: string, status: number, more: object = {}): unknown => ({
   time: expect.any(String) as string,
   pid: process.pid,
@@ -45,6 +45,7 @@ const line = (method: string, route: string, status: number, more: object = {}):
   method,
   route,
   status,
+  organization: ada.organizationId,
   msg: `the request was ${status < 400 ? "answered" : "refused"}`,
   ...more,
 });
@@ -96,7 +97,9 @@ describe("ingestion", () => {
     await sql`update svc.environments set frozen_at = now()`;
     await service.request("POST", "/v1/events", { headers: authorized, body: operation });
     await sql`update svc.environments set frozen_at = null`;
-    expect(lines).toEqual([line("POST", "/v1/events", 503, { code: "SERVICE_UNAVAILABLE" })]);
+    expect(lines).toEqual([
+      line("POST", "/v1/events", 503, { code: "SERVICE_UNAVAILABLE", reason: "The environment is frozen." }),
+    ]);
   });
 });
 
@@ -161,7 +164,9 @@ it.each([
   const headers = { Host: "x", Connection: "close", "Transfer-Encoding": "chunked", "X-Request-ID": "req" };
   connection.write(`${headOf(`${method} ${route} HTTP/1.1`, headers)}1\r\nx\r\nno length\r\n`);
   expect(await connection.closed).toMatchObject([{ status: 400 }]);
-  await vi.waitFor(() => expect(lines).toEqual([line(method, route, 400, { code: "VALIDATION_ERROR" })]));
+  await vi.waitFor(() =>
+    expect(lines).toEqual([line(method, route, 400, { code: "VALIDATION_ERROR", organization: undefined })]),
+  );
 });
 
 it("logs a stream after its end, and a client that disconnects before its stream begins", async () => {

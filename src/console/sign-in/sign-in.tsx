@@ -120,13 +120,15 @@ async function leave({ deps, ctx, session, form }: PageVisit<"next">): Promise<v
   if (session !== null) await call(deps.sql, "sign_out", session.hash);
   clearSessionCookie(deps, ctx);
   const next = nextAfterSignIn(form.next);
-  seeOther(ctx, next === null ? "/login" : signInTo(next));
+  // Whoever was invited may have no account yet; that page says how to go on.
+  if (next === "/invitation") seeOther(ctx, next);
+  else seeOther(ctx, next === null ? "/login" : signInTo(next));
 }
 
 /** @param message what was done too often; unless given, attempts to sign in */
 export function tooMany(
   seconds: number,
-  message = "There were too many attempts to sign in with this e-mail address from your network.",
+  message = "There were too many attempts to sign in from your network, with this e-mail address or in all.",
 ): PageError {
   const words = {
     title: "Too many attempts",

@@ -9,6 +9,7 @@ import { codeOf } from "../../db/sqlstate.js";
 import type { Mailer } from "../../mail/mailer.js";
 import { answerCsv, CSV, csvColumns, listCsv } from "../csv.js";
 import { ApiError } from "../errors.js";
+import { addToLogLine } from "../middleware/request-log.js";
 import type { Declaration } from "../openapi/administrative.js";
 import { type JsonBody, readJsonBody, readJsonText } from "../request/body.js";
 import { bearerToken, hashCredential, isSessionText } from "../request/credentials.js";
@@ -194,6 +195,8 @@ export function adminRoute<
       ask,
       handle: async (ctx) => {
         const credentials = readCredentials(ctx, concernsOrganization);
+        if (ORGANIZATION.test(credentials.organizationId))
+          addToLogLine(ctx, { organization: credentials.organizationId });
         try {
           await respond(ctx, credentials);
         } catch (error) {
@@ -230,6 +233,8 @@ function usualArguments({ at, params, query }: { at: unknown; params: Record<str
 function hasNoBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
 }
+
+const ORGANIZATION = /^org_[0-9a-f]{1,64}$/;
 
 /** The organization is empty if the request names none, or the operation concerns none. */
 function readCredentials(ctx: Context, concernsOrganization: boolean): AdminCredentials {

@@ -4,6 +4,7 @@ import { isDiskFull } from "../../db/sqlstate.js";
 import type { Allowance, ValidKey, IngestFailure } from "../../db/api/ingestion.js";
 import type { ProcessMetrics } from "../../metrics/process-metrics.js";
 import { ApiError, refusal } from "../errors.js";
+import { addToLogLine } from "../middleware/request-log.js";
 import { bearerToken, hashCredential } from "../request/credentials.js";
 import type { Ingestor } from "./ingestor.js";
 import type { KeyHolder } from "./keyed-call-queue.js";
@@ -55,6 +56,7 @@ export async function requireApiKey(
   const keyHash = hashCredential(key);
   const allowance = await requireKey(keyHash);
   showAllowance(ctx, allowance, allowance);
+  addToLogLine(ctx, { organization: allowance.organizationId });
   const holder: KeyHolder = { organizationId: allowance.organizationId, keyHash };
   return { holder, allowance };
 }

@@ -13,7 +13,12 @@ interface Logged {
   clientGone?: boolean;
   /** Number of accepted operations. */
   operations?: number;
+  /** Id of the organization in which the request acts. */
+  organization?: string;
 }
+
+/** The codes of refusals by which the organization of a request is not known. */
+const NO_ACCESS: ReadonlySet<string> = new Set(["INVALID_SESSION", "INVALID_API_KEY", "ORGANIZATION_NOT_FOUND"]);
 
 /** Routes that machines request every few seconds. */
 const QUIET_ROUTES: ReadonlySet<string> = new Set(["/livez", "/startupz", "/readyz", "/health", "/metrics"]);
@@ -57,7 +62,7 @@ function loggedOf({ state }: Context): Logged {
 }
 
 function writeLine(log: Logger, plain: Logger, ctx: Context, ms: number): void {
-  const { operations, ...logged } = loggedOf(ctx);
+  const { operations, organization, ...logged } = loggedOf(ctx);
   // `midway` is what the client received, whatever the application was about to answer; but a failure of the service takes precedence.
   const midway = earlyRefusal(ctx.req);
   const failure = (logged.failure?.status ?? 0) >= 500 ? logged.failure : (midway ?? logged.failure);
@@ -71,6 +76,8 @@ function writeLine(log: Logger, plain: Logger, ctx: Context, ms: number): void {
     status: midway?.status ?? (logged.clientGone && !ctx.headerSent ? undefined : ctx.status),
     durationMs: Math.round(ms * 10) / 10,
     operations,
+    // Whoever has no access may have named any.
+    organization: failure !== undefined && NO_ACCESS.has(failure.code) ? undefined : organization,
     code: failure?.code,
     clientGone,
   };
@@ -79,10 +86,14 @@ function writeLine(log: Logger, plain: Logger, ctx: Context, ms: number): void {
     else if (QUIET_ROUTES.has(fields.route ?? "") && fields.status < 400)
       plain.debug(fields, "the request was answered");
     else plain.info(fields, fields.status < 400 ? "the request was answered" : "the request was refused");
-  } else if (failure.status > 500 && isRefusal(failure.cause)) plain.info(fields, "the request was refused");
-  else if (failure.status > 500) {
-    const why = { reason: failure.detail.reason, err: failure.cause };
-    log.warn({ ...fields, ...why }, "the request failed: something that it needs is unavailable or overloaded");
+  } else if (failure.status > 500) {
+    const { detail, cause } = failure;
+    // Nothing has failed.
+    if (isRefusal(cause)) plain.info({ ...fields, reason: "The environment is frozen." }, "the request was refused");
+    else {
+      const why = { reason: detail.reason, err: cause };
+      log.warn({ ...fields, ...why }, "the request failed: something that it needs is unavailable or overloaded");
+    }
   } else if (failure.status >= 500) log.error({ ...fields, err: failure.cause ?? failure }, "the request failed");
   // Without the cause, which may quote the request.
   else plain.info(fields, "the request was refused");

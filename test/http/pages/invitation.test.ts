@@ -193,7 +193,8 @@ describe("an invited user", () => {
     expect(answer).toMatchObject({ status: 303, location: "/invitation" });
     expect([...(await memberships("other@example.com")), ...(await users(email))]).toEqual([]);
     const left = await browser.submit(page);
-    expect(left.location).toBe("/login?next=%2Finvitation");
+    expect(left.location).toBe("/invitation");
+    expect((await browser.get("/invitation")).text).toContain("Create the account and join");
     expect(await whoIs(browser)).toBeNull();
   });
 });

@@ -152,7 +152,7 @@ describe("trying too often", () => {
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(60);
     expect(answer.text).toBe(
-      "Too many attempts There were too many attempts to sign in with this e-mail address from your network. " +
+      "Too many attempts There were too many attempts to sign in from your network, with this e-mail address or in all. " +
         `Wait ${seconds} seconds, then go back and try again. If you forgot your password, ask an owner of your organization, or the operator of this service, for a link to set a new one. ` +
         "Request ID: req Go to the console",
     );
