@@ -41,15 +41,20 @@ export const todayPage: ConsolePage = {
         ask("due-customers", { limit: DUE_LIMIT }),
         visit.isService ? ask("webhooks", { limit: LIMIT }) : null,
       ]);
+      const listed = signals.flatMap(({ data }) => data);
+      const raised = listed.slice(0, SIGNALS_MAX);
+      const idsOf = (items: readonly OfCustomer[]) => items.map(({ customerId }) => customerId);
       return {
         title: "Today",
-        customerIds: [...signals, lifecycle, segments, runs, due].flatMap(({ data }) =>
-          data.map(({ customerId }) => customerId),
-        ),
+        customerIds: [...idsOf(raised), ...[lifecycle, segments, runs, due].flatMap(({ data }) => idsOf(data))],
         body: (
           <>
             {webhooks === null ? null : <Troubles webhooks={webhooks.data} />}
-            <Signals signals={signals} model={visit.model} />
+            <Signals
+              raised={raised}
+              count={signals.every(({ nextCursor }) => nextCursor === null) ? listed.length : null}
+              model={visit.model}
+            />
             <Since since={since} />
             <Section id="states" title="States">
               <Groups
@@ -95,18 +100,17 @@ function Since({ since }: { since: string }) {
   );
 }
 
-/** The raised signals, the most severe and then the newest first. */
-function Signals({ signals, model }: { signals: readonly ListPage<ListedSignal>[]; model: Snapshot | null }) {
-  const data = signals.flatMap((found) => found.data);
-  const isWhole = signals.every(({ nextCursor }) => nextCursor === null);
+/** The raised signals, the most severe and then the newest first. @param count how many there are; null if more than are counted */
+function Signals(props: { raised: readonly ListedSignal[]; count: number | null; model: Snapshot | null }) {
+  const { raised, count, model } = props;
   return (
     <Section id="signals" title="Raised signals">
-      {data.length === 0 ? (
+      {raised.length === 0 ? (
         <Empty>No signal is raised.</Empty>
       ) : (
         <Table
           name="List of raised signals"
-          rows={data.slice(0, SIGNALS_MAX)}
+          rows={raised}
           columns={[
             ["Signal", ({ signalId, severity }) => <SignalName name={signalId} severity={severity} />],
             ["Customer", ({ customerId }) => <Customer id={customerId} />],
@@ -116,9 +120,9 @@ function Signals({ signals, model }: { signals: readonly ListPage<ListedSignal>[
           ]}
         />
       )}
-      {isWhole && data.length <= SIGNALS_MAX ? null : (
+      {count === raised.length ? null : (
         <p>
-          <a href="signals">All raised signals{isWhole ? `: ${formatNumber(data.length)}` : ""}</a>
+          <a href="signals">All raised signals{count === null ? "" : `: ${formatNumber(count)}`}</a>
         </p>
       )}
     </Section>
