@@ -62,8 +62,13 @@ it("releases the filtered operations that have become valid", async () => {
   const events = { ...snapshot().events, logout: { properties: { seats: { type: "number" } } } } as const;
   await fixture.deploy(snapshot({ strictSchema: true, onViolation: "quarantine", events }));
   const filtered = await owner.get(`${BASE}/quarantine?event=logout`);
-  expect((await owner.submit(filtered, {}, "quarantine")).status).toBe(303);
-  expect(await textAt(owner, "quarantine")).toMatch(/1 operation of at most/);
+  const done = await owner.submit(filtered, {}, "quarantine");
+  expect(done).toMatchObject({ status: 303, location: `${BASE}/quarantine?event=logout&released=1&stay=0` });
+  expect((await owner.get(done.location!)).text).toMatch(/1 operation released\. 1 operation of at most/);
+  const nothing = await owner.submit(await owner.get(`${BASE}/quarantine`), {}, "quarantine");
+  expect((await owner.get(nothing.location!)).text).toContain(
+    "0 operations released; 1 operation stays, not accepted by the active version.",
+  );
 });
 
 it("calls an operation without an event name traits only if it is an identify", async () => {

@@ -45,6 +45,7 @@ export const quarantinePage: ConsolePage = {
       customerIds: data.flatMap(({ customerId }) => customerId ?? []),
       body: (
         <>
+          <Outcome query={query} />
           <p>
             {operations === 0 ? (
               "Nothing is in quarantine."
@@ -76,11 +77,34 @@ export const quarantinePage: ConsolePage = {
     async make({ tell, form }) {
       const filters = Object.fromEntries(FILTERS.flatMap((name) => (form[name] ? [[name, form[name]]] : [])));
       // One step; users who want to release more submit the form again.
-      await tell("POST quarantine/release", {}, filters);
-      return address(LIST, filters);
+      const outcome = (await tell("POST quarantine/release", {}, filters)) as Released;
+      return address(LIST, { ...filters, ...outcomeQuery(outcome) });
     },
   },
 };
+
+/** The parts of the answer to a release that are shown. */
+type Released = Readonly<Record<"released" | "kept" | "expired", number>>;
+
+/** What a release has done, for the address of the page that says it. */
+function outcomeQuery({ released, kept, expired }: Released): Record<string, string> {
+  return { released: String(released), stay: String(kept + expired) };
+}
+
+/** Says what the last release has done, if the page follows one. */
+function Outcome({ query }: { query: URLSearchParams }) {
+  const [released = NaN, stay = NaN] = ["released", "stay"].map((name) => Number(queryParam(query, name) ?? NaN));
+  if (!Number.isSafeInteger(released + stay)) return null;
+  return (
+    <p class="note" role="status">
+      {plural(released, "operation")} released
+      {stay === 0
+        ? ""
+        : `; ${plural(stay, "operation")} ${stay === 1 ? "stays" : "stay"}, not accepted by the active version`}
+      .
+    </p>
+  );
+}
 
 function Filters({ query }: { query: URLSearchParams }) {
   return (
@@ -175,8 +199,8 @@ export const quarantinedPage: ConsolePage = {
   change: {
     fields: ["id"],
     async make({ tell, form: { id = "" } }) {
-      await tell("POST quarantine/release", {}, { ids: [id] });
-      return LIST;
+      const outcome = (await tell("POST quarantine/release", {}, { ids: [id] })) as Released;
+      return address(LIST, outcomeQuery(outcome));
     },
   },
 };
