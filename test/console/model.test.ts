@@ -63,6 +63,8 @@ describe("versions", () => {
     // They are no faults of ours.
     expect(lines).toEqual([]);
     expect(elsewhere.html).toContain('href="../live/activate?version=v2&amp;as=promote"');
+    const already = await owner.get(`${BASE}/test/activate?version=v2&as=rollback`);
+    expect(already.text).toContain("v2 is the active version of test already.");
 
     const done = await owner.post(`${BASE}/live/activate`, { ...form, form_token: token });
     expect([done.status, done.location]).toEqual([303, `${BASE}/live/version?id=v2`]);

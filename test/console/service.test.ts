@@ -133,6 +133,11 @@ describe("the customers", () => {
     expect(ids.filter((id) => id === "globex" || id === "initech")).toEqual(expected);
   });
 
+  it("are not listed for a trait without a value", async () => {
+    const { status, text } = await owner.get(`${BASE}/customers?trait=plan&value=`);
+    expect([status, text]).toEqual([400, expect.stringContaining("Type the value of plan, with its capital letters.")]);
+  });
+
   it("are not listed for a value without its trait", async () => {
     const { html, text } = await owner.get(`${BASE}/customers?value=pro`);
     expect(text).toContain('Choose the trait whose value is "pro".');

@@ -120,9 +120,11 @@ function search({ ask, query }: Visit, part: { limit: string; cursor: string | u
   const value = queryParam(query, "value");
   if (trait === undefined && value !== undefined)
     throw invalidField("trait", "", `Choose the trait whose value is ${JSON.stringify(value)}.`, "Or empty the value.");
+  if (trait !== undefined && value === undefined)
+    throw invalidField("value", "", `Type the value of ${trait}, with its capital letters.`, "Or choose no trait.");
   return ask("customers", {
     ...queryParams(query, FILTERS),
-    traits: trait === undefined ? undefined : objectFromTexts([[trait, valueOf(query.get("value") ?? "")]]),
+    traits: trait === undefined ? undefined : objectFromTexts([[trait, valueOf(value!)]]),
     sort: sort === "" ? undefined : sort,
     reverse: order === "reverse" ? "true" : undefined,
     ...part,

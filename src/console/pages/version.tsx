@@ -150,6 +150,10 @@ export const activatePage: ConsolePage = {
     const { ask, query, environment, activeVersion } = visit;
     const version = query.get("version") ?? "";
     const way = wayOf(queryParam(query, "as"), environment);
+    if (version === activeVersion) {
+      const already = <Empty>{`${version} is the active version of ${environment} already.`}</Empty>;
+      return { title: `${version} is active`, body: already };
+    }
     const difference = await ask("config-diff", { from: activeVersion ?? undefined, to: version });
     const verb = way === "promote" ? "Promote" : "Roll back to";
     return {
