@@ -108,12 +108,15 @@ begin
 
   if _amount > 0 then
     -- Of two emissions of a customer the later one has the greater number, so its outbox row must have been begun after its last emission.
-    select r.outbox_seq into _seq
+    perform
     from svc.recomputes as r
+    cross join lateral (
+      select
+      from svc.emissions as e
+      where e.environment_id = _id and e.customer_id = _customer_id and e.emission_seq >= (r.outbox_seq + 1) * _size
+      limit 1
+    ) as later
     where r.environment_id = _id and r.recompute_id = apply_replay.recompute_id;
-    perform from svc.emissions as e
-    where e.environment_id = _id and e.customer_id = _customer_id and e.emission_seq >= (_seq + 1) * _size
-    limit 1;
     if found then
       perform svc.flush_recompute_outbox(_id, apply_replay.recompute_id);
     end if;
