@@ -249,11 +249,9 @@ describe("lists read by index, and little more than they show:", () => {
         return row.done;
       })
       .toBe(true);
-    const { scanned, buffers } = await cost(() => call(sql, "get_segment", by, AT, "everyone", PAGE));
-    expect(scanned).toEqual([]);
     const [{ pages }] = await db.sql<[{ pages: number }]>`
       select relpages as pages from pg_class where oid = 'svc.customers'::regclass`;
-    expect(buffers).toBeLessThan(pages);
+    await expectCheap(() => call(sql, "get_segment", by, AT, "everyone", PAGE), pages - 1);
   });
 });
 
