@@ -180,8 +180,10 @@ for (const name of await readdir(dist, { recursive: true })) {
 }
 // What editors know of the language and the client. A production installation has no compiler, and nobody edits there.
 const compiler = path.join(root, "node_modules/typescript-7/bin/tsc");
-if (existsSync(compiler))
-  execFileSync(process.execPath, [compiler, "--project", path.join(root, "tsconfig.build.json")]);
+if (existsSync(compiler)) {
+  const options = ["--project", path.join(root, "tsconfig.build.json")];
+  execFileSync(process.execPath, [compiler, ...options], { stdio: "inherit" });
+}
 await store({ path: STAMP, contents: Buffer.from(JSON.stringify({ inputs, names })) });
 
 /** Hashes the size and modification time of the sources, and of the package.json of the build's packages, which an installation rewrites. */

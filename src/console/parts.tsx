@@ -273,7 +273,7 @@ export function Tags({ items }: { items: readonly { text: string; href: string; 
   );
 }
 
-/** The fix of an error without mentions of endpoints; undefined if only a program can apply it. */
+/** The fix of an error as the console can apply it, without mentions of endpoints; undefined if only a program can apply it. */
 export function fixWithoutEndpoints(fix: string | undefined): string | undefined {
   if (fix?.includes("nextCursor")) return undefined;
   return fix?.replace(/[;:] (?:GET|POST|PATCH|PUT|DELETE) \/.*$/, ".").replace("with `force: true`", `by "${FORCE}"`);

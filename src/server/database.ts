@@ -58,12 +58,12 @@ export async function migrateServer(
   reaching: Promise<DatabaseServer>,
   { databaseUrl, dataDir }: Pick<ServerConfig, "databaseUrl" | "dataDir">,
   logger: Logger,
-  { again }: Pick<MigrateOptions, "again"> = {},
+  options: Pick<MigrateOptions, "again"> = {},
 ): Promise<Database> {
   // The migration code is loaded while the server starts.
   const [server, { migrate }] = await Promise.all([reaching, import("../db/migrate/migrate.js")]);
   try {
-    const report = await migrate(server.url, { onWait: (sentence) => logger.warn(sentence), ...(again && { again }) });
+    const report = await migrate(server.url, { ...options, onWait: (sentence) => logger.warn(sentence) });
     for (const note of report.notes) logger.warn(note);
     if (report.migrations.length > 0) logger.info({ migrations: report.migrations }, "the database was migrated");
     return { ...server, useRoles: report.roles };

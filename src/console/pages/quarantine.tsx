@@ -1,4 +1,4 @@
-import type { Quarantined } from "../../http/admin/answers.js";
+import type { Quarantined, ReleasedOperations } from "../../http/admin/answers.js";
 import { formatNumber, plural } from "../../words/text.js";
 import { Allowed, ChangeForm, inLive, Live } from "../changes.js";
 import { queryParams, type ConsolePage, queryParam, hasAnyParam, type Visit } from "../console-page.js";
@@ -77,18 +77,15 @@ export const quarantinePage: ConsolePage = {
     async make({ tell, form }) {
       const filters = Object.fromEntries(FILTERS.flatMap((name) => (form[name] ? [[name, form[name]]] : [])));
       // One step; users who want to release more submit the form again.
-      const outcome = (await tell("POST quarantine/release", {}, filters)) as Released;
+      const outcome = (await tell("POST quarantine/release", {}, filters)) as ReleasedOperations;
       return address(LIST, { ...filters, ...outcomeQuery(outcome) });
     },
   },
 };
 
-/** The parts of the answer to a release that are shown. */
-type Released = Readonly<Record<"released" | "kept" | "expired", number>>;
-
 /** What a release has done, for the address of the page that says it. */
-function outcomeQuery({ released, kept, expired }: Released): Record<string, string> {
-  return { released: String(released), stay: String(kept + expired) };
+function outcomeQuery({ released, kept }: ReleasedOperations): Record<string, string> {
+  return { released: String(released), stay: String(kept) };
 }
 
 /** Says what the last release has done, if the page follows one. */
@@ -199,7 +196,7 @@ export const quarantinedPage: ConsolePage = {
   change: {
     fields: ["id"],
     async make({ tell, form: { id = "" } }) {
-      const outcome = (await tell("POST quarantine/release", {}, { ids: [id] })) as Released;
+      const outcome = (await tell("POST quarantine/release", {}, { ids: [id] })) as ReleasedOperations;
       return address(LIST, outcomeQuery(outcome));
     },
   },

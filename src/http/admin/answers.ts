@@ -15,7 +15,7 @@ import type { changedKey, createdKey, key, rotatedKey } from "./keys.js";
 import type * as organization from "./organization.js";
 import type { createdProject, overview, population, project } from "./projects.js";
 import type { difference, preview, recompute } from "./recomputes.js";
-import type { quarantined } from "./quarantine.js";
+import type { quarantined, releasedOperations } from "./quarantine.js";
 import type * as rules from "./rule-executions.js";
 import type { listedSignal } from "./signals.js";
 import type * as trends from "./trends.js";
@@ -55,6 +55,7 @@ export type SegmentStatistics = Static<typeof customers.statistics>;
 export type Event = Static<typeof events.listedEvent>;
 export type EventDetail = Static<typeof events.eventDetail>;
 export type Quarantined = Static<typeof quarantined>;
+export type ReleasedOperations = Static<typeof releasedOperations>;
 export type RuleExecution = Static<typeof rules.ruleExecution>;
 export type RuleCounts = Static<typeof rules.ruleCounts>["rules"][number];
 

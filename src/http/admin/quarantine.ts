@@ -57,6 +57,13 @@ const nextCursor = orNull(
   "Send the request again with it as `cursor` to continue; null when everything is done.",
 );
 
+export const releasedOperations = exact({
+  released: count,
+  kept: countOf("Operations that stay, because they violate the schema of the active version, too."),
+  expired: countOf("Operations that are too old to be stored; they will be removed."),
+  nextCursor,
+});
+
 /** Operations in quarantine, which violate the schema. */
 export const quarantineRoutes = [
   adminRoute("list_quarantined", "GET /projects/:project/quarantine", {
@@ -76,12 +83,7 @@ export const quarantineRoutes = [
     summary: "Release operations from quarantine that are valid under the active version",
     body: filter,
     answers: {
-      200: exact({
-        released: count,
-        kept: countOf("Operations that stay, because they violate the schema of the active version, too."),
-        expired: countOf("Operations that are too old to be stored; they will be removed."),
-        nextCursor,
-      }),
+      200: releasedOperations,
     },
     answer: async ({ at, body, call }) => {
       const { model, calls } = await call("list_quarantined_calls", at, body, body.cursor);

@@ -86,14 +86,11 @@ function writeLine(log: Logger, plain: Logger, ctx: Context, ms: number): void {
     else if (QUIET_ROUTES.has(fields.route ?? "") && fields.status < 400)
       plain.debug(fields, "the request was answered");
     else plain.info(fields, fields.status < 400 ? "the request was answered" : "the request was refused");
+  } else if (failure.status > 500 && isRefusal(failure.cause)) {
+    plain.info({ ...fields, reason: "The environment is frozen." }, "the request was refused");
   } else if (failure.status > 500) {
-    const { detail, cause } = failure;
-    // Nothing has failed.
-    if (isRefusal(cause)) plain.info({ ...fields, reason: "The environment is frozen." }, "the request was refused");
-    else {
-      const why = { reason: detail.reason, err: cause };
-      log.warn({ ...fields, ...why }, "the request failed: something that it needs is unavailable or overloaded");
-    }
+    const why = { reason: failure.detail.reason, err: failure.cause };
+    log.warn({ ...fields, ...why }, "the request failed: something that it needs is unavailable or overloaded");
   } else if (failure.status >= 500) log.error({ ...fields, err: failure.cause ?? failure }, "the request failed");
   // Without the cause, which may quote the request.
   else plain.info(fields, "the request was refused");

@@ -36,11 +36,6 @@ export function readCallsText(ctx: Context): Promise<string> {
   return readText(ctx, JSON_OF_ANY_TYPE, SINGLE_BYTES_MAX);
 }
 
-/** The calls of a body. Throws what `parseJson` throws, and VALIDATION_ERROR. */
-export function parseCalls(text: string, type: CallType): unknown[] {
-  return callsOf(parseJson(text, LIMITS), type);
-}
-
 /**
  * The key in a body, where SDKs for Python send it instead of a header; null if there is none, or more than one. It is searched for in the text,
  * because nothing is parsed for somebody who has no key.
@@ -71,8 +66,9 @@ export function answerCalls(ctx: Context, type: CallType, quarantined: number, r
   };
 }
 
-/** The calls of a body; `sentAt` of a batch applies to each of its calls. */
-function callsOf(body: unknown, type: CallType): unknown[] {
+/** The calls of a body; `sentAt` of a batch applies to each of its calls. Throws what `parseJson` throws, and VALIDATION_ERROR. */
+export function parseCalls(text: string, type: CallType): unknown[] {
+  const body = parseJson(text, LIMITS);
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new ApiError(400, "VALIDATION_ERROR", { message: "The body must be a JSON object." });
   }

@@ -41,14 +41,14 @@ export function readContent(given: OptionValues<typeof contentOptions>): Partial
 }
 
 /** Where the chats receive messages, which refuse anything else. */
-const CHATS = {
-  slack: /^https:\/\/hooks\.slack\.com\//,
-  teams: /^https:\/\/[\w.-]+\.(?:webhook\.office\.com|logic\.azure\.com|api\.powerplatform\.com)[:/]/,
-};
+const CHATS = [
+  ["slack", /^https:\/\/hooks\.slack\.com\//],
+  ["teams", /^https:\/\/[\w.-]+\.(?:webhook\.office\.com|logic\.azure\.com|api\.powerplatform\.com)[:/]/],
+] as const;
 
 /** Warns if a webhook includes members that its format cannot show, or sends to a chat in no format of it. */
 export function warnOfFormat(out: Out, { url, include = [], format = "json" }: Readonly<WebhookSettings>): void {
-  const chat = (["slack", "teams"] as const).find((name) => CHATS[name].test(url));
+  const [chat] = CHATS.find(([, address]) => address.test(url)) ?? [];
   if (format === "json" && chat !== undefined) {
     out.note(`warning: ${chat} refuses deliveries in the format json; change it with --format ${chat}`);
   }
