@@ -13,6 +13,7 @@ grant execute on function
   svc_api.begin_password_change(bytea, text, bytea),
   svc_api.begin_sign_in(text, text),
   svc_api.begin_time_travel(bytea, text, text, text, text, text),
+  svc_api.cancel_recompute(bytea, text, text, text, text, text),
   svc_api.check_config(bytea, text, text, text, text),
   svc_api.count_rule_executions(bytea, text, text, text, timestamptz),
   svc_api.create_backtest(bytea, text, text, text, text, text, text, text, json, integer, timestamptz),

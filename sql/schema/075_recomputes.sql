@@ -61,6 +61,8 @@ create table svc.recomputes (
   health_changed integer not null default 0,
   segments_entered integer not null default 0,
   segments_exited integer not null default 0,
+  signals_raised integer not null default 0,
+  signals_cleared integer not null default 0,
   rules_added bigint not null default 0,
   rules_removed bigint not null default 0,
   emissions_added bigint not null default 0,
@@ -107,7 +109,7 @@ comment on column svc.recomputes.attempt is 'Counts whenever a worker takes it. 
 comment on column svc.recomputes.holder_pid is 'Whose the present attempt is: the process of the session that took it.';
 comment on column svc.recomputes.holder_key is
   'By which that session is known to live: it holds the advisory lock (7501, holder_key), drawn by lot, to its end.';
-comment on column svc.recomputes.failures is 'Failures since it last got further.';
+comment on column svc.recomputes.failures is 'Failures since it last got further; 0 if it was cancelled.';
 comment on column svc.recomputes.done_at_attempt is 'customers_done when the present attempt began.';
 comment on column svc.recomputes.next_attempt_at is 'While retrying: when it is tried again.';
 comment on column svc.recomputes.error is 'Why it failed last, and what to do.';
@@ -123,6 +125,8 @@ comment on column svc.recomputes.lifecycle_changed is 'Customers whose final lif
 comment on column svc.recomputes.health_changed is 'Customers whose final health changes.';
 comment on column svc.recomputes.segments_entered is 'Memberships that begin.';
 comment on column svc.recomputes.segments_exited is 'Memberships that end.';
+comment on column svc.recomputes.signals_raised is 'Signals that are raised.';
+comment on column svc.recomputes.signals_cleared is 'Signals that are cleared.';
 comment on column svc.recomputes.rules_added is 'Runs of rules that were not in the log.';
 comment on column svc.recomputes.rules_removed is 'Runs of rules in the log that the replay has not.';
 comment on column svc.recomputes.emissions_added is 'Emissions of it: corrections and expirations.';

@@ -3,7 +3,7 @@ select
   o.slug as organization, p.slug as project, e.name as environment, r.recompute_id, r.kind, r.status, r.customer_id, r.sample_size,
   'v' || r.version as version, r.hash, r.pinned_at, r.attempt, r.failures, r.next_attempt_at, r.error, r.customers_total,
   r.customers_done, r.customers_changed, r.lifecycle_changed, r.health_changed, r.segments_entered, r.segments_exited, r.rules_added,
-  r.emissions_added, r.requested_by, r.requested_at, r.started_at, r.finished_at
+  r.emissions_added, r.requested_by, r.requested_at, r.started_at, r.finished_at, r.signals_raised, r.signals_cleared
 from svc.recomputes as r
 join svc.environments as e on e.environment_id = r.environment_id
 join svc.projects as p on p.project_id = e.project_id
@@ -43,3 +43,5 @@ comment on column svc_inspect.recomputes.requested_by is 'E-mail address of the 
 comment on column svc_inspect.recomputes.requested_at is 'When it was requested.';
 comment on column svc_inspect.recomputes.started_at is 'When a worker first claimed it.';
 comment on column svc_inspect.recomputes.finished_at is 'When it was completed or given up.';
+comment on column svc_inspect.recomputes.signals_raised is 'Signals that are raised.';
+comment on column svc_inspect.recomputes.signals_cleared is 'Signals that are cleared.';

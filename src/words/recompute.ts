@@ -15,7 +15,11 @@ interface Totals {
       | "emissions",
       number
     >
-  >;
+  > & {
+    // A service of an earlier release does not send them.
+    readonly signalsRaised?: number;
+    readonly signalsCleared?: number;
+  };
 }
 
 /** The changes, line by line; in the conditional ("would change") if nothing was written. */
@@ -23,12 +27,15 @@ export function totalFields({ result, dry_run }: Totals): Record<string, string>
   const would = (done: string, not: string) => (dry_run ? not : done);
   const changed = would("changed", "would change");
   const [entered, left] = [would("entered", "would enter"), would("left", "would leave")];
+  const [raised, cleared] = [would("raised", "would be raised"), would("cleared", "would be cleared")];
+  const { signalsRaised = 0, signalsCleared = 0 } = result;
   const added = would("added to the log", "would be added to the log");
   return {
     Customers: `${formatNumber(result.customersChanged)} ${changed}`,
     Lifecycle: `${plural(result.lifecycleChanged, "customer")} ${would("moved", "would move")}`,
     Health: `${plural(result.healthChanged, "customer")} ${changed}`,
     Segments: `${formatNumber(result.segmentsEntered)} ${entered}, ${formatNumber(result.segmentsExited)} ${left}`,
+    Signals: `${formatNumber(signalsRaised)} ${raised}, ${formatNumber(signalsCleared)} ${cleared}`,
     Rules: `${plural(result.rules, "run")} ${added}, ${formatNumber(result.rulesRemoved)} ${would("went", "would go")}`,
     Emissions: `${formatNumber(result.emissions)} ${would("emitted", "would be emitted")}`,
   };

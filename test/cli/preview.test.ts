@@ -88,7 +88,7 @@ const DIFFERENCES: Difference[] = [
   ),
 ];
 const TOTALS =
-  "lifecycle_changed = 3, health_changed = 2, segments_entered = 2, segments_exited = 2, rules_added = 2, rules_removed = 16, emissions_added = 16";
+  "lifecycle_changed = 3, health_changed = 2, segments_entered = 2, segments_exited = 2, signals_raised = 1, signals_cleared = 3, rules_added = 2, rules_removed = 16, emissions_added = 16";
 
 test("a preview shows who enters and leaves, who moves and what would be emitted, and deploys nothing", async () => {
   const { stdout, stderr } = await completed([], DIFFERENCES, TOTALS);
@@ -104,6 +104,7 @@ test("a preview shows who enters and leaves, who moves and what would be emitted
     Lifecycle      3 customers would move
     Health         2 customers would change
     Segments       2 would enter, 2 would leave
+    Signals        1 would be raised, 3 would be cleared
     Rules          2 runs would be added to the log, 16 would go
     Emissions      16 would be emitted
 
@@ -148,6 +149,7 @@ test("--markdown makes a comment in which customer ids are plain text", async ()
     | Lifecycle | 3 customers would move |
     | Health | 2 customers would change |
     | Segments | 2 would enter, 2 would leave |
+    | Signals | 1 would be raised, 3 would be cleared |
     | Rules | 2 runs would be added to the log, 16 would go |
     | Emissions | 16 would be emitted |
 

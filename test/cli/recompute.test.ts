@@ -315,13 +315,23 @@ describe("svc recompute status, list and retry", () => {
     expect((await recompute(["retry", id])).stderr).toContain("error [RECOMPUTE_NOT_DEAD]");
     await fails("It failed.");
     const status = await recompute(["status", id]);
-    expect(status.stdout).toContain(
-      "Once the cause is fixed: svc recompute retry rec_<id> --env test --project <slug>",
-    );
+    expect(status.stdout).toContain("To resume it: svc recompute retry rec_<id> --env test --project <slug>");
     const { stdout } = await completed(["retry", id, "--yes"], DIFFERENCES, TOTALS);
     expect(stdout).toContain("Recompute rec_<id> of all customers in test");
     expect(stdout).toContain("1 customer moved");
   });
+});
+
+test("cancel ends one that waits, says what became of it, and how to resume it", async () => {
+  const id = await queued("--all", "--yes");
+  expect((await recompute(["cancel", id])).stderr).toContain("error [CONFIRMATION_REQUIRED]");
+  const { code, stdout } = await recompute(["cancel", id, "--yes"]);
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout:
+      "Cancelled by owner@acme.example. Nothing was changed.\nTo resume it: svc recompute retry rec_<id> --env test --project <slug>\n",
+  });
+  expect((await recompute(["cancel", id, "--yes"])).stderr).toContain("error [RECOMPUTE_FINISHED]");
 });
 
 const guide = readFileSync(new URL("../../docs/recompute.md", import.meta.url), "utf8");
@@ -359,7 +369,7 @@ describe("docs/recompute.md", () => {
         difference("initech", { ...none, ...pays, emissions: [emission] }, 7),
       ],
       `pinned_at = '2026-03-14T09:00:00Z', lifecycle_changed = 2, health_changed = 1,
-       segments_entered = 2, segments_exited = 1, rules_added = 1, rules_removed = 2, emissions_added = 6`,
+       segments_entered = 2, segments_exited = 1, signals_raised = 2, signals_cleared = 1, rules_added = 1, rules_removed = 2, emissions_added = 6`,
       20_000,
     );
     expect(raw.replace(` --project ${slug}`, "").replaceAll(/rec_[0-9a-f]{20}/g, "rec_5f0c2a9e7b1d4c3a5f0c")).toBe(

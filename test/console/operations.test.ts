@@ -102,11 +102,16 @@ describe("with customers of an earlier version", () => {
     const job = await worker.claim();
     await worker.fail(job!, "out of memory", 1);
     await worker.leave(job!);
-    expect(await textAt(owner, page)).toMatch(/given up .*out of memory/);
+    expect(await textAt(owner, page)).toMatch(/ended early .*out of memory/);
     expect((await viewer.get(`${BASE}/test/${page}`)).html).not.toContain('action="recompute"');
     expect(await textAt(owner, "operations")).toMatch(/problem 1 recompute was given up/);
     await change(page);
     expect(await textAt(owner, page)).toMatch(/waiting for its turn/);
+    await change(page);
+    expect(await textAt(owner, page)).toMatch(
+      /ended early .*Cancelled by owner@acme\.example\. 0 of 3 customers are done/,
+    );
+    expect(await textAt(owner, "operations")).not.toContain("given up");
     await sql`delete from svc.recomputes where status <> 'completed'`;
   });
 

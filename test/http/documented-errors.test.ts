@@ -183,6 +183,12 @@ const requests: Record<string, () => Promise<Answered>> = {
     await create("recompute", "rec_4f1a4c7f9b3e5d0c2b6e");
     return change("app/recomputes/rec_4f1a4c7f9b3e5d0c2b6e/retry", {});
   },
+  RECOMPUTE_FINISHED: async () => {
+    await create("recompute", "rec_2b6e4f1a4c7f9b3e5d0c");
+    await sql`
+      update svc.recomputes set status = 'completed', finished_at = now() where recompute_id = 'rec_2b6e4f1a4c7f9b3e5d0c'`;
+    return change("app/recomputes/rec_2b6e4f1a4c7f9b3e5d0c/cancel", {});
+  },
   VERSION_CONFLICT: () => change("app/config-versions", { snapshot: EMPTY_SNAPSHOT, expected: "v2" }),
   CONFIG_WARNINGS: async () => {
     await fixture.deploy({ ...MODEL, segments: [{ id: "power_users" }] });

@@ -93,17 +93,17 @@ describe("svc_api.metrics()", () => {
     expect(await read()).toMatchObject({ workers: 1, setAsideCustomers: 1 });
   });
 
-  it("adds up unfinished recomputes, and reports one that was given up for a day", async () => {
+  it("adds up unfinished recomputes, and reports one that was given up for a day, but none that was cancelled", async () => {
     const environment = await createEnvironment(db.sql);
     await db.sql`
       insert into svc.recomputes
-        (environment_id, recompute_id, kind, pinned_at, status, customers_total, customers_done, requested_by, finished_at)
-      select ${environment}, r.id, 'recompute', now(), r.status, 100, r.done, 'ada', now() - r.finished
+        (environment_id, recompute_id, kind, pinned_at, status, customers_total, customers_done, failures, requested_by, finished_at)
+      select ${environment}, r.id, 'recompute', now(), r.status, 100, r.done, r.failures, 'ada', now() - r.finished
       from (
-        values ('running', 'running', 40, null::interval), ('queued', 'queued', 0, null),
-          ('completed', 'completed', 100, '1 minute'), ('dead', 'dead_letter', 10, '1 hour'),
-          ('long dead', 'dead_letter', 10, '25 hours')
-      ) as r (id, status, done, finished)`;
+        values ('running', 'running', 40, 0, null::interval), ('queued', 'queued', 0, 0, null),
+          ('completed', 'completed', 100, 0, '1 minute'), ('dead', 'dead_letter', 10, 1, '1 hour'),
+          ('long dead', 'dead_letter', 10, 1, '25 hours'), ('cancelled', 'dead_letter', 10, 0, '1 hour')
+      ) as r (id, status, done, failures, finished)`;
     const { recomputes, recomputeCustomers } = await read();
     expect(recomputeCustomers).toEqual({ all: 200, done: 40 });
     const kind = "recompute";

@@ -61,7 +61,13 @@ it(
         expect(totals(await jobOf(db.sql, real))).toEqual(totals(await jobOf(db.sql, dry)));
 
         const logAfter = await logs();
+        const gains = (part: "segments" | "signals", from: "before" | "after", to: "before" | "after") =>
+          done.flatMap(({ [part]: ids }) => ids[to].filter((id) => !ids[from].includes(id))).length;
         expect(await jobOf(db.sql, real)).toMatchObject({
+          segments_entered: gains("segments", "before", "after"),
+          segments_exited: gains("segments", "after", "before"),
+          signals_raised: gains("signals", "before", "after"),
+          signals_cleared: gains("signals", "after", "before"),
           rules_added: gained(logBefore, logAfter),
           rules_removed: gained(logAfter, logBefore),
         });
@@ -91,9 +97,10 @@ it(
           expect(await executionsOf(environment, customer)).toEqual(executionLines(effects));
           coverage.addEffects(effects);
         }
-        for (const { lifecycle, segments, emissions } of found) {
+        for (const { lifecycle, segments, signals, emissions } of found) {
           if (lifecycle.before !== lifecycle.after) coverage.add("lifecycle changes");
           if (segments.before.join() !== segments.after.join()) coverage.add("segments change");
+          if (signals.before.join() !== signals.after.join()) coverage.add("signals change");
           if (emissions.some(({ eventType }) => eventType === "journey.expired")) coverage.add("expiration");
         }
 

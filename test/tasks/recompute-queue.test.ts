@@ -187,6 +187,45 @@ it.each(["recompute", "dry_run"] as const)(
   },
 );
 
+it("a cancelled job ends with the customers that are done, the next one begins, and a retry does the rest", async () => {
+  const environment = await populated(AMOUNT);
+  const id = await queue(environment);
+  const behind = await queue(environment, { kind: "dry_run" });
+  const cancelled = await claimed(first, id);
+  await first.run(cancelled, () => false);
+  // In two statements, as in svc_api.cancel_recompute: a node does not have the function.
+  await db.sql.unsafe(`
+    do $$
+    declare
+      _job svc.recomputes;
+    begin
+      select * into _job from svc.recomputes where recompute_id = '${id}';
+      perform svc.end_failed_recompute(_job, 0, 'Cancelled by ada@example.com.');
+    end
+    $$`);
+  const [before, job] = [await everything(environment), await jobOf(db.sql, id)];
+  const done = job.customers_done;
+  expect(done).toBeGreaterThan(0);
+  expect(job).toMatchObject({
+    status: "dead_letter",
+    failures: 0,
+    error: `Cancelled by ada@example.com. ${done} of ${AMOUNT} customers are done and stay as recomputed, the others are unchanged. To resume it: svc recompute retry ${id}`,
+  });
+
+  // Its worker has not noticed yet.
+  expect((await second.claim())?.recomputeId).toBe(behind);
+  await expect(first.run(cancelled)).rejects.toThrow("RECOMPUTE_TAKEN_OVER");
+  await first.leave(cancelled);
+  expect(await everything(environment)).toEqual(before);
+  expect(await jobOf(db.sql, id)).toEqual(job);
+
+  await second.end();
+  await db.sql`update svc.recomputes set status = 'queued', error = null, finished_at = null where recompute_id = ${id}`;
+  await first.runNext(id);
+  expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", attempt: 2, customers_done: AMOUNT });
+  expect(await derived(environment)).toEqual(undisturbed);
+});
+
 it("a database that was read-only for a while gets its recomputes without a restart", async () => {
   const other = await createDatabase();
   onTestFinished(() => other.drop());

@@ -96,6 +96,7 @@ as $$
     ('list_backtest_samples', 'viewer', 'viewer', null),
     ('create_recompute', 'developer', 'administrator', 'cloud_execution'),
     ('retry_recompute', 'developer', 'administrator', 'cloud_execution'),
+    ('cancel_recompute', 'developer', 'administrator', null),
     ('create_preview', 'developer', 'administrator', 'cloud_execution'),
     ('create_backtest', 'developer', 'administrator', 'cloud_execution'),
     -- Webhooks

@@ -1,5 +1,6 @@
 -- RECOMPUTES_GIVEN_UP if recomputes were given up after repeated failures, with ten of them; else null. Not reported are those whose
--- customers a later one recomputed, and dry runs, previews and backtests, which leave nothing behind. Checks the latest thousand.
+-- customers a later one recomputed, those that were cancelled, and dry runs, previews and backtests, which leave nothing behind. Checks the
+-- latest thousand.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_recomputes(environment_id integer, environment_name text)
 returns json
@@ -8,7 +9,8 @@ stable
 set search_path = ''
 as $$
   with latest as materialized (
-    select k.recompute_id, k.recompute_seq, k.customer_id, k.kind, k.status, k.customers_total, k.customers_done, k.error, k.finished_at
+    select k.recompute_id, k.recompute_seq, k.customer_id, k.kind, k.status, k.failures, k.customers_total, k.customers_done, k.error,
+      k.finished_at
     from svc.recomputes as k
     where k.environment_id = check_recomputes.environment_id
     order by k.recompute_seq desc
@@ -17,7 +19,7 @@ as $$
   given_up as (
     select l.*, row_number() over (order by l.recompute_seq desc) as turn
     from latest as l
-    where l.kind = 'recompute' and l.status = 'dead_letter'
+    where l.kind = 'recompute' and l.status = 'dead_letter' and l.failures > 0
       and not exists (
         select from latest as later
         where later.kind = 'recompute' and later.status = 'completed' and later.recompute_seq > l.recompute_seq

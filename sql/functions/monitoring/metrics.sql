@@ -85,7 +85,9 @@ begin
   from (
     select r.kind, r.status, count(*) as recomputes
     from svc.recomputes as r
-    where r.status <> 'completed' and (r.finished_at is null or r.finished_at > now() - interval '1 day')
+    where r.status <> 'completed'
+      -- Without failures it was cancelled, which somebody wanted.
+      and (r.finished_at is null or r.finished_at > now() - interval '1 day' and r.failures > 0)
     group by r.kind, r.status
   ) as q;
   select json_build_object('all', coalesce(sum(r.customers_total), 0), 'done', coalesce(sum(r.customers_done), 0))

@@ -20,7 +20,11 @@ begin
       message = 'RECOMPUTE_UNDER_WAY',
       detail = jsonb_build_object(
         'message', format('The %s %s of this environment is not finished.', replace(_job.kind, '_', ' '), _job.recompute_id),
-        'fix', 'Wait until it is, then repeat.'
+        'fix', case
+          when _job.kind in ('recompute', 'dry_run')
+            then format('Wait until it is, or cancel it (svc recompute cancel %s), then repeat.', _job.recompute_id)
+          else 'Wait until it is, then repeat.'
+        end
       )::text;
   end if;
 end;

@@ -35,6 +35,8 @@ return svc.with_members(
       'healthChanged', (recompute).health_changed,
       'segmentsEntered', (recompute).segments_entered,
       'segmentsExited', (recompute).segments_exited,
+      'signalsRaised', (recompute).signals_raised,
+      'signalsCleared', (recompute).signals_cleared,
       'customersChanged', (recompute).customers_changed,
       'rules', (recompute).rules_added,
       'rulesRemoved', (recompute).rules_removed,

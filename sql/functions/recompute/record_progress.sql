@@ -1,5 +1,6 @@
 -- Adds to a job's progress: `done` more customers are done, up to last_customer_id (null: as before), and `counts` is added to the result:
--- {customersChanged, lifecycleChanged, healthChanged, segmentsEntered, segmentsExited, rules, rulesRemoved, emissions}, null for nothing.
+-- {customersChanged, lifecycleChanged, healthChanged, segmentsEntered, segmentsExited, signalsRaised, signalsCleared, rules, rulesRemoved,
+-- emissions}, null for nothing.
 -- Answers the number of the first of `emissions` new ones, at most 65,536, null if none. They are numbered within the job's outbox, which
 -- is kept in its row until svc.flush_recompute_outbox delivers them, because an outbox row and a commit on disk for each customer would
 -- cost more than all the rest. One update for both: the row is wide, and written for each customer.
@@ -23,7 +24,7 @@ begin
   select n.* into _n
   from json_to_record(coalesce(record_progress.counts, '{}')) as n (
     "customersChanged" integer, "lifecycleChanged" integer, "healthChanged" integer, "segmentsEntered" integer, "segmentsExited" integer,
-    rules bigint, "rulesRemoved" bigint, emissions bigint
+    "signalsRaised" integer, "signalsCleared" integer, rules bigint, "rulesRemoved" bigint, emissions bigint
   );
   update svc.recomputes as r
   set
@@ -34,6 +35,8 @@ begin
     health_changed = r.health_changed + coalesce(_n."healthChanged", 0),
     segments_entered = r.segments_entered + coalesce(_n."segmentsEntered", 0),
     segments_exited = r.segments_exited + coalesce(_n."segmentsExited", 0),
+    signals_raised = r.signals_raised + coalesce(_n."signalsRaised", 0),
+    signals_cleared = r.signals_cleared + coalesce(_n."signalsCleared", 0),
     rules_added = r.rules_added + coalesce(_n.rules, 0),
     rules_removed = r.rules_removed + coalesce(_n."rulesRemoved", 0),
     emissions_added = r.emissions_added + coalesce(_n.emissions, 0),

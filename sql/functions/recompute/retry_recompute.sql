@@ -1,5 +1,5 @@
--- Puts a recompute or dry run that was given up back into the queue, where it was: it resumes after the customers that are done, with the
--- same pins.
+-- Puts a recompute or dry run that was given up or cancelled back into the queue, where it was: it resumes after the customers that are
+-- done, with the same pins.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or RECOMPUTE_NOT_FOUND, SV005 RECOMPUTE_NOT_DEAD, SV009
 -- QUOTA_EXCEEDED. Locks its row and before it, if it may be put back, the environment's, like svc.require_room.
 create or replace function svc_api.retry_recompute(
@@ -33,7 +33,7 @@ begin
       message = 'RECOMPUTE_NOT_DEAD',
       detail = jsonb_build_object(
         'message', format('The recompute "%s" is %s, so there is nothing to retry.', _recompute.recompute_id, _recompute.status),
-        'reason', 'Only one that was given up (dead_letter) can be put back into the queue.',
+        'reason', 'Only one that was given up or cancelled (dead_letter) can be put back into the queue.',
         'fix', case
           when _recompute.status = 'completed' then 'Queue a new recompute if you need another one.'
           else 'Wait for it: failed attempts are retried automatically.'

@@ -5,13 +5,13 @@ import { type ConsolePage, queryParam, type Visit } from "../console-page.js";
 import { address, Ago, Customer, Empty, LinkLine, PageLinks } from "../parts.js";
 import { Choose, ViewForm } from "../forms.js";
 import { Table, type TableColumn } from "../tables.js";
-import { JobProgress, JobStatus, JobModel, jobView, partQuery } from "./recomputes/job.js";
+import { isUnderWay, JobProgress, JobStatus, JobModel, jobView, partQuery } from "./recomputes/job.js";
 
 const LIST = "recomputes";
 const ENTRY = "recompute";
 const BEGIN = "begin-recompute";
 
-const STATUSES = ["queued", "running", "retrying", "completed", { value: "dead_letter", text: "given up" }];
+const STATUSES = ["queued", "running", "retrying", "completed", { value: "dead_letter", text: "ended early" }];
 
 /** The recomputes and dry runs of the environment, and the form that starts a dry run. */
 export const recomputesPage: ConsolePage = {
@@ -122,9 +122,9 @@ export const recomputePage: ConsolePage = {
     return { ...view, customerIds: [...(view.customerIds ?? []), ...(customerId === null ? [] : [customerId])] };
   },
   change: {
-    fields: ["id"],
-    async make({ tell, form: { id = "" } }) {
-      await tell("POST recomputes/:recompute/retry", { recompute: id });
+    fields: ["as", "id"],
+    async make({ tell, form: { as, id = "" } }) {
+      await tell(`POST recomputes/:recompute/${as === "cancel" ? "cancel" : "retry"}`, { recompute: id });
       return recomputeHref(id);
     },
   },
@@ -153,13 +153,20 @@ function CarriedOut({ by }: { by: Recompute }) {
   );
 }
 
-/** The next step, for users who may take it: from a dry run to the recompute, or resuming one that was given up. */
+/** The next step, for users who may take it: from a dry run to the recompute, cancelling one that is under way, or resuming one that ended early. */
 function Next({ visit, job }: { visit: Visit; job: Recompute }) {
   const { environment, may } = visit;
   if (job.status === "dead_letter" && may("retry_recompute")) {
     return (
-      <ChangeForm visit={visit} path={ENTRY} hidden={{ id: job.id }}>
+      <ChangeForm visit={visit} path={ENTRY} hidden={{ as: "retry", id: job.id }}>
         <button>Resume it in {environment}</button>
+      </ChangeForm>
+    );
+  }
+  if (isUnderWay(job) && may("cancel_recompute")) {
+    return (
+      <ChangeForm visit={visit} path={ENTRY} hidden={{ as: "cancel", id: job.id }}>
+        <button>Cancel it in {environment}</button>
       </ChangeForm>
     );
   }

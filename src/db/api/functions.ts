@@ -68,6 +68,7 @@ const bytes = (name: string) => arg<Buffer>(name);
 const seconds = (name: string) => ({ ...number(name), suffix: "::float8 * interval '1 second'" });
 /** JSON that is already a string. */
 const jsonText = (name: string) => ({ ...text(name), suffix: "::text::json" });
+const maybeObject = (name: string) => ({ ...maybeText(name), suffix: "::text::jsonb" });
 
 /** Members of an object, each passed as the argument of the same name in snake case. */
 const members = <Value extends object>(...keys: readonly (keyof Value & string)[]): Parameter<Value> => ({
@@ -209,8 +210,7 @@ export const FUNCTIONS = {
     by,
     at,
     filters("lifecycle", "segment", "health", "signal", "search"),
-    // JSON of an object.
-    { ...maybeText("traits"), suffix: "::text::jsonb" },
+    maybeObject("traits"),
     arg<Maybe<number>>("inactive_seconds"),
     arg<Maybe<boolean>>("set_aside"),
     maybeText("sort"),
@@ -264,10 +264,7 @@ export const FUNCTIONS = {
   list_quarantined: takes(by, at, filters("quarantineId", "event", "code"), page),
   list_quarantined_calls: takes(by, at, quarantineFilter, maybeText("cursor")).answers<QuarantinedCalls>(),
   // `mapped`: the operations to which the active version maps the calls, by id, as JSON; null if there are none.
-  release_quarantined: takes(actor, at, quarantineFilter, maybeText("cursor"), {
-    ...maybeText("mapped"),
-    suffix: "::text::jsonb",
-  }),
+  release_quarantined: takes(actor, at, quarantineFilter, maybeText("cursor"), maybeObject("mapped")),
   discard_quarantined: takes(actor, at, quarantineFilter, maybeText("cursor")),
   list_schema_violations: takes(by, at, arg<Maybe<number>>("version"), page),
 
@@ -277,6 +274,7 @@ export const FUNCTIONS = {
   get_recompute: takes(by, at, text("recompute_id")),
   list_recompute_customers: takes(by, at, text("recompute_id"), byId, page),
   retry_recompute: takes(actor, at, text("recompute_id")),
+  cancel_recompute: takes(actor, at, text("recompute_id")),
   create_preview: takes(actor, at, text("snapshot"), text("hash"), arg<Maybe<number>>("sample")),
   get_preview: takes(by, at, text("preview_id")),
   list_preview_customers: takes(by, at, text("preview_id"), byId, page),

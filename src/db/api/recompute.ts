@@ -114,6 +114,8 @@ export const noCounts = () => ({
   healthChanged: 0,
   segmentsEntered: 0,
   segmentsExited: 0,
+  signalsRaised: 0,
+  signalsCleared: 0,
   rules: 0,
   rulesRemoved: 0,
   emissions: 0,

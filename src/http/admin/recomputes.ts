@@ -22,7 +22,7 @@ import { hash, newPreview, storable } from "./submitted-snapshot.js";
 const RECOMPUTE_STATUSES = ["queued", "running", "retrying", "completed", "dead_letter"] as const;
 
 export const status = Type.Enum([...RECOMPUTE_STATUSES], {
-  description: "`dead_letter`: given up after too many failures without progress.",
+  description: "`dead_letter`: given up after too many failures without progress, or cancelled.",
 });
 
 const result = named("RecomputeResult", "The result so far; the counts grow while it runs.", {
@@ -30,6 +30,8 @@ const result = named("RecomputeResult", "The result so far; the counts grow whil
   healthChanged: countOf("Customers whose final health changes."),
   segmentsEntered: countOf("Memberships that begin."),
   segmentsExited: countOf("Memberships that end."),
+  signalsRaised: countOf("Signals that are raised."),
+  signalsCleared: countOf("Signals that are cleared."),
   customersChanged: countOf("Customers with a difference, a new rule execution or an emission."),
   rules: countOf("Rule executions that are added to the log."),
   rulesRemoved: countOf(
@@ -57,7 +59,7 @@ export const requestInfo = {
   requestedBy: Type.String({ description: "E-mail address of the user who requested it." }),
   requestedAt: instant,
   startedAt: orNull(instant),
-  finishedAt: orNull(instant, "When it was completed or given up."),
+  finishedAt: orNull(instant, "When it was completed, given up or cancelled."),
 };
 
 const job = {
@@ -212,10 +214,16 @@ export const recomputeRoutes = [
     passes: ({ at, params, query }) => [at, params["recompute"]!, query.order === "customerId", query],
   }),
   adminRoute("retry_recompute", "POST /projects/:project/recomputes/:recompute/retry", {
-    summary: "Resume a recompute that was given up",
+    summary: "Resume a recompute that was given up or cancelled",
     body: { schema: emptyObject, bytesMax: KIB },
     answers: { 202: recompute },
     refusals: { 409: ["RECOMPUTE_NOT_DEAD"] },
+  }),
+  adminRoute("cancel_recompute", "POST /projects/:project/recomputes/:recompute/cancel", {
+    summary: "End a recompute before all of its customers are done; what is written stays, and a retry resumes it",
+    body: { schema: emptyObject, bytesMax: KIB },
+    answers: { 200: recompute },
+    refusals: { 409: ["RECOMPUTE_FINISHED"] },
   }),
   adminRoute("create_preview", "POST /projects/:project/previews", {
     summary: "Queue a preview of what a snapshot would change, without deploying it",

@@ -88,7 +88,9 @@ export function compare(
   const lifecycleChanged = lifecycle.before !== lifecycle.after;
   const healthChanged = differ(health);
   const journeysChanged = differ(journeys);
-  const signalsChanged = differ(signals);
+  const signalsRaised = signals.after.filter((id) => !Object.hasOwn(before.signals, id)).length;
+  const signalsCleared = signals.before.filter((id) => !Object.hasOwn(after.signals, id)).length;
+  const signalsChanged = signalsRaised + signalsCleared > 0;
   const isListed =
     lifecycleChanged ||
     healthChanged ||
@@ -103,6 +105,8 @@ export function compare(
     healthChanged: Number(healthChanged),
     segmentsEntered: entered,
     segmentsExited: exited,
+    signalsRaised,
+    signalsCleared,
     rules: added.count,
     rulesRemoved: added.removed,
     emissions: emissions.length,

@@ -89,7 +89,7 @@ class Slot {
       logger.info(fields, isDone ? "a recompute was completed" : "a recompute waits for another worker");
     } catch (error) {
       if (error instanceof TakenOver || isJobTakenOver(error)) {
-        logger.warn(fields, "a recompute was taken over by another worker");
+        logger.warn(fields, "a recompute was cancelled, or taken over by another worker");
       } else await this.#fail(job, fields, error);
     }
     // A lost connection has released the job already.

@@ -243,14 +243,15 @@ it("reports webhooks whose deliveries fail, and disabled ones", async () => {
 });
 
 it("reports recomputes that were given up, until a later one covered their customers", async () => {
-  const job = async (id: string, status: string, customer: string | null, kind = "recompute") => {
+  const job = async (id: string, status: string, customer: string | null, kind = "recompute", failures = 10) => {
     await sql()`
       insert into svc.recomputes (
-        environment_id, recompute_id, kind, customer_id, pinned_at, status, error, customers_total, customers_done, requested_by,
-        finished_at, snapshot, hash
+        environment_id, recompute_id, kind, customer_id, pinned_at, status, error, customers_total, customers_done, failures,
+        requested_by, finished_at, snapshot, hash
       )
       values (
-        ${environment}, ${id}, ${kind}, ${customer}, now(), ${status}, 'No memory.', 3, 2, 'a@b', '2026-03-01Z',
+        ${environment}, ${id}, ${kind}, ${customer}, now(), ${status}, 'No memory.', 3, 2, ${failures},
+        'a@b', '2026-03-01Z',
         ${kind === "preview" ? "{}" : null}, ${kind === "preview" ? "hash" : null}
       )`;
   };
@@ -260,6 +261,7 @@ it("reports recomputes that were given up, until a later one covered their custo
   };
   await job("rec_dry", "dead_letter", null, "dry_run");
   await job("prv_dead", "dead_letter", null, "preview");
+  await job("rec_cancelled", "dead_letter", null, "recompute", 0);
   expect(await givenUp()).toBeUndefined();
 
   await job("rec_all", "dead_letter", null);

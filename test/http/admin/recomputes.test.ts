@@ -243,6 +243,28 @@ describe("POST /projects/:project/recomputes/:recompute/retry", () => {
   });
 });
 
+describe("POST /projects/:project/recomputes/:recompute/cancel", () => {
+  it("ends a recompute that waits, which a retry queues again, and is recorded", async () => {
+    const { id } = await queue({ all: true });
+    const reply = await post(`/recomputes/${id}/cancel`);
+    const error = `Cancelled by owner@acme.example. Nothing was changed. To resume it: svc recompute retry ${id}`;
+    expect(reply).toMatchObject({ status: 200, body: { id, status: "dead_letter", error, finishedAt: INSTANT } });
+    expect(await read(`/recomputes/${id}`)).toEqual(reply.body);
+    const details = { kind: "recompute", version: null, customersDone: 0 };
+    expect((await audit("recompute")).slice(1)).toEqual([entry("recompute.cancelled", id, details)]);
+    expect(await post(`/recomputes/${id}/retry`)).toMatchObject({ status: 202, body: { id, status: "queued" } });
+  });
+
+  it("is refused once it has ended, and of concurrent requests all but one", async () => {
+    const { id } = await queue({ all: true });
+    const replies = await Promise.all([1, 2, 3, 4].map(() => post(`/recomputes/${id}/cancel`)));
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409]);
+    const message = `The recompute "${id}" has ended: dead_letter.`;
+    expect(await post(`/recomputes/${id}/cancel`)).toMatchObject(refused(409, "RECOMPUTE_FINISHED", { message }));
+    expect(await audit("recompute")).toHaveLength(2);
+  });
+});
+
 describe("POST /projects/:project/previews", () => {
   it("queues a preview against the active version, deploys nothing, adds its job, and is recorded", async () => {
     await deploy("chosen");

@@ -42,6 +42,8 @@ export interface JobRow {
   health_changed: number;
   segments_entered: number;
   segments_exited: number;
+  signals_raised: number;
+  signals_cleared: number;
   rules_added: number;
   rules_removed: number;
   emissions_added: number;
@@ -156,8 +158,8 @@ export function recomputer(db: TestDatabase, options: Partial<RecomputerOptions>
 export async function jobOf(sql: Sql, id: string): Promise<JobRow> {
   const [row] = await sql<[JobRow]>`
     select status, attempt, failures, error, customers_total, customers_done, last_customer_id, customers_changed, lifecycle_changed,
-      health_changed, segments_entered, segments_exited, rules_added::integer, rules_removed::integer,
-      emissions_added::integer
+      health_changed, segments_entered, segments_exited, signals_raised, signals_cleared, rules_added::integer,
+      rules_removed::integer, emissions_added::integer
     from svc.recomputes where recompute_id = ${id}`;
   return row;
 }

@@ -46,10 +46,15 @@ export async function printRecomputeJob(
 }
 
 function nextStep(context: Context, job: RecomputeOrPreview): string[] {
-  if (job.status === "dead_letter") return [`Once the cause is fixed: ${commandFor(context, "retry", job)}`];
+  if (job.status === "dead_letter") return [retryHint(context, job)];
   if (job.status !== "completed" || !job.dry_run) return [];
   if (job.result.customersChanged === 0 && job.result.rulesRemoved === 0) return ["Nothing would change."];
   return [`Nothing was written. To do exactly this: ${commandFor(context, "--from", job)}`];
+}
+
+/** How to resume a job that was given up or cancelled. */
+export function retryHint(context: Context, job: RecomputeOrPreview): string {
+  return `To resume it: ${commandFor(context, "retry", job)}`;
 }
 
 function commandFor(

@@ -149,7 +149,7 @@ const STATUSES: Readonly<Record<Job["status"], { text: string; class?: string }>
   running: { text: "running" },
   retrying: { text: "failed, will be retried", class: "warning" },
   completed: { text: "completed", class: "good" },
-  dead_letter: { text: "given up", class: "critical" },
+  dead_letter: { text: "ended early", class: "critical" },
 };
 
 /** The status of a job, with its duration, or when it is retried. */

@@ -128,6 +128,7 @@ export async function startWorld() {
       return (body as { key: { id: string } }).key.id;
     },
     /** A recompute that was given up. */
+    newRecompute: (env: Environment): Promise<string> => newJob("recomputes", env, { all: true }),
     newDeadRecompute: async (env: Environment): Promise<string> => {
       const id = await newJob("recomputes", env, { all: true });
       await giveUp(sql, id);
@@ -195,6 +196,7 @@ const PARAMETERS_OF: Readonly<Record<string, Value>> = {
   "DELETE /projects/:project/webhooks/:webhook": ({ newWebhook }, env) => newWebhook(env),
   // A promotion is always into live, of a version that was active in test.
   "POST /projects/:project/config-versions/:version/promote": ({ versions }) => versions.test,
+  "POST /projects/:project/recomputes/:recompute/cancel": ({ newRecompute }, env) => newRecompute(env),
   "POST /projects/:project/recomputes/:recompute/retry": ({ newDeadRecompute }, env) => newDeadRecompute(env),
 };
 
