@@ -64,6 +64,9 @@ export const isDiskFull = is(/^53100$/);
 /** The server refuses the login or the database: a password, a role, pg_hba.conf or a name was changed. */
 export const isLoginRefused = is(/^(28|3D)/);
 
+/** The role may not do it. */
+export const isForbidden = is(/^42501$/);
+
 /** The session is read-only, and stays so when the database no longer is. */
 export const isReadOnly = is(/^25006$/);
 

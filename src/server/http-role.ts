@@ -264,11 +264,13 @@ const ELSEWHERE = "The pooler leads to another database than the one of the work
  */
 function readiness(sql: Sql, direct: Sql | null, disk: DiskFull, logger: Logger): () => Promise<FailedCheck[]> {
   let migrations: Committed[] | undefined;
-  let identity: string | undefined;
+  let identity: string | null | undefined;
   const ask = shared(async (): Promise<FailedCheck[]> => {
     const failed = await failedChecks(sql, (migrations ??= await readCommitted(PROJECT_ROOT)));
-    if (direct === null || (await databaseIdentity(sql)) === (identity ??= await databaseIdentity(direct)))
-      return failed;
+    if (direct === null) return failed;
+    const there = await databaseIdentity(sql);
+    identity ??= await databaseIdentity(direct);
+    if (there === null || identity === null || there === identity) return failed;
     return [{ name: "database", message: ELSEWHERE }, ...failed];
   });
   return async () => {

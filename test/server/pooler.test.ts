@@ -159,6 +159,14 @@ it("a process whose pooler is led to a copy of the database is not ready", async
   }
 });
 
+it("a process behind a pooler is ready where the host does not let it identify the database", async () => {
+  await db.sql`revoke execute on function pg_catalog.pg_control_system() from public`;
+  onTestFinished(async () => {
+    await db.sql`grant execute on function pg_catalog.pg_control_system() to public`;
+  });
+  expect(await readyz()).toBe(200);
+});
+
 it("requests are refused while the pooler has no free session, and served again afterwards", async () => {
   const small = await startPgBouncer(db.url, { [user]: "pooled" }, { default_pool_size: 1, query_wait_timeout: 1 });
   const served = await startServiceProcess(db.url, { SVC_POOLER_URL: small.urlOf(user) }, { role: "http" });

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import type { Sql } from "postgres";
 import { SESSION } from "../address.js";
 import type { Committed } from "../migrate/files.js";
-import { isUndefined } from "../sqlstate.js";
+import { isForbidden, isUndefined } from "../sqlstate.js";
 import { inTransaction } from "../transaction.js";
 
 /** One value of a counter or histogram that workers gather. */
@@ -91,13 +91,16 @@ export function isSameDatabase(sql: Sql, pooled: Sql): Promise<boolean> {
   });
 }
 
-/** What a database has in common with its standbys and physical copies only. */
-export async function databaseIdentity(sql: Sql): Promise<string> {
-  const [row] = await sql<[{ identity: string }]>`
+/** What a database has in common with its standbys and physical copies only; null if a host does not show it. */
+export async function databaseIdentity(sql: Sql): Promise<string | null> {
+  const rows = await sql<{ identity: string }[]>`
     select s.system_identifier || '/' || d.oid as identity
     from pg_catalog.pg_control_system() as s
-    join pg_catalog.pg_database as d on d.datname = current_database()`;
-  return row.identity;
+    join pg_catalog.pg_database as d on d.datname = current_database()`.catch((error: unknown) => {
+    if (isForbidden(error)) return [];
+    throw error;
+  });
+  return rows[0]?.identity ?? null;
 }
 
 /** Reads the properties of a session that a pooler provides. */
