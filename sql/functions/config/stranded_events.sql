@@ -1,5 +1,6 @@
--- Events that another snapshot removes under a strict schema although some are stored, and properties whose type changes although
--- stored values do not conform. Reads the newest 10,000 events with such a property, by index.
+-- Events that another snapshot removes under a strict schema although some are stored; properties that it removes although recent events
+-- have them, or requires although they lack them, under a strict schema, too; and properties whose type changes although stored values do
+-- not conform. Reads the newest 10,000 events with such a property, by index.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_events(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)
@@ -28,6 +29,47 @@ as $$
   where (stranded_events.snapshot ->> 'strictSchema')::boolean
     and not (stranded_events.snapshot -> 'events')::jsonb ? o.key
     and n.amount > 0
+  union all
+  select
+    case when f.required then 'PROPERTY_REQUIRED' else 'PROPERTY_REMOVED' end,
+    format(
+      case
+        when f.required then 'The property "%s" of "%s" becomes required, and %s of the last 30 days %s it'
+        else 'The property "%s" of "%s" is removed, and %s of the last 30 days %s it'
+      end || '; the strict schema refuses such events from now on.',
+      f.name, f.event, svc.count_text(n.amount, 'event', 'events'),
+      case when f.required then 'lack' else 'have' end
+    ),
+    svc.member_path(svc.member_path('events', f.event) || '.properties', f.name)
+  from (
+    select o.key as event, p.key as name, p.is_required as required
+    from json_each(stranded_events.active -> 'events') as o
+    join json_each(stranded_events.snapshot -> 'events') as t on t.key = o.key
+    cross join lateral (
+      select a.key, true as is_required
+      from json_each(t.value -> 'properties') as a
+      where not coalesce((a.value ->> 'optional')::boolean, false)
+        and coalesce((o.value -> 'properties' -> a.key ->> 'optional')::boolean, not (o.value -> 'properties')::jsonb ? a.key)
+      union all
+      select b.key, false
+      from json_each(o.value -> 'properties') as b
+      where not (t.value -> 'properties')::jsonb ? b.key
+    ) as p
+    where (stranded_events.snapshot ->> 'strictSchema')::boolean
+  ) as f
+  cross join lateral (
+    select count(*) as amount
+    from (
+      select e.properties
+      from svc.events as e
+      where e.environment_id = stranded_events.environment_id and e.event = f.event and e.event <> ''
+        and e.occurred_at > now() - interval '30 days'
+      order by e.occurred_at desc, e.event_seq desc
+      limit 10000
+    ) as newest
+    where newest.properties ? f.name <> f.required
+  ) as n
+  where n.amount > 0
   union all
   select
     'PROPERTY_TYPE_CHANGED',
@@ -68,4 +110,4 @@ as $$
 $$;
 
 comment on function svc.stranded_events(integer, json, json) is
-  'Removed events, and retyped properties to which stored events do not conform.';
+  'Removed events, and removed, required or retyped properties to which stored events do not conform.';

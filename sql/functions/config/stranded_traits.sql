@@ -1,5 +1,6 @@
--- Traits that another snapshot declares differently, if customers have values that no longer conform. It scans the environment's customers
--- only for such traits, and counts up to the highest number that svc.counted distinguishes.
+-- Traits that another snapshot declares differently, if customers have values that no longer conform, or removes under a strict schema, if
+-- customers have them. It scans the environment's customers only for such traits, and counts up to the highest number that svc.counted
+-- distinguishes.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_traits(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)
@@ -7,6 +8,26 @@ language sql
 stable
 set search_path = ''
 as $$
+  select
+    'TRAIT_REMOVED',
+    format(
+      'The trait "%s" is removed, and %s it; the strict schema refuses it from now on.',
+      o.key, svc.count_text(n.amount, 'customer has', 'customers have')
+    ),
+    svc.member_path('traits', o.key)
+  from json_each(stranded_traits.active -> 'traits') as o
+  cross join lateral (
+    select count(*) as amount
+    from (
+      select from svc.customers as c
+      where c.environment_id = stranded_traits.environment_id and c.traits ? o.key
+      limit 10001
+    ) as found
+  ) as n
+  where (stranded_traits.snapshot ->> 'strictSchema')::boolean
+    and not (stranded_traits.snapshot -> 'traits')::jsonb ? o.key
+    and n.amount > 0
+  union all
   select
     case when f.retyped then 'TRAIT_TYPE_CHANGED' else 'TRAIT_VALUES_REMOVED' end,
     format(
@@ -45,7 +66,9 @@ as $$
     ) as found
   ) as n
   where n.amount > 0
-  order by f.name;
+  -- By code, then by path.
+  order by 1, 3;
 $$;
 
-comment on function svc.stranded_traits(integer, json, json) is 'Changed traits for which customers have values that no longer conform.';
+comment on function svc.stranded_traits(integer, json, json) is
+  'Removed and changed traits for which customers have values that no longer conform.';

@@ -39,6 +39,7 @@ begin
       svc.check_rules(_id, _name),
       svc.check_disabled_webhooks(_id, _name),
       svc.check_versions(_id, _name, _version),
+      svc.check_removed_parts(_id, _name, _project, _version),
       svc.check_undeclared_events(_id, _project, _version),
       svc.check_violations(_id, _version),
       svc.check_quarantine(_id, _name, _project, _version),

@@ -71,6 +71,7 @@ const PLACES: Readonly<Record<string, string>> = {
   OPERATIONS_QUARANTINED: "quarantine",
   OPERATIONS_WAITING: "events?status=pending",
   RECOMPUTES_GIVEN_UP: "recomputes?status=dead_letter",
+  REMOVED_PARTS_IN_USE: "recomputes",
   RULES_FAILING: "rules",
   SCHEMA_VIOLATIONS: "violations",
   STATES_NEVER_REACHED: "lifecycle",

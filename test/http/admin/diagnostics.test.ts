@@ -366,3 +366,16 @@ it("reports conditions that look back further than the plan keeps events", async
   expect(await find("RETENTION_TOO_SHORT")).toMatchObject({ severity: "info" });
   await sql()`update iam.plans set retention_days = null`;
 });
+
+it("reports parts that customers are in although the active version no longer has them", async () => {
+  await setCustomers("lifecycle = null");
+  const lifecycle = { initial: "new", states: [{ name: "new", transitions: [] }] };
+  await fixture.deploy(snapshot({ lifecycle }));
+  await fixture.deploy(snapshot({ lifecycle: null }));
+  expect(await find("REMOVED_PARTS_IN_USE")).toBeUndefined();
+  await setCustomers("lifecycle = 'new'", "ann");
+  const part = { code: "STATE_REMOVED", message: 'The lifecycle state "new" is removed, and 1 customer is in it.' };
+  const message = expect.stringMatching(/^Customers are in 1 part that the active v\d+ no longer has: /) as string;
+  const found = { severity: "warning", count: 1, message, details: { parts: [part] } };
+  expect(await find("REMOVED_PARTS_IN_USE")).toMatchObject(found);
+});

@@ -196,7 +196,7 @@ it("gives no warning where no data is concerned", async () => {
   await customers({ traits: { plan: "pro", renewsOn: "2026-03-01" } }, { traits: { tier: "2028-02-29" } });
   for (const [what, changes] of [
     ["parts without data", { segments: [], journeys: [], signals: [], lifecycle: null }],
-    ["a trait that is gone: it is kept and not read", { traits: {} }],
+    ["a trait that is gone, if the schema is not strict: it is kept and not read", { strictSchema: false, traits: {} }],
     ["events whose values fit", { events: { ...full.events, ...retyped } }],
     ["events of which none is stored", { events: { login: full.events.login } }],
     ["more values", trait("plan", { type: "string", enum: ["free", "pro", "team"] })],
@@ -207,6 +207,58 @@ it("gives no warning where no data is concerned", async () => {
     ["a type that nobody has a value of", trait("tags", { type: "number" })],
   ] satisfies [string, Partial<Snapshot>][])
     expect(await check({ ...full, ...changes }), what).toMatchObject({ status: 200, body: { warnings: [] } });
+});
+
+describe("what a strict schema will refuse although it was accepted", () => {
+  const login = (properties: Record<string, Field>) => ({ events: { ...full.events, login: { properties } } });
+  const refuses = "the strict schema refuses such events from now on.";
+
+  it("has a warning for a property that becomes required or is removed, if recent events lack or have it", async () => {
+    await Promise.all([events("login", { seats: 1 }, 2), events("login", { seats: 1, device: "phone" })]);
+    const seats = { type: "number" } as const;
+    const device = { type: "string" } as const;
+    await strands(
+      deploy({ ...full, ...login({ device }) }),
+      [
+        "PROPERTY_REMOVED",
+        "events.login.properties.seats",
+        `The property "seats" of "login" is removed, and 3 events of the last 30 days have it; ${refuses}`,
+      ],
+      [
+        "PROPERTY_REQUIRED",
+        "events.login.properties.device",
+        `The property "device" of "login" becomes required, and 2 events of the last 30 days lack it; ${refuses}`,
+      ],
+    );
+    expect(await check({ ...full, ...login({ seats, device: { ...device, optional: true } }) })).toMatchObject({
+      body: { warnings: [] },
+    });
+    expect(await check({ ...full, strictSchema: false, ...login({ device }) })).toMatchObject({
+      body: { warnings: [] },
+    });
+    await api.sql`update svc.events set occurred_at = now() - interval '31 days' where environment_id = ${environment}`;
+    expect(await check({ ...full, ...login({ device }) })).toMatchObject({ body: { warnings: [] } });
+  });
+
+  it("has a warning for an optional property that becomes required, and none for one that was required before", async () => {
+    await events("login", {});
+    const optional = { type: "number", optional: true } as const;
+    await deploy({ ...full, ...login({ seats: optional }) }, "test", { force: true });
+    await strands(deploy(full), [
+      "PROPERTY_REQUIRED",
+      "events.login.properties.seats",
+      expect.stringContaining(" 1 event ") as string,
+    ]);
+    expect(await deploy(full, "test", { force: true })).toMatchObject({ status: 201 });
+    expect(await deploy({ ...full, segments: [] })).toMatchObject(activatedWith());
+  });
+
+  it("has a warning for a trait that is removed, if customers have it", async () => {
+    await customers({ traits: { plan: "pro" } }, { traits: { tier: "gold" } });
+    const { plan: _, ...traits } = full.traits;
+    const message = 'The trait "plan" is removed, and 1 customer has it; the strict schema refuses it from now on.';
+    await strands(deploy({ ...full, traits }), ofTrait("REMOVED", "plan", message));
+  });
 });
 
 describe("an event that is removed", () => {
