@@ -2,18 +2,19 @@
 
 A thread sends the queued operations in batches, one after the other, and each batch again until it is answered:
 the order is kept, nothing is counted twice, and only what was not sent when the process ended is lost.
-The guide is docs/client.md of svc. Create one client for each process, after forking, and close() it at the end.
+The guide is docs/client.md of svc. Create one client for each process, and close() it at the end, or use `with`.
 """
 
 from __future__ import annotations
 
-import dataclasses, datetime, http.client, json, logging, math, random, re  # noqa: E401
-import socket, threading, time, urllib.parse, uuid  # noqa: E401
+import dataclasses, datetime, http.client, json, logging, math, os, random, re  # noqa: E401
+import socket, threading, time, urllib.parse, uuid, weakref  # noqa: E401
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
 _log = logging.getLogger("svc")
 # A text with a date, a time and a zone. Whether such an instant exists is checked by the service.
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)", re.A | re.I)
+_WAIT_MAX = 600  # Seconds: the longest pause before a retry, whatever Retry-After says, and the pause after a stop.
 _NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # As JSON escapes it.
 
 
@@ -57,14 +58,27 @@ class Client:
         secure = self._address.scheme == "https"
         self._connection = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         self._on_error = on_error or (lambda error: _log.error("%s", error))
+        self._closing = False
+        self._begin()
+        _clients.add(self)
+
+    def _begin(self) -> None:
+        """Begins with an empty queue: also in a forked child, where no thread runs and a lock may be held for ever. What
+        was queued before, the parent sends."""
         self._changed, self._end = threading.Condition(), threading.Event()
         self._thread: threading.Thread | None = None
         self._line: list[_Entry] = []  # The operations that are not answered yet, the oldest first.
         self._groups: list[_Group] = []
         self._last = self._due = self._held = self._held_bytes = 0
-        self._at_most, self._closing = self.batch_operations, False
+        self._at_most, self._resumes_at = self.batch_operations, 0.0
         self._stopped: SvcError | None = None
         self._reported: str | None = None  # The code of the error that stopped the client, once reported.
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def track(
         self,
@@ -169,8 +183,10 @@ class Client:
 
     def _due_in(self) -> float | None:
         """Seconds until the next batch is due; None if there is nothing to send."""
-        if not self._line or self._stopped:
+        if not self._line:
             return None
+        if self._stopped:
+            return max(0, self._resumes_at - time.monotonic())
         is_due = self._line[0].number <= self._due or len(self._line) >= self._at_most or self._is_full()
         return 0 if is_due else max(0, self._line[0].at + self.flush_interval - time.monotonic())
 
@@ -180,6 +196,7 @@ class Client:
                 if self._due_in() != 0:
                     self._changed.wait(self._due_in())
                     continue
+                self._stopped = None
                 batch = self._line[: self._at_most]
                 while len(batch) > 1 and sum(entry.size + 1 for entry in batch) > self.batch_bytes:
                     batch = batch[: len(batch) // 2]
@@ -201,7 +218,7 @@ class Client:
 
     def _post(self, body: bytes) -> tuple[int, str, int]:
         """The answer's status (0 if there was none), its text, and the seconds of its Retry-After."""
-        headers = {"Authorization": f"Bearer {self._api_key}", "Content-Type": "application/json"}
+        headers = {"Authorization": f"Bearer {self._api_key}", "Content-Type": "application/json", "User-Agent": "svc-client-python"}
         connection = self._connection(self._address.netloc, timeout=self.timeout)
         # The socket's timeout starts anew with each byte, so it does not limit an answer that arrives slowly.
         end = threading.Timer(self.timeout, lambda: _cut(sock))
@@ -213,7 +230,8 @@ class Client:
             connection.request("POST", self._address.path.rstrip("/") + "/v1/events/batch", body, headers)
             with connection.getresponse() as answer:
                 text = answer.read(16 * 1024 * 1024).decode(errors="replace")
-                asked = answer.getheader("Retry-After") or ""
+                asked, location = answer.getheader("Retry-After") or "", answer.getheader("Location")
+                text = f"it redirects to {location}; if that is the service, correct url" if location else text
                 return answer.status, text, int(asked) if re.fullmatch("[0-9]{1,9}", asked) else 0
         except (OSError, ValueError, http.client.HTTPException) as error:
             return 0, f"no answer: {error}", 0
@@ -250,7 +268,7 @@ class Client:
             self._due = max(self._due, batch[-1].number)
             if kind == "stop":
                 errors += [answer.error] if answer.error.code != self._reported else []
-                self._stopped = answer.error
+                self._stopped, self._resumes_at = answer.error, time.monotonic() + answer.asked
                 self._abandon(answer.error)
             self._reported = answer.error.code if kind == "stop" else None
             self._changed.notify_all()
@@ -289,7 +307,7 @@ class _Entry:
 
 class _Answer(NamedTuple):
     """What an answer means: accepted, with the events' ids; refused, with errors by index in the batch; divide: send
-    smaller batches; again, after `asked` seconds; or stop."""
+    smaller batches; again, after `asked` seconds, 0 for the client's own pause; or stop for `asked` seconds."""
 
     kind: str
     error: SvcError
@@ -386,8 +404,10 @@ def _read(status: int, text: str, asked: int, batch: list[_Entry]) -> _Answer:
     answer = answer if isinstance(answer, dict) else {}
     ids, envelope = answer.get("eventIds"), answer.get("error")
     envelope = envelope if isinstance(envelope, dict) else {}
-    named = (envelope.get(name) for name in ("code", "message", "field"))
-    code, message, field = (value if isinstance(value, str) else None for value in named)
+    named = (envelope.get(name) for name in ("code", "message", "field", "requestId"))
+    code, message, field, request_id = (value if isinstance(value, str) else None for value in named)
+    if not request_id:  # Gateways send a code, too.
+        code = message = field = None
     error = SvcError(code or "UNEXPECTED_ANSWER", message or f"{status}: {text[:200]}", status, field)
     if status == 202 and answer.get("accepted") == len(batch) and isinstance(ids, list):
         if len(ids) == sum(entry.is_track for entry in batch):
@@ -397,9 +417,10 @@ def _read(status: int, text: str, asked: int, batch: list[_Entry]) -> _Answer:
         return _Answer("divide", error)
     if status in (408, 429) or status >= 500 or not code:
         # The Retry-After of a used-up monthly quota is the beginning of next month: stop instead of waiting that long.
-        return _Answer("stop" if asked > 600 else "again", error, asked=asked)
+        is_quota = status == 429 and code and asked > _WAIT_MAX
+        return _Answer("stop", error, asked=asked) if is_quota else _Answer("again", error, asked=min(asked, _WAIT_MAX))
     if status not in (400, 409, 422):
-        return _Answer("stop", error)
+        return _Answer("stop", error, asked=_WAIT_MAX)
     refused: dict[int, SvcError] = {}
     for problem in [{"path": field, "code": code, "message": message}, *(listed if isinstance(listed, list) else [])]:
         path = problem.get("path") if isinstance(problem, dict) else None
@@ -408,3 +429,15 @@ def _read(status: int, text: str, asked: int, batch: list[_Entry]) -> _Answer:
             detail = str(problem.get("message")).replace(f"events[{place[1]}].", "")
             refused.setdefault(int(place[1]), SvcError(problem.get("code"), detail, status, place[2]))
     return _Answer("refused" if refused else "divide", error, refused=refused)
+
+
+_clients: weakref.WeakSet[Client] = weakref.WeakSet()
+
+
+def _begin_anew() -> None:
+    for client in _clients:
+        client._begin()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)

@@ -6,6 +6,8 @@ export interface Answer {
   status: number;
   text: string;
   retryAfter: string | null;
+  /** Where a redirect leads. */
+  location: string | null;
 }
 
 /** What the answer to a batch means. */
@@ -17,10 +19,13 @@ export type AnswerOutcome =
   | { kind: "refused"; errors: ReadonlyMap<number, ClientError> }
   /** The batch was refused, but the answer does not say because of which operations: send smaller batches. */
   | { kind: "divide"; error: ClientError; isTooLarge: boolean }
-  /** The service accepts nothing of this client, because of the key, the plan or the quota. Try again after `waitMs`, if the service named a time. */
-  | { kind: "stop"; error: ClientError; waitMs: number | null };
+  /** The service accepts nothing of this client, because of the key, the plan or the quota. Try again after `waitMs`. */
+  | { kind: "stop"; error: ClientError; waitMs: number };
 
-/** A longer `Retry-After` stops the client. That of a monthly quota that is used up is the beginning of the next month. */
+/**
+ * The longest pause before a retry, whatever `Retry-After` says, and the pause after a stop. A longer one with the service's 429 is a stop, too: a monthly quota is
+ * used up until the next month begins.
+ */
 const WAIT_MS_MAX = 600_000;
 
 /**
@@ -39,7 +44,10 @@ export function readAnswer(answer: Answer, operations: number, tracks: number, n
   if (isTemporary(status)) {
     const waitMs = retryAfterMs(answer.retryAfter, now);
     const error = envelope === null ? unexpected(answer).error : errorOf(envelope, status);
-    return { kind: (waitMs ?? 0) > WAIT_MS_MAX ? "stop" : "again", error, waitMs };
+    if (waitMs === null || waitMs <= WAIT_MS_MAX) return { kind: "again", error, waitMs };
+    return status === 429 && envelope !== null
+      ? { kind: "stop", error, waitMs }
+      : { kind: "again", error, waitMs: WAIT_MS_MAX };
   }
   if (status === 413) {
     const reported = envelope && errorOf(envelope, status);
@@ -48,7 +56,7 @@ export function readAnswer(answer: Answer, operations: number, tracks: number, n
   }
   if (envelope === null) return unexpected(answer);
   const error = errorOf(envelope, status);
-  if (![400, 409, 422].includes(status)) return { kind: "stop", error, waitMs: null };
+  if (![400, 409, 422].includes(status)) return { kind: "stop", error, waitMs: WAIT_MS_MAX };
   const errors = refusedOperations(envelope, status, operations);
   return errors.size === 0 ? { kind: "divide", error, isTooLarge: false } : { kind: "refused", errors };
 }
@@ -69,16 +77,16 @@ export interface Envelope {
   message: string | null;
   field: string | null;
   fix: string | null;
-  requestId: string | null;
+  requestId: string;
   diagnostics: readonly Diagnostic[];
 }
 
-/** Parses an error envelope. Null for a text that is not from the service, whose errors always have a code. */
+/** Parses an error envelope. Null for a text that is not from the service, whose errors always have a code and a request id: gateways send a code, too. */
 export function readEnvelope(text: string): Envelope | null {
   const error = (parsed(text) as { error?: Record<string, unknown> | null } | null)?.error;
   const read = (name: string): string | null => (typeof error?.[name] === "string" ? error[name] : null);
-  const code = read("code");
-  if (code === null) return null;
+  const [code, requestId] = [read("code"), read("requestId")];
+  if (code === null || requestId === null) return null;
   const listed: unknown[] = Array.isArray(error?.["diagnostics"]) ? error["diagnostics"] : [];
   const diagnostics = listed.filter(isDiagnostic);
   return {
@@ -86,7 +94,7 @@ export function readEnvelope(text: string): Envelope | null {
     message: read("message"),
     field: read("field"),
     fix: read("fix"),
-    requestId: read("requestId"),
+    requestId,
     diagnostics,
   };
 }
@@ -141,8 +149,10 @@ function errorOf({ code, message, ...details }: Envelope, status: number): Clien
   return new ClientError(code, `${where}${message ?? code}`, { ...details, status });
 }
 
-function unexpected({ status, text }: Answer): { kind: "again"; error: ClientError; waitMs: null } {
-  const message = `the answer is not from the service (${status}): ${text.slice(0, 200)}`;
+function unexpected({ status, text, location }: Answer): { kind: "again"; error: ClientError; waitMs: null } {
+  const shown =
+    location === null ? text.slice(0, 200) : `it redirects to ${location}; if that is the service, correct url`;
+  const message = `the answer is not from the service (${status}): ${shown}`;
   return { kind: "again", error: new ClientError("UNEXPECTED_ANSWER", message, { status }), waitMs: null };
 }
 

@@ -126,7 +126,7 @@ export class Client<S extends Schema = AnySchema> {
    * Resolves once the queue has room for any operation, and reserves it for the caller until the end of this turn of the event loop. This is the back pressure
    * for code that produces operations faster than the service accepts them; any number of callers can wait at once.
    *
-   * @throws {ClientError} if the service accepts nothing of this client, or the client was closed
+   * @throws {ClientError} if there is no room and the service accepts nothing of this client, or the client was closed
    */
   async ready(): Promise<void> {
     if (this.#closing !== null) throw closed();

@@ -7,8 +7,8 @@ const LEVELS_MAX = 100;
 /** U+0000, and halves of surrogate pairs: PostgreSQL can store neither. */
 // oxlint-disable-next-line no-control-regex
 const NO_TEXT = /[\u0000\p{Cs}]/u;
-/** JSON.stringify would write these as `{}`, or only a part of them. A promise here is a missing `await`. */
-const NO_JSON = [Map, Set, WeakMap, WeakSet, Promise, Error, RegExp, ArrayBuffer, Number, String, Boolean];
+/** JSON.stringify would write only a part of these. */
+const NO_JSON = [Error, Number, String, Boolean];
 const PLAIN_NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
@@ -19,7 +19,7 @@ export function objectText(value: unknown, path: string): string {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   if (!isObject) throw new InvalidOperationError(path, `must be an object, not ${described(value)}`);
   const writer = new Writer(path);
-  const text = writer.text(value, path);
+  const text = readable(path, () => writer.text(value, path));
   if (!text.startsWith("{")) throw new InvalidOperationError(path, "must be an object");
   if (Buffer.byteLength(text) > BYTES_MAX) throw writer.tooLarge();
   return text;
@@ -59,9 +59,11 @@ class Writer {
       throw new InvalidOperationError(this.root, `is nested more than ${LEVELS_MAX} levels deep`);
     if (NO_JSON.some((type) => value instanceof type))
       throw new InvalidOperationError(path, `is ${described(value)}, which JSON does not have`);
-    // JSON.stringify would write a generator, too, as {}.
-    if (!Array.isArray(value) && Symbol.iterator in value && Object.keys(value).length === 0)
-      throw new InvalidOperationError(path, "is an iterable, which JSON does not have; make it an array");
+    // JSON.stringify would write as {} what keeps its contents elsewhere: a Map, a generator, or a promise, which is a missing `await`.
+    if (!isPlain(value) && Object.keys(value).length === 0) {
+      const what = Symbol.iterator in value ? "an iterable (make it an array)" : described(value);
+      throw new InvalidOperationError(path, `is ${what}, which JSON does not have`);
+    }
     this.#parents.add(value);
     const text = Array.isArray(value)
       ? `[${Array.from(value, (item: unknown, index) => this.text(item, `${path}[${index}]`)).join()}]`
@@ -86,6 +88,22 @@ class Writer {
     this.#length += text.length;
     if (this.#length > BYTES_MAX) throw this.tooLarge();
     return text;
+  }
+}
+
+/** An array, or an object of no class, of whatever realm. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return Array.isArray(value) || prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Reports what a getter or a `toJSON` of the value throws as a mistake of the caller. */
+function readable<Value>(path: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof InvalidOperationError) throw error;
+    throw new InvalidOperationError(path, `cannot be read: ${String(error)}`);
   }
 }
 

@@ -7,28 +7,28 @@ export interface ClientOptions<S extends Schema = AnySchema> {
   /** An API key of the project and environment: `svc_test_…` or `svc_live_…`. */
   apiKey: string;
   /** The most operations of `track` and `identify` in the queue. Default: 50,000. */
-  queueOperations?: number;
+  queueOperations?: number | undefined;
   /** The most bytes of operations in the queue, at least 1 MiB. Default: 64 MiB. */
-  queueBytes?: number;
+  queueBytes?: number | undefined;
   /** The most operations in one request. Default: 1,000, the limit of the service. */
-  batchOperations?: number;
+  batchOperations?: number | undefined;
   /** The most bytes of operations in one request. Default: 900,000, which fits the default limits of proxies. */
-  batchBytes?: number;
+  batchBytes?: number | undefined;
   /** How long operations are gathered before they are sent, in milliseconds; a full batch is sent at once. Default: 1,000. */
-  flushIntervalMs?: number;
+  flushIntervalMs?: number | undefined;
   /** The timeout of one request, in milliseconds. Default: 60,000; the service answers within 40,000. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** The upper bound of the pause before the first retry, in milliseconds; it doubles with each retry. Default: 1,000. */
-  retryFirstMs?: number;
+  retryFirstMs?: number | undefined;
   /** The upper bound of any pause between retries, in milliseconds. Default: 60,000. */
-  retryLongestMs?: number;
+  retryLongestMs?: number | undefined;
   /**
    * Called for each operation that was refused or not queued (`error.operation`), and once, without an operation, when the service accepts nothing of this
    * client. Default: a process warning, once for each code.
    */
-  onError?: (error: ClientError & { readonly operation: SentOperation<S> | null }) => unknown;
+  onError?: ((error: ClientError & { readonly operation: SentOperation<S> | null }) => unknown) | undefined;
   /** Called before the pause that precedes each retry of a request. Default: a process warning at the fifth try. */
-  onRetry?: (error: ClientError, attempt: Attempt) => unknown;
+  onRetry?: ((error: ClientError, attempt: Attempt) => unknown) | undefined;
 }
 
 export interface Attempt {

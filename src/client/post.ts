@@ -32,7 +32,12 @@ export async function post(url: string, json: string, { apiKey, timeoutMs, signa
       signal: abort.signal,
     });
     const { status, headers } = response;
-    return { status, text: await textOf(response), retryAfter: headers.get("retry-after") };
+    return {
+      status,
+      text: await textOf(response),
+      retryAfter: headers.get("retry-after"),
+      location: headers.get("location"),
+    };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", end);

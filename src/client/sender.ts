@@ -53,7 +53,7 @@ interface SenderEvents {
   onRetry: (error: ClientError, tries: number, waitMs: number) => void;
   /** An operation was answered; `error` says why it was refused, and is null if it was accepted. */
   onAnswered: (entry: QueuedEntry, error: ClientError | null) => void;
-  /** Nothing more is sent until `send` is called, or until the time that the service named. */
+  /** Nothing more is sent until `send` is called, or a pause is over. */
   onStopped: (error: ClientError) => void;
 }
 
@@ -227,9 +227,9 @@ export class Sender {
     } else this.#limits = { ...this.#limits, operations: Math.ceil(batch.length / 2) };
   }
 
-  #stop(error: ClientError, waitMs: number | null): void {
+  #stop(error: ClientError, waitMs: number): void {
     this.#stopped = error;
-    if (waitMs !== null) this.#gathering.begin(waitMs, () => this.send());
+    this.#gathering.begin(waitMs, () => this.send());
     this.events.onStopped(error);
   }
 }

@@ -51,8 +51,8 @@ test("there are no types before a deploy, then those of the active version, on s
     export interface Events {
       "invoice paid": { amount: number; "due on": IsoDate; method: "card" | "it's\\u202e \\"so\\"" };
       login: Record<string, never>;
-      tagged: { counts?: number[]; tags: ("a" | "b")[] };
-      used: { feature?: string; mobile?: boolean };
+      tagged: { counts?: number[] | undefined; tags: ("a" | "b")[] };
+      used: { feature?: string | undefined; mobile?: boolean | undefined };
     }"
   `);
   const document = JSON.parse((await run(["types", "--json"], { cwd })).stdout);
@@ -102,6 +102,8 @@ test("the types check code of callers, with the client and without, under strict
         { customerId: "c", event: "invoice paid", properties: { amount: 1, "due on": "2026-01-01", method: "card" } },
         { customerId: "c", event: "tagged", properties: { tags: ["a"], counts: [1] } },
         { type: "identify", customerId: "c", traits: { plan: "pro", seats: null } },
+        { customerId: "c", event: "used", properties: { feature: undefined } },
+        { type: "identify", customerId: "c", traits: { seats: undefined } },
         // @ts-expect-error a name that is not declared
         { customerId: "c", event: "logn" },
         // @ts-expect-error a property that is required
@@ -126,7 +128,7 @@ test("the types check code of callers, with the client and without, under strict
     "client.ts": `
       import { type ClientOptions, createClient, type Operation, type Track } from "svc-success-client";
       import type { Schema } from "./svc-types.js";
-      const options: ClientOptions = { url: "https://svc.example.com", apiKey: "svc_test_x" };
+      const options: ClientOptions = { url: "https://svc.example.com", apiKey: "svc_test_x", onError: undefined, timeoutMs: undefined };
       const client = createClient<Schema>({ ...options, onError: ({ operation }) => operation && other.batch([operation]) });
       const customerId = "c";
       const isQueued: boolean = client.track({ customerId, event: "login" });

@@ -122,6 +122,7 @@ describe("a temporary failure", () => {
     ["a proxy's 502", { status: 502, body: "<html>" }],
     ["a page in the service's place", { status: 202, body: "<html>" }],
     ["an answer for another batch", { status: 202, body: '{"accepted":1,"rejected":0,"eventIds":[]}' }],
+    ["a gateway's error", { status: 400, body: '{"error":{"code":"BadRequest","message":"No."}}' }],
     ["a redirect", { status: 302, headers: { location: "http://127.0.0.1:1/" }, body: "" }],
   ];
   it.each(FATES)("(%s) repeats the request byte for byte, and nothing overtakes it", async (_, fate) => {

@@ -60,6 +60,7 @@ describe("against an in-memory service", () => {
       { status: 202, body: "<html>" },
       { status: 302, headers: { location: "http://127.0.0.1:1/" }, body: "" },
       { status: 404, body: "<html>" },
+      ...[400, 403].map((status) => ({ status, body: '{"error":{"code":"BadRequest","message":"No."}}' })),
     ];
     // Each fate twice, with its own body. On a busy machine more tries than intended can time out.
     const seen = new Map<string, number>();
@@ -89,6 +90,27 @@ show(len(told))`;
         timestamp: expect.stringMatching(/^\d{4}-.*\+00:00$/) as string,
       })),
     );
+  });
+
+  it("begins anew in a forked child, and each process sends its own operations", async () => {
+    const url = await start();
+    const program = `
+import os, warnings
+warnings.simplefilter("ignore")
+client.flush_interval = 3600
+client.track("c", "e", idempotency_key="sent")
+client.flush()
+client.track("c", "e", idempotency_key="queued")
+client._changed.acquire()
+child = os.fork()
+if child == 0:
+    with client: client.track("c", "e", idempotency_key="of the child")
+    os._exit(0)
+client._changed.release()
+show(os.waitpid(child, 0)[1])
+show(client.close())`;
+    expect(await run(url, program)).toEqual([0, []]);
+    expect(keys()).toEqual(["sent", "of the child", "queued"]);
   });
 
   it("sends an instant in UTC if the zone's offset has seconds", async () => {

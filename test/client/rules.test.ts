@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { readAnswer, type Answer } from "../../src/client/answer.js";
 import { identifyEntry, trackEntry } from "../../src/client/entry.js";
@@ -84,6 +85,8 @@ describe("an operation is accepted and copied", () => {
       "two words": true,
       empty: {},
       list: [],
+      // As in Jest, which runs tests in a realm of their own.
+      foreign: runInNewContext("({ empty: {}, list: [] })") as object,
     };
     const { json, bytes } = identifyEntry({ customerId: "ü", traits });
     expect(json).toBe(JSON.stringify({ type: "identify", customerId: "ü", traits }));
@@ -92,6 +95,11 @@ describe("an operation is accepted and copied", () => {
 
   const circle: { list: unknown[] } = { list: [] };
   circle.list.push(1, circle);
+  const throwing = {
+    get lazy(): never {
+      throw new Error("not loaded");
+    },
+  };
   const deep = (levels: number): object => (levels === 1 ? {} : { a: deep(levels - 1) });
   let wide: object = {};
   for (let level = 0; level < 60; level++) wide = { a: wide, b: wide };
@@ -109,9 +117,15 @@ describe("an operation is accepted and copied", () => {
     ["a BigInt", track({ properties: { "a b": 5n } }), /^properties\["a b"\] is a bigint, which JSON does not have$/],
     ["a function", track({ properties: { f: () => 1 } }), /^properties\.f is a function/],
     ["nothing in a list", track({ properties: { l: [undefined] } }), /^properties\.l\[0\] is undefined/],
-    ["a Map", track({ properties: { m: new Map() } }), /^properties\.m is a Map/],
+    ["a Map", track({ properties: { m: new Map() } }), /^properties\.m is an iterable \(make it an array\), which/],
+    [
+      "a response",
+      track({ properties: { r: new Response("x") } }),
+      /^properties\.r is a Response, which JSON does not/,
+    ],
+    ["a getter that throws", track({ properties: throwing }), /^properties cannot be read: Error: not loaded$/],
     ["a promise", track({ properties: { p: Promise.resolve(1) } }), /^properties\.p is a Promise, which JSON does not/],
-    ["a generator", track({ properties: { g: [1].values() } }), /^properties\.g is an iterable, which JSON/],
+    ["a generator", track({ properties: { g: [1].values() } }), /^properties\.g is an iterable \(make it an array\)/],
     ["an error", track({ properties: { e: new TypeError("x") } }), /^properties\.e is a TypeError, which JSON/],
     ["null as key", track({ idempotencyKey: null }), /^idempotencyKey must be a string, not null$/],
     ["null as timestamp", track({ timestamp: null }), /^timestamp must be a Date, or a text in ISO 8601/],
@@ -162,6 +176,7 @@ describe("an answer", () => {
     status,
     text: typeof body === "string" ? body : JSON.stringify(body),
     retryAfter,
+    location: null,
   });
   const error = (code: string, more: object = {}) => ({ error: { code, message: "No.", requestId: "r", ...more } });
   const read = (given: Answer) => readAnswer(given, 3, 2, 0);
@@ -183,6 +198,12 @@ describe("an answer", () => {
     for (const status of [408, 429, 500, 502, 599]) expect(read(answer(status, "")).kind).toBe("again");
     const quota = answer(429, error("MONTHLY_QUOTA_EXCEEDED"), "864000");
     expect(read(quota)).toMatchObject({ kind: "stop", waitMs: 864_000_000, error: { code: "MONTHLY_QUOTA_EXCEEDED" } });
+    for (const [status, body] of [
+      [503, error("SERVICE_UNAVAILABLE")],
+      [503, "<html>"],
+      [429, "<html>"],
+    ] as const)
+      expect(read(answer(status, body, "864000")), "of an outage").toMatchObject({ kind: "again", waitMs: 600_000 });
   });
 
   it("is reported without the operation's position in the batch", () => {
@@ -233,9 +254,21 @@ describe("an answer", () => {
     expect(read(answer(413, "<html>"))).toMatchObject({ kind: "divide", isTooLarge: true });
   });
 
+  it("of a gateway is an outage, also with a code or a redirect", () => {
+    const [again, gateway] = [
+      { kind: "again", error: { code: "UNEXPECTED_ANSWER" } },
+      { error: { code: "BadRequest", message: "No." } },
+    ];
+    for (const status of [400, 401, 403, 404, 409, 422]) expect(read(answer(status, gateway))).toMatchObject(again);
+    const message =
+      "the answer is not from the service (301): it redirects to https://svc.example.com/; if that is the service, correct url";
+    const moved = { ...answer(301, "<html>"), location: "https://svc.example.com/" };
+    expect(read(moved)).toMatchObject({ kind: "again", error: { message } });
+  });
+
   it("stops the client only if it is the service's error envelope", () => {
     for (const status of [401, 402, 403, 404, 405, 415, 431]) {
-      expect(read(answer(status, error("SOME_CODE")))).toMatchObject({ kind: "stop", waitMs: null });
+      expect(read(answer(status, error("SOME_CODE")))).toMatchObject({ kind: "stop", waitMs: 600_000 });
       expect(read(answer(status, "<html>"))).toMatchObject({ kind: "again", error: { code: "UNEXPECTED_ANSWER" } });
     }
     for (const status of [200, 204, 302, 400, 409, 422]) expect(read(answer(status, "{}")).kind).toBe("again");

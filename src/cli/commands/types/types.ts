@@ -80,7 +80,7 @@ function occupied(message: string): UserError {
 /** TypeScript types of the events and traits that a model declares, for code that sends them. Deterministic for a model. */
 export function typesOf({ events, traits, strictSchema }: Snapshot): string {
   const ofEvents = sorted(events).map(([name, { properties }]) => `${key(name)}: ${propertiesOf(properties)}`);
-  const ofTraits = sorted(traits).map(([name, field]) => `${key(name)}?: ${typeOf(field)} | null`);
+  const ofTraits = sorted(traits).map(([name, field]) => `${key(name)}?: ${typeOf(field)} | null | undefined`);
   const types = fromTemplate("types.txt", { EVENTS: members(ofEvents), TRAITS: members(ofTraits) });
   return strictSchema ? types : types + NOT_STRICT;
 }
@@ -89,7 +89,10 @@ function propertiesOf(properties: Readonly<Record<string, Field>>): string {
   const fields = sorted(properties);
   // Not {}, to which anything is assignable.
   if (fields.length === 0) return "Record<string, never>";
-  const shown = fields.map(([name, field]) => `${key(name)}${field.optional === true ? "?" : ""}: ${typeOf(field)}`);
+  const shown = fields.map(
+    ([name, field]) =>
+      `${key(name)}${field.optional === true ? "?" : ""}: ${typeOf(field)}${field.optional === true ? " | undefined" : ""}`,
+  );
   return `{ ${shown.join("; ")} }`;
 }
 
