@@ -30,7 +30,7 @@ export const TEXTS: Readonly<Record<string, { message: string; fix: string }>> =
   },
   NOT_FOUND: {
     message: "There is no such path.",
-    fix: "Check the path. Events are sent to POST /v1/events and POST /v1/events/batch.",
+    fix: "Check the path: GET /openapi.json lists all. Events are sent to POST /v1/events and POST /v1/events/batch.",
   },
   METHOD_NOT_ALLOWED: {
     message: "This path does not support this method.",

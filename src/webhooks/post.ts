@@ -3,6 +3,8 @@ import { performance } from "node:perf_hooks";
 import type { Dispatcher } from "undici";
 import { codeOf } from "../db/sqlstate.js";
 
+/** How long the body of an answer may take after its head: its end shows only that the connection can be reused. */
+const BODY_MS_MAX = 1_000;
 /** How many bytes of an answer are kept. */
 const KEPT_BYTES = 1024;
 /** How many bytes of an answer are read so that its connection can be reused; after a longer answer, the connection is closed. */
@@ -19,7 +21,7 @@ export interface PostRequest {
   /** Sent in UTF-8. */
   body: string;
   agent: Dispatcher;
-  /** The time limit for the head of the answer, after which reading its body ends, too. */
+  /** The time limit for the head of the answer. */
   timeoutMs: number;
 }
 
@@ -50,7 +52,7 @@ export function post({ url, headers, body, agent, timeoutMs }: PostRequest): Pro
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #startedAt = performance.now();
-  readonly #deadline: NodeJS.Timeout;
+  #deadline: NodeJS.Timeout;
   readonly #kept: Buffer[] = [];
   #head: Omit<PostAnswer, "body"> | null = null;
   #bytes = 0;
@@ -78,6 +80,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     // A 1xx only announces the answer.
     if (statusCode < 200) return;
     this.#head = { statusCode, headers, latencyMs: Math.round(performance.now() - this.#startedAt) };
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => this.#giveUp(new Error("the answer does not end")), BODY_MS_MAX);
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -87,7 +87,7 @@ export interface DeliveryOptions {
   openSecret: OpenSecret;
   /** Called if a webhook's current secret cannot be opened, so that nothing could be signed. */
   onSealed?: (error: SealedSecretError) => void;
-  /** The time limit for the head of the answer, after which reading its body ends, too. */
+  /** The time limit for the head of the answer. */
   timeoutMs: number;
 }
 

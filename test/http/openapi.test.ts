@@ -46,6 +46,16 @@ describe("GET /openapi.json", () => {
   });
 });
 
+it("describes what webhooks send, by the schema of their bodies", () => {
+  const { webhooks } = document as unknown as { webhooks: Record<string, { post: { requestBody: unknown } }> };
+  const schema = { $ref: "#/components/schemas/DeliveryBody" };
+  expect(webhooks["emission"]!.post.requestBody).toEqual({
+    required: true,
+    content: { "application/json": { schema } },
+  });
+  expect(document.components.schemas).toHaveProperty("DeliveryBody");
+});
+
 /** Not in the document: pages for people, and the metadata at its second address, for clients that look below a path. */
 const LEFT_OUT =
   /^\/((docs|console)(\/.*)?|login|logout|sign-in|device|invitation|password|(change|forgotten)-password||\.well-known\/oauth-authorization-server\/\*issuer)$/;

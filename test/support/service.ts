@@ -240,7 +240,8 @@ const FIXES: Readonly<Record<string, string>> = {
   CUSTOMER_NOT_FOUND:
     "Check the id, which is case-sensitive, and the environment; GET /projects/:project/customers lists all of them.",
   WEBHOOK_NOT_FOUND: "Check the id and the environment; GET /projects/:project/webhooks lists all of them.",
-  NOT_FOUND: "Check the path. Events are sent to POST /v1/events and POST /v1/events/batch.",
+  NOT_FOUND:
+    "Check the path: GET /openapi.json lists all. Events are sent to POST /v1/events and POST /v1/events/batch.",
   REQUEST_TIMEOUT: "Send the whole request within 60 seconds. Sending it again is safe with an idempotency key.",
   PAYLOAD_TOO_LARGE: "Send less, or split it into several requests.",
   UNSUPPORTED_MEDIA_TYPE: "Send the header Content-Type: application/json, and the body in UTF-8.",

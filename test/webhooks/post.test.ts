@@ -71,6 +71,12 @@ test("an interrupted answer counts by its status, with the part of its body that
   expect(await send(url)).toMatchObject({ statusCode: 200, body: Buffer.from("so far") });
 });
 
+test("an answer that never ends counts by its status, too, before its deadline", async () => {
+  const { url } = await answering("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nso far");
+  const answer = await send(url, { timeoutMs: 3_600_000 });
+  expect(answer).toMatchObject({ statusCode: 200, body: Buffer.from("so far") });
+});
+
 test("a connection that closes without an answer is an error", async () => {
   const { url } = await answering("", (socket) => socket.end());
   await expect(send(url)).rejects.toThrow("other side closed");

@@ -9,6 +9,7 @@ import { Description, type Endpoint, REQUEST_ID, type RequestParameter } from ".
 import { ingestionEndpoints, trackingEndpoints } from "./ingestion.js";
 import { oauthEndpoints } from "./oauth.js";
 import { ANY, mergeRefusals } from "./refusals.js";
+import { WEBHOOKS } from "./webhooks.js";
 
 const EXCLUDE: RequestParameter = {
   name: "exclude",
@@ -147,6 +148,7 @@ async function openApiDocument(publicUrl: string, administrative: readonly Decla
     servers: [{ url: publicUrl }],
     tags,
     paths,
+    webhooks: WEBHOOKS,
     components: { ...description.components, ...COMPONENTS },
   };
 }

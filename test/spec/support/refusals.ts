@@ -11,7 +11,7 @@ export const INVALID_API_KEY: Refusal = {
 export const NOT_FOUND: Refusal = {
   code: "NOT_FOUND",
   message: "There is no such path.",
-  fix: "Check the path. Events are sent to POST /v1/events and POST /v1/events/batch.",
+  fix: "Check the path: GET /openapi.json lists all. Events are sent to POST /v1/events and POST /v1/events/batch.",
 };
 
 export const UNKNOWN_SESSION: Refusal = {
