@@ -91,6 +91,19 @@ test("parses traits as JSON if possible, and takes them as texts otherwise", asy
   );
 });
 
+test("parses bounds of a trait, one of each kind", async () => {
+  const traits = ["mrr>=1000", "mrr<=5e3", "renewsOn<=2026-12-31", "note=>=1", "a<b=c"];
+  const { queries } = await listed([page(null)], ...traits.flatMap((trait) => ["--trait", trait]));
+  expect(queries[0]?.["traits"]).toBe(
+    '{"mrr":{"atLeast":1000,"atMost":5e3},"renewsOn":{"atMost":"2026-12-31"},"note":">=1","a<b":"c"}',
+  );
+  for (const second of ["mrr>=2", "mrr=5"]) {
+    const { code, stderr } = await listed([page(null)], "--trait", "mrr>=1", "--trait", second);
+    const message = "error [USAGE]: --trait mrr is given twice. Give one value, or one bound of each kind.\n";
+    expect({ code, stderr }).toEqual({ code: 2, stderr: message });
+  }
+});
+
 test("passes order and search to the service", async () => {
   const argv = ["--search", "glo", "--health", "red", "--signal", "quiet", "--sort", "health", "--reverse"];
   const { queries } = await listed([page(null)], ...argv);

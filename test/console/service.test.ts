@@ -126,6 +126,7 @@ describe("the customers", () => {
     ["trait=company&value=123", ["globex"]],
     ["trait=company&value=12345678901234567890", ["initech"]],
     ["trait=products&value=crm", ["globex"]],
+    ["trait=plan&value=%3C%3Dg", ["initech"]],
     ["inactive=1d", []],
   ])("are filtered by %s", async (query, expected) => {
     const { html } = await owner.get(`${BASE}/customers?${query}`);

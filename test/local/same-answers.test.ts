@@ -110,6 +110,12 @@ it.each<[Question, QuestionParams]>([
   ["customers", { search: "QUIET" }],
   ...['{"plan":"pro"}', '{"seats":12}', '{"seats":"12"}', '{"addOns":"sso"}', '{"addOns":["sso"]}', '{"plan":["pro"]}']
     .concat(['{"companyName":5}', '{"companyName":5.0}', '{"toString":null}', '{"managed":true}', '{"addOns":[]}'])
+    .concat([
+      '{"seats":{"atLeast":10}}',
+      '{"seats":{"atMost":12,"atLeast":12}}',
+      '{"plan":{"atLeast":"f","atMost":"p"}}',
+    ])
+    .concat(['{"seats":{"atLeast":"1"}}', '{"addOns":{"atLeast":1}}', '{"nothing":{"atMost":1}}', '{"seats":{}}'])
     .map((traits): [Question, QuestionParams] => ["customers", { traits }]),
   ["customers", { inactive: "7d" }],
   ["customers", { inactive: "soon" }],

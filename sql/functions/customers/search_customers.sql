@@ -1,9 +1,8 @@
 -- Customers, filtered and sorted by customerId, by lastEvent (without events, by creation) or by health, which is the overall score, with
 -- customers without one last; ascending or descending. With inactive_seconds, the longest inactive come first, unless another order is
--- requested. Null filters do not filter; search matches ids and textual traits that contain the text, in upper or lower case; traits
--- matches customers that have these values, or have them in lists; numbers and booleans also match as texts. A page reads at most 2,000
--- customers in its order: if too few of them pass the filters, it is short or even empty, and nextCursor continues the list. Sorting by
--- health reads the index of all customers of the environment each time.
+-- requested. Null filters do not filter; search matches ids and textual traits that contain the text, in upper or lower case; traits is an
+-- object of filters for svc.has_trait_value. A page reads at most 2,000 customers in its order: if too few of them pass the filters, it is
+-- short or even empty, and nextCursor continues the list. Sorting by health reads the index of all customers of the environment each time.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor; a state, segment, band or signal that no
 -- customer has and the active version does not declare). Locks nothing.
 create or replace function svc_api.search_customers(
@@ -110,11 +109,7 @@ begin
       when search_customers.traits is not null then $sql$
         and not exists (
           select from jsonb_each($9) as f (name, value)
-          where not coalesce(
-            k.traits -> f.name @> f.value
-            or (jsonb_typeof(f.value) in ('number', 'boolean') and k.traits -> f.name @> to_jsonb(f.value #>> '{}')),
-            false
-          )
+          where not coalesce(svc.has_trait_value(k.traits -> f.name, f.value), false)
         )
       $sql$
     end,

@@ -124,11 +124,19 @@ function search({ ask, query }: Visit, part: { limit: string; cursor: string | u
     throw invalidField("value", "", `Type the value of ${trait}, with its capital letters.`, "Or choose no trait.");
   return ask("customers", {
     ...queryParams(query, FILTERS),
-    traits: trait === undefined ? undefined : objectFromTexts([[trait, valueOf(value!)]]),
+    traits: trait === undefined ? undefined : objectFromTexts([[trait, filterOf(value!)]]),
     sort: sort === "" ? undefined : sort,
     reverse: order === "reverse" ? "true" : undefined,
     ...part,
   });
+}
+
+/** The JSON for what is typed as the value of a trait: a value, or a bound after `>=` or `<=`. */
+function filterOf(typed: string): string {
+  const [, sign, bound] = /^([<>]=) *(.+)$/s.exec(typed) ?? [];
+  return bound === undefined
+    ? valueOf(typed)
+    : objectFromTexts([[sign === ">=" ? "atLeast" : "atMost", valueOf(bound)]]);
 }
 
 /** The JSON for a typed value of a trait: numbers and booleans as such, which also match the same text; everything else as text. */
@@ -151,7 +159,9 @@ function Filters({ visit: { query, model } }: { visit: Visit }) {
       {choose("Segment", "segment", names.segments)}
       <InputField label="Inactive for" name="inactive" query={query} placeholder="14d" />
       {choose("Trait", "trait", names.traits)}
-      {names.traits.length === 0 ? null : <InputField label="with the value" name="value" query={query} />}
+      {names.traits.length === 0 ? null : (
+        <InputField label="with the value" name="value" query={query} placeholder="pro, >=1000" />
+      )}
       {!query.get("setAside") ? null : (
         <Choose label="Evaluation" name="setAside" query={query} choices={[{ value: "true", text: "set aside" }]} />
       )}

@@ -248,7 +248,7 @@ export const customerRoutes = [
           minLength: 1,
           maxLength: 4096,
           description:
-            'Traits and their values: `{"plan": "pro"}`. A value matches a list that contains it; a number or truth value also matches a text that spells it.',
+            'Traits and their values: `{"plan": "pro"}`. A value matches a list that contains it; a number or truth value also matches a text that spells it. `{"mrr": {"atLeast": 1000, "atMost": 5000}}` compares numbers, and texts such as dates.',
         }),
       ),
       inactive: nameFilter,

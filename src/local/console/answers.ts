@@ -148,13 +148,32 @@ function filterOf(of: QuestionParams): (state: StateDocument) => boolean {
       ));
 }
 
-/** Whether a trait equals a value, or is a list that contains it. A number or boolean also matches the text that looks like it. */
+/** Whether a trait passes a filter, as svc.has_trait_value says. */
 function hasValue(trait: unknown, text: string): boolean {
   const value = JSON.parse(text) as unknown;
+  const bounds = boundsIn(value);
+  if (bounds !== null) return bounds.every(([name, bound]) => isWithin(trait, name, bound));
   const isEither = typeof value === "number" || typeof value === "boolean";
   return [value, ...(isEither ? [text] : [])].some(
     (wanted) => contains(trait, wanted) || (Array.isArray(trait) && contains(trait, [wanted])),
   );
+}
+
+/** The bounds of a filter `{atLeast, atMost}`; null for a value. */
+function boundsIn(filter: unknown): [name: string, bound: unknown][] | null {
+  if (typeof filter !== "object" || filter === null || Array.isArray(filter)) return null;
+  const bounds = Object.entries(filter);
+  return bounds.length > 0 && bounds.every(([name]) => name === "atLeast" || name === "atMost") ? bounds : null;
+}
+
+function isWithin(trait: unknown, name: string, bound: unknown): boolean {
+  const compared =
+    typeof trait === "number" && typeof bound === "number"
+      ? trait - bound
+      : typeof trait === "string" && typeof bound === "string"
+        ? compareTexts(trait.slice(0, bound.length), bound)
+        : NaN;
+  return name === "atLeast" ? compared >= 0 : compared <= 0;
 }
 
 /** Like PostgreSQL's operator `@>` for jsonb. */

@@ -252,6 +252,30 @@ describe("GET /projects/:project/customers", () => {
     await api.sql`delete from svc.customers where environment_id = ${id} and customer_id in ('as text', 'as value')`;
   });
 
+  it("compares a trait with bounds: numbers with numbers, and texts as far as the bound is long", async () => {
+    const id = await api.environmentId("live");
+    await api.sql`
+      insert into svc.customers (environment_id, customer_id, created_at, traits)
+      values
+        (${id}, 'i', now(), '{"mrr": 999.99, "renewsOn": "2026-12-31"}'),
+        (${id}, 'j', now(), '{"mrr": 1000, "renewsOn": "2026-12-31T18:00:00Z"}'),
+        (${id}, 'k', now(), '{"mrr": "1000", "renewsOn": "2027-01-01"}'),
+        (${id}, 'l', now(), '{}')`;
+    for (const [traits, expected] of [
+      ['{"mrr": {"atLeast": 1000}}', ["j"]],
+      ['{"mrr": {"atMost": 1e3}}', ["i", "j"]],
+      ['{"mrr": {"atLeast": 999.99, "atMost": 999.99}}', ["i"]],
+      ['{"mrr": {"atLeast": "1"}}', ["k"]],
+      ['{"renewsOn": {"atMost": "2026-12-31"}}', ["i", "j"]],
+      ['{"renewsOn": {"atLeast": "2026-12-31T12"}}', ["j", "k"]],
+      ['{"renewsOn": {"atLeast": "2027"}, "mrr": "1000"}', ["k"]],
+      ['{"renewsOn": {"atLeast": true}}', []],
+      ['{"renewsOn": {"atLeast": "2026", "until": "2027"}}', []],
+    ] as const)
+      expect(await ids(`env=live&traits=${encodeURIComponent(traits)}`), traits).toEqual(expected);
+    await api.sql`delete from svc.customers where environment_id = ${id} and customer_id in ('i', 'j', 'k', 'l')`;
+  });
+
   it("refuses traits that are not a JSON object or cannot be stored, and an invalid duration", async () => {
     for (const traits of ["plan=pro", "[1]", "null", '{"a": "\\u0000"}', '{"a": "\\ud800"}', '{"a": 1e999999}'])
       expect(await get(`/customers?traits=${encodeURIComponent(traits)}`), traits).toMatchObject(invalid());

@@ -16,7 +16,7 @@ export default defineCommand({
     trait: {
       type: "list",
       describe:
-        "Only those with this trait, such as plan=pro or seats=5, or with this in a list; may be given several times",
+        "Only those with this trait, such as plan=pro, or with this in a list, or beyond a bound, such as 'mrr>=1000'; may be given several times",
     },
     search: { type: "text", describe: "Only those whose id or traits contain this text" },
     inactive: { type: "text", describe: "Only those without an event for this long, such as 14d" },
@@ -32,6 +32,7 @@ export default defineCommand({
   examples: [
     ["svc customers list --lifecycle trial --inactive 7d", "Trials that went quiet a week ago"],
     ["svc customers list --trait plan=pro --sort health", "Those on the plan pro, the worst health first"],
+    ["svc customers list --trait 'renewsOn<=2026-12-31'", "Those whose renewal is due by the end of the year"],
   ],
   async handler(context, values) {
     const { lifecycle, segment, signal, search, sort, setAside, reverse, limit, cursor, csv } = values;
@@ -56,18 +57,27 @@ export default defineCommand({
   },
 });
 
+/** What the sign of a filter asks for: the value itself, or a bound. */
+const SIGNS: Readonly<Record<string, string>> = { "=": "value", ">=": "atLeast", "<=": "atMost" };
+
 /**
- * Traits and their values as a JSON object. A value that is valid JSON is used literally, so that long numbers keep their digits; any other
- * is a text.
+ * Filters of traits as a JSON object. A value that is valid JSON is used literally, so that long numbers keep their digits; any other is a
+ * text. A trait has one value, or one bound of each kind.
  */
 function traitsFilter(given: readonly string[]): string | undefined {
-  if (given.length === 0) return undefined;
+  const filters = new Map<string, Map<string, string>>();
+  for (const trait of given) {
+    const [, name, sign = "", value] = /^([^=]+?)([<>]?=)(.*)$/s.exec(trait) ?? [];
+    if (name === undefined || value === undefined)
+      throw new UsageError(`--trait ${trait} is not a name and a value`, "write for example --trait plan=pro");
+    const filter = filters.get(name) ?? new Map<string, string>();
+    const kind = SIGNS[sign]!;
+    if (filter.has(kind) || filter.has("value") || (kind === "value" && filter.size > 0))
+      throw new UsageError(`--trait ${name} is given twice`, "give one value, or one bound of each kind");
+    filters.set(name, filter.set(kind, jsonOf(value) === undefined ? JSON.stringify(value) : value));
+  }
+  if (filters.size === 0) return undefined;
   return objectFromTexts(
-    given.map((trait) => {
-      const [, name, value] = /^([^=]+)=(.*)$/s.exec(trait) ?? [];
-      if (name === undefined || value === undefined)
-        throw new UsageError(`--trait ${trait} is not a name and a value`, "write for example --trait plan=pro");
-      return [name, jsonOf(value) === undefined ? JSON.stringify(value) : value];
-    }),
+    Array.from(filters, ([name, filter]) => [name, filter.get("value") ?? objectFromTexts(filter)]),
   );
 }

@@ -5,8 +5,8 @@ import { readAll } from "../../client/pages.js";
 import { printable } from "../../../words/text.js";
 
 /**
- * Why a job was given up, cancelled or failed, without the service's advice to retry it: the CLI gives that advice itself, with `--env`. A stored error
- * of a former release says `mended`.
+ * Why a job was given up, cancelled or failed, without the service's advice to retry it: the CLI gives that advice itself, with `--env`. A
+ * stored error of a former release says `mended`.
  */
 export function jobFailure({ error }: Pick<RecomputeOrPreview, "error">): string | null {
   return error?.replace(/ (?:When the cause is (?:fixed|mended)|To resume it): svc recompute retry \S+$/, "") ?? null;

@@ -30,7 +30,9 @@ const listCustomers = defineTool({
     segment: optionalText("Only members of this segment."),
     health: optionalText("Only those whose health is in this band."),
     signal: optionalText("Only those for whom this signal is raised."),
-    traits: Type.Optional(document('Only those with these traits, such as {"plan": "pro"}.')),
+    traits: Type.Optional(
+      document('Only those with these traits, such as {"plan": "pro"} or {"mrr": {"atLeast": 1000, "atMost": 5000}}.'),
+    ),
     search: optionalText("Only those whose id or traits contain this text."),
     inactive: optionalText("Only those without an event for this long, such as 14d."),
     setAside: Type.Optional(Type.Boolean({ description: "Only those that were set aside because evaluation failed." })),
