@@ -8,7 +8,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _id constant text := (iam.authorize(get_usage.token_hash, get_usage.organization_id, 'get_usage')).organization_id;
+  _id constant text := (iam.authorize(token_hash, organization_id, 'get_usage')).organization_id;
   _month constant date := svc.month_of(now());
 begin
   return (

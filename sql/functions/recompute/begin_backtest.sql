@@ -12,10 +12,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    begin_backtest.token_hash, begin_backtest.organization_id, begin_backtest.project_slug,
-    begin_backtest.environment_name, 'create_backtest'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'create_backtest');
   _version integer;
   _now constant timestamptz := now();
   _end timestamptz;

@@ -12,8 +12,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    cancel_recompute.token_hash, cancel_recompute.organization_id, cancel_recompute.project_slug,
-    cancel_recompute.environment_name, 'cancel_recompute'
+    token_hash, organization_id, project_slug, environment_name, 'cancel_recompute'
   );
   _id constant integer := _environment.environment_id;
   _recompute svc.recomputes := svc.find_job(_id, cancel_recompute.recompute_id, 'recompute');

@@ -15,10 +15,7 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  _environment constant record := svc.authorize_environment(
-    create_backtest.token_hash, create_backtest.organization_id, create_backtest.project_slug,
-    create_backtest.environment_name, 'create_backtest'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'create_backtest');
   _against constant text := create_backtest.question ->> 'against';
   _version integer;
   _hash text := create_backtest.hash;

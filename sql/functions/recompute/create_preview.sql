@@ -13,10 +13,7 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  _environment constant record := svc.authorize_environment(
-    create_preview.token_hash, create_preview.organization_id, create_preview.project_slug,
-    create_preview.environment_name, 'create_preview'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'create_preview');
   _preview svc.recomputes;
 begin
   perform svc.require_room(create_preview.organization_id, _environment.environment_id, 'previews');

@@ -16,8 +16,7 @@ as $$
 #variable_conflict use_column
 declare
   _environment constant record := svc.authorize_environment(
-    create_recompute.token_hash, create_recompute.organization_id, create_recompute.project_slug,
-    create_recompute.environment_name, 'create_recompute'
+    token_hash, organization_id, project_slug, environment_name, 'create_recompute'
   );
   _kind constant text := case when create_recompute.dry_run then 'dry_run' else 'recompute' end;
   _from svc.recomputes;

@@ -10,9 +10,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    get_backtest.token_hash, get_backtest.organization_id, get_backtest.project_slug, get_backtest.environment_name, 'get_backtest'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_backtest');
 begin
   return svc.backtest_document(
     svc.find_job(_environment.environment_id, get_backtest.backtest_id, 'backtest'), get_backtest.environment_name

@@ -10,9 +10,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    get_preview.token_hash, get_preview.organization_id, get_preview.project_slug, get_preview.environment_name, 'get_preview'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_preview');
 begin
   return svc.recompute_document(
     svc.find_job(_environment.environment_id, get_preview.preview_id, 'preview'), get_preview.environment_name

@@ -10,9 +10,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    get_recompute.token_hash, get_recompute.organization_id, get_recompute.project_slug, get_recompute.environment_name, 'get_recompute'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_recompute');
 begin
   return svc.recompute_document(
     svc.find_job(_environment.environment_id, get_recompute.recompute_id, 'recompute'), get_recompute.environment_name

@@ -13,8 +13,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    list_backtest_samples.token_hash, list_backtest_samples.organization_id, list_backtest_samples.project_slug,
-    list_backtest_samples.environment_name, 'list_backtest_samples'
+    token_hash, organization_id, project_slug, environment_name, 'list_backtest_samples'
   );
   _backtest constant svc.recomputes := svc.find_job(_environment.environment_id, list_backtest_samples.backtest_id, 'backtest');
 begin

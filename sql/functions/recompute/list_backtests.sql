@@ -10,10 +10,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    list_backtests.token_hash, list_backtests.organization_id, list_backtests.project_slug,
-    list_backtests.environment_name, 'list_backtests'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_backtests');
   _before constant bigint := coalesce(
     svc.decode_cursor('backtests', list_backtests.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807
   );

@@ -13,8 +13,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    list_preview_customers.token_hash, list_preview_customers.organization_id, list_preview_customers.project_slug,
-    list_preview_customers.environment_name, 'list_preview_customers'
+    token_hash, organization_id, project_slug, environment_name, 'list_preview_customers'
   );
   _preview constant svc.recomputes := svc.find_job(_environment.environment_id, list_preview_customers.preview_id, 'preview');
 begin

@@ -13,8 +13,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    list_recompute_customers.token_hash, list_recompute_customers.organization_id, list_recompute_customers.project_slug,
-    list_recompute_customers.environment_name, 'list_recompute_customers'
+    token_hash, organization_id, project_slug, environment_name, 'list_recompute_customers'
   );
   _recompute constant svc.recomputes := svc.find_job(_environment.environment_id, list_recompute_customers.recompute_id, 'recompute');
 begin

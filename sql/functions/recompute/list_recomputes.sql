@@ -12,10 +12,7 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  _environment constant record := svc.authorize_environment(
-    list_recomputes.token_hash, list_recomputes.organization_id, list_recomputes.project_slug,
-    list_recomputes.environment_name, 'list_recomputes'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_recomputes');
   _before constant bigint := coalesce(
     svc.decode_cursor('recomputes', list_recomputes.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807
   );

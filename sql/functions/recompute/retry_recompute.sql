@@ -13,10 +13,7 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  _environment constant record := svc.authorize_environment(
-    retry_recompute.token_hash, retry_recompute.organization_id, retry_recompute.project_slug,
-    retry_recompute.environment_name, 'retry_recompute'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'retry_recompute');
   _recompute svc.recomputes := svc.find_job(_environment.environment_id, retry_recompute.recompute_id, 'recompute');
 begin
   if _recompute.status = 'dead_letter' then
