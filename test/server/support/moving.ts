@@ -3,13 +3,12 @@ import type { Sql, TransactionSql } from "postgres";
 import { call } from "../../../src/db/api/call.js";
 import { importEnvironment } from "../../../src/server/environments/import.js";
 import { exportEnvironment } from "../../../src/server/environments/export.js";
-import { sweepRetention } from "../../../src/tasks/retention.js";
 import { countTrends } from "../../../src/tasks/trends.js";
 import type { TestDatabase } from "../../support/database.js";
 import { TestEnvironment } from "../../tasks/support/environment.js";
-import { CHANGED, customersOf, historiesOf, MODEL } from "../../tasks/support/population.js";
-import { JobRunner, queue } from "../../tasks/support/recompute.js";
-import { claim, createWebhook, SERVICE_SECRET } from "../../webhooks/support/fixtures.js";
+import { liveThrough } from "../../tasks/support/lived.js";
+import { MODEL } from "../../tasks/support/population.js";
+import { createWebhook, SERVICE_SECRET } from "../../webhooks/support/fixtures.js";
 
 /** Creates an environment with rows in every table. */
 export async function fillEnvironment(db: TestDatabase): Promise<TestEnvironment> {
@@ -20,38 +19,7 @@ export async function fillEnvironment(db: TestDatabase): Promise<TestEnvironment
   await sql`
     update svc.webhooks set created_at = now() - interval '1 day', active_since = now() - interval '1 day'
     where webhook_id = ${webhookId}`;
-  await environment.ingest([{ customer: "c000", at: "2026-01-01T00:00:00Z", event: "login", key: "old" }]);
-  await environment.ingest(historiesOf(customersOf(30)));
-  await environment.evaluate();
-  await sql`update iam.plans set retention_days = 30`;
-  await sql`
-    update svc.ingest_batches set accepted_at = now()
-    where environment_id = ${id} and batch_seq <> (select min(batch_seq) from svc.ingest_batches where environment_id = ${id})`;
-  await sql`
-    update svc.events set accepted_at = now()
-    where environment_id = ${id}
-      and event_seq >> 10 <> (select min(batch_seq) from svc.ingest_batches where environment_id = ${id})`;
-  await sql`update svc.trait_updates set accepted_at = now() where environment_id = ${id}`;
-  await sweepRetention(sql, new AbortController().signal);
-  const [accepted] = await sql<[{ events: string }]>`
-    select sum(tracked)::text as events from svc.ingest_batches where environment_id = ${id}`;
-  await sql`
-    update svc.key_usage as u set month_events = ${accepted.events}
-    from svc.api_keys as k where k.key_hash = u.key_hash and k.environment_id = ${id}`;
-  const due = await claim(sql, "worker", 5);
-  const outcome = { latencyMs: 3, statusCode: 204, error: null, response: null, retryAfterSeconds: null };
-  const attemptedAt = new Date().toISOString();
-  await call(
-    sql,
-    "record_attempts",
-    due.map((delivery) => ({ ...delivery, attemptedAt, ...outcome })),
-  );
-  await call(sql, "release_webhooks", "worker");
-  await environment.deploy(CHANGED);
-  const worker = new JobRunner(db);
-  await queue(sql, environment);
-  await worker.runNext();
-  await worker.end();
+  await liveThrough(db, environment, 30);
   const sent = (customer: string, key: string) => ({ customer, at: "2026-03-01T00:00:00Z", event: "paid", key });
   const ahead = new Date(Date.now() + 86_400_000).toISOString();
   await environment.send([sent("c020", "k1"), { ...sent("c021", "k2"), at: ahead }, sent("c022", "k3")]);

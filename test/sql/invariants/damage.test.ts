@@ -1,14 +1,12 @@
 import { expect, it } from "vitest";
-import { call } from "../../../src/db/api/call.js";
-import { sweepRetention } from "../../../src/tasks/retention.js";
 import { casesOf } from "../../support/cases.js";
 import { useDatabase, rolledBack } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";
 import { numberFromOne } from "../../support/service.js";
 import { TestEnvironment } from "../../tasks/support/environment.js";
-import { CHANGED, customersOf, historiesOf, MODEL } from "../../tasks/support/population.js";
-import { JobRunner, queue } from "../../tasks/support/recompute.js";
-import { claim, createWebhook } from "../../webhooks/support/fixtures.js";
+import { liveThrough } from "../../tasks/support/lived.js";
+import { MODEL } from "../../tasks/support/population.js";
+import { createWebhook } from "../../webhooks/support/fixtures.js";
 
 // Each kind of damage is found, and nothing else is reported. Each change is rolled back.
 
@@ -26,32 +24,7 @@ async function fill(): Promise<void> {
   await sql`
     update svc.webhooks set created_at = now() - interval '1 day', active_since = now() - interval '1 day'
     where webhook_id = ${webhookId}`;
-  const old = { at: "2026-01-01T00:00:00Z", event: "login" };
-  await environment.ingest([{ customer: "c000", ...old, key: "old" }]);
-  await environment.ingest(historiesOf(customersOf(40)));
-  await environment.evaluate();
-  await sql`update iam.plans set retention_days = 30`;
-  await sql`update svc.ingest_batches set accepted_at = now() where batch_seq <> (select min(batch_seq) from svc.ingest_batches)`;
-  await sql`update svc.events set accepted_at = now() where event_seq >> 10 <> (select min(batch_seq) from svc.ingest_batches)`;
-  await sql`update svc.trait_updates set accepted_at = now()`;
-  await sweepRetention(sql, new AbortController().signal);
-  const [accepted] = await sql<[{ events: string }]>`select sum(tracked)::text as events from svc.ingest_batches`;
-  await sql`
-    update svc.key_usage as u set month_events = ${accepted.events}
-    from svc.api_keys as k where k.key_hash = u.key_hash and k.environment_id = ${environmentId}`;
-  const due = await claim(sql, "worker", 5);
-  const attemptedAt = new Date().toISOString();
-  const outcome = { latencyMs: 3, statusCode: 204, error: null, response: null, retryAfterSeconds: null };
-  await call(
-    sql,
-    "record_attempts",
-    due.map((delivery) => ({ ...delivery, attemptedAt, ...outcome })),
-  );
-  await environment.deploy(CHANGED);
-  const worker = new JobRunner(db);
-  await queue(sql, environment);
-  await worker.runNext();
-  await worker.end();
+  await liveThrough(db, environment, 40);
   const sent = (customer: string, key: string) => ({ customer, at: "2026-03-01T00:00:00Z", event: "paid", key });
   await environment.send([sent("c020", "k1"), { ...sent("c021", "k2"), at: ahead }, sent("c022", "k3")]);
   await environment.evaluate({ settleSeconds: 0 });
