@@ -77,10 +77,10 @@ export function membership<Value>(isIn: (values: Value[]) => Condition) {
 
 /**
  * A value, or a function that returns it. Functions are called when the model is compiled, after every module has loaded, so they can use
- * definitions from modules that import this one: `to: { at_risk: () => quiet.has() }`.
+ * definitions from modules that import this one: `to: { active: () => loyal.has() }`.
  *
  * Names inside the function are type-checked as usual. Whether it returns a `T` is checked only when the model is compiled: otherwise the
- * type of `stages` would depend on that of `quiet`, which depends on `stages`.
+ * type of `stages` would depend on that of `loyal`, which depends on `stages`.
  */
 export type Lazy<T> = T | Deferred;
 

@@ -60,7 +60,7 @@ export type AnyLifecycle = Part<"lifecycle", LifecycleNode>;
 /**
  * Declares the lifecycle. Each customer starts in `initial`; the first transition of the current state whose condition holds is taken, then
  * those of the new state are tried. At one instant each state is entered at most once. If two modules need each other, a condition can be a
- * function: `to: { at_risk: () => quiet.has() }`. No state may be called "created": every customer's first emission is `customer.created`.
+ * function: `to: { active: () => loyal.has() }`. No state may be called "created": every customer's first emission is `customer.created`.
  * `anyState` holds transitions that would otherwise be repeated in every state, as its first ones.
  */
 export function lifecycle<State extends string>(definition: {
