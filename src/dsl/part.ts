@@ -5,7 +5,7 @@ import type { EventSelector, Trigger as TriggerNode } from "../model/snapshot/ty
  * cannot collide with the author's names.
  */
 
-/** The node of a condition, a field, an event (its schema) or traits (their schema). */
+/** The node of a condition, a field or an event (its schema). */
 export const NODE: unique symbol = Symbol("svc.node");
 /** The selected occurrences, on an event or a filtered event. */
 export const SELECTOR: unique symbol = Symbol("svc.selector");

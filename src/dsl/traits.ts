@@ -5,7 +5,7 @@ import type { AnyField, DateField, Fields, NumberField, StringField } from "./fi
 import { type Operand, operand } from "./operand.js";
 import type { Score } from "./health.js";
 import { type RecoveryValues, strictProxy } from "./mistakes.js";
-import { NODE, SCORE, TRAIT, withSourceLocation } from "./part.js";
+import { type NODE, type Part, part, SCORE, TRAIT, withSourceLocation } from "./part.js";
 import { type Arithmetic, type Measure, measured } from "./quantity.js";
 
 /** The questions about a trait: those of a property of its type, and those that only make sense for a current value. */
@@ -44,9 +44,7 @@ export interface DatedTrait {
 export type TraitsModel<F extends Fields = Fields> = { readonly [Name in keyof F]: TraitOperand<F[Name]> } & AnyTraits;
 
 /** Any set of traits. */
-export interface AnyTraits {
-  readonly [NODE]: Record<string, Field>;
-}
+export type AnyTraits = Part<"traits", Record<string, Field>>;
 
 /** Declares the traits of a customer, which identify operations set. A trait may always be absent. */
 export function traits<const F extends Fields>(fields: F): TraitsModel<F> {
@@ -57,7 +55,10 @@ export function traits<const F extends Fields>(fields: F): TraitsModel<F> {
   for (const [trait, field] of Object.entries<Field | null>(nodes)) {
     if (field) model[trait] = traitOperand(trait, field, standIns);
   }
-  model[NODE] = withSourceLocation(nodes);
+  Object.assign(
+    model,
+    part("traits", () => nodes, ""),
+  );
   return strictProxy(model, { code: "UNKNOWN_TRAIT", member: "trait", standIns }) as TraitsModel<F>;
 }
 

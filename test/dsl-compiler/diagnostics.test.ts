@@ -228,9 +228,9 @@ make();`,
   expect(await diagnose(files)).toEqual([]);
 });
 
-test("parts that svc.config.ts exports but does not list cause warnings, and so do a second health and lifecycle", async () => {
+test("parts that svc.config.ts exports but does not list cause warnings, and so do a second health, lifecycle and set of traits", async () => {
   const source = `
-import { defineModel, event, health, lifecycle, scale, segment } from "svc-success";
+import { defineModel, event, health, lifecycle, number, scale, segment, traits } from "svc-success";
 const order = event("order");
 const make = (id: string) => segment(id, { when: order.happened() });
 export const big = segment("big", { when: order.happened() });
@@ -241,7 +241,9 @@ const stages = lifecycle({ initial: "a", states: { a: {} } });
 const spare = lifecycle({ initial: "b", states: { b: {} } });
 export const made = make("made");
 export { spare };
-export default defineModel({ events: [order], health: score, lifecycle: stages });`;
+const customer = traits({ seats: number() });
+const unused = traits({ mrr: number() });
+export default defineModel({ events: [order], health: score, lifecycle: stages, traits: customer });`;
   const found = await diagnose(source, { types: true });
   expect(found.map(({ code, message, line, fix }) => [code, line, message, fix])).toEqual([
     ["UNLISTED_DEFINITION", 5, 'the segment "big" is not part of the model', expect.stringMatching(/^export it/)],
@@ -252,9 +254,15 @@ export default defineModel({ events: [order], health: score, lifecycle: stages }
       expect.stringMatching(/^write it as "health"/),
     ],
     ["UNLISTED_DEFINITION", 10, "this lifecycle is not part of the model", expect.stringMatching(/^write it as "life/)],
+    [
+      "UNLISTED_DEFINITION",
+      14,
+      "this set of traits is not part of the model",
+      expect.stringMatching(/^write it as "traits"/),
+    ],
   ]);
   // Another model may list what other files export.
   const config = `export { default } from "./model.js";\n`;
   const shared = await diagnose({ "svc.config.ts": config, "model.ts": source }, { types: true });
-  expect(shared.map(({ line }) => line)).toEqual([8]);
+  expect(shared.map(({ line }) => line)).toEqual([8, 14]);
 });

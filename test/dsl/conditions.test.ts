@@ -27,7 +27,7 @@ import {
 } from "svc-success";
 import { expect, test } from "vitest";
 
-import { NODE } from "../../src/dsl/part.js";
+import { LOWER, NODE } from "../../src/dsl/part.js";
 
 const fields = {
   name: string(),
@@ -157,7 +157,7 @@ test("fields keep their declaration, and traits are never marked optional", () =
     plan: { type: "string", enum: ["a", "b"] },
     tags: { type: "array", items: { type: "string", enum: ["x"] } },
   });
-  expect(traits(declared)[NODE]).toEqual({
+  expect(traits(declared)[LOWER]()).toEqual({
     name: { type: "string" },
     plan: { type: "string", enum: ["a", "b"] },
     tags: { type: "array", items: { type: "string", enum: ["x"] } },

@@ -109,6 +109,7 @@ test.each([
   ["rules", [signal("s", { severity: "info" })], "NOT_A_RULE", "rules[0] is not a rule"],
   ["signals", [segment("s")], "NOT_A_SIGNAL", "signals[0] is not a signal"],
   ["lifecycle", segment("s"), "NOT_A_LIFECYCLE", "lifecycle is not what lifecycle(…) returns"],
+  ["traits", {}, "NOT_TRAITS", "traits is not what traits(…) returns"],
   ["health", null, "NOT_HEALTH", "health is not what health(…) returns"],
   ["display", [display({ name: customer.company })], "NOT_A_DISPLAY", "display is not what display(…) returns"],
   ["tracking", {}, "NOT_TRACKING", "tracking is not what tracking(…) returns"],

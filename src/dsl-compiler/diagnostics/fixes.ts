@@ -69,6 +69,7 @@ const SOURCE_FIXES: Readonly<Record<string, string>> = {
   NOT_A_SIGNAL: "list only what signal(…) returns",
   NOT_A_TRAIT: "give a trait, such as customer.plan",
   NOT_TRACKING: "give what tracking(…) returns",
+  NOT_TRAITS: "give what traits(…) returns",
   NOT_HEALTH: "give what health(…) returns",
   NOT_UTF8: "save the file as UTF-8",
   NO_DEFAULT_EXPORT: "write export default defineModel({ … })",

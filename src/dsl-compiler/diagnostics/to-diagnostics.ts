@@ -49,10 +49,13 @@ export function loweredDiagnostics({ problems }: Lowered, locate: Locate, config
   });
 }
 
+/** The kinds of which a model has only one part, where the kind alone is no noun. */
+const ONLY: Readonly<Record<string, string>> = { health: "health score", traits: "set of traits" };
+
 /** Parts that are not in the model, at the calls that made them. */
 export function unlistedDiagnostics({ unlisted }: Lowered, locate: Locate): Diagnostic[] {
   return unlisted.map(({ kind, id, stack }) => {
-    const part = id === "" ? `this ${kind === "health" ? "health score" : kind}` : `the ${kind} ${quote(id)}`;
+    const part = id === "" ? `this ${ONLY[kind] ?? kind}` : `the ${kind} ${quote(id)}`;
     const fix = id === "" ? `write it as ${quote(kind)} of defineModel, or remove it` : undefined;
     return diagnostic("warning", UNLISTED, `${part} is not part of the model`, locate(stack), fix);
   });

@@ -100,7 +100,7 @@ class Lowering {
   }
 
   snapshot(): object {
-    const { strictSchema, onViolation = "refuse", traits } = this.definition;
+    const { strictSchema, onViolation = "refuse" } = this.definition;
     const events = this.#events();
     const display = this.#one("display", "NOT_A_DISPLAY");
     const tracking = this.#one("tracking", "NOT_TRACKING");
@@ -110,7 +110,7 @@ class Lowering {
       // Refusing is the default, which a snapshot omits.
       ...(onViolation === "refuse" ? {} : { onViolation }),
       events: Object.fromEntries(events.map((event) => [event.eventName, event[NODE]])),
-      traits: "traits" in this.definition ? ((traits as Partial<typeof traits>)?.[NODE] ?? null) : {},
+      traits: this.#one("traits", "NOT_TRAITS") ?? {},
       lifecycle: this.#one("lifecycle", "NOT_A_LIFECYCLE"),
       journeys: this.#list("journeys", "journey"),
       segments: this.#list("segments", "segment"),
@@ -137,7 +137,7 @@ class Lowering {
     return [...events.values()];
   }
 
-  #one(kind: "lifecycle" | "health" | "display" | "tracking", code: string): unknown {
+  #one(kind: "traits" | "lifecycle" | "health" | "display" | "tracking", code: string): unknown {
     if (!(kind in this.definition)) return null;
     const value: unknown = this.definition[kind];
     if (isPart(value, kind)) return value[LOWER]();
