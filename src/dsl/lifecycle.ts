@@ -70,7 +70,11 @@ export function lifecycle<State extends string>(definition: {
 }): LifecycleModel<State> {
   const { initial, states, anyState } = definitionOf(definition, "lifecycle(…)", "initial and states");
   const declared = entriesOf<StateDefinition<string>>(states);
-  if (anyState !== undefined) checkAnyState(anyState, declared);
+  for (const [name, state] of declared) checkTransitions(state, `the state ${JSON.stringify(name)}`);
+  if (anyState !== undefined) {
+    checkTransitions(anyState, '"anyState"');
+    checkAnyState(anyState, declared);
+  }
   const lower = (): LifecycleNode => {
     const shared = transitionNodes(anyState?.to);
     const excepted: readonly string[] = isList(anyState?.except) ? anyState.except : [];
@@ -95,8 +99,17 @@ export function lifecycle<State extends string>(definition: {
   );
 }
 
+/** Records transitions in a list, of which the snapshot would show the positions. */
+function checkTransitions(source: { to?: object } | null | undefined, owner: string): void {
+  if (!isList(source?.to)) return;
+  const message = `the transitions of ${owner} are in a list, not in an object`;
+  recordMistake(
+    new ModelError("INVALID_SHAPE", message, "write to: { …: condition } with the states that they lead to"),
+  );
+}
+
 function transitionNodes(to: Readonly<Record<string, Lazy<Condition> | undefined>> | undefined): TransitionNode[] {
-  return entriesOf(to).map(([target, lazy]) => {
+  return entriesOf(isList(to) ? undefined : to).map(([target, lazy]) => {
     const when = nodeOf(resolve(lazy));
     return withSourceLocationOf({ to: target, when }, when);
   });

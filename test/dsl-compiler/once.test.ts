@@ -155,7 +155,7 @@ const RULES: Record<string, string> = {
   'on: stages.enters("a"), then: emit("a.b")':
     'UNKNOWN_MEMBER: the lifecycle has no method "enters"; did you mean "entered"?; write "entered"',
   'on: good, then: emit("a.b")': `TYPE_ERROR: ${SELF} a segment; ${TRIGGERS}`,
-  'on: good.has(), then: emit("a.b")': `TYPE_ERROR: ${SELF} a condition; ${TRIGGERS}`,
+  'on: good.has(), then: emit("a.b")': `TYPE_ERROR: ${SELF} a condition; write good.entered()`,
   "on: order, then: good":
     "TYPE_ERROR: expected what a rule can do, but this is a segment; give addTo(…) or removeFrom(…) of a segment, emit(…), or raise(…) or clear(…) of a signal",
 };

@@ -150,6 +150,67 @@ void [all, segment];`,
     ],
   ],
   [
+    'a transition outside of "to", also in a list,',
+    `${MODEL}const quiet = inactiveFor("9d");
+export default defineModel({ events: [order], traits: customer, lifecycle: lifecycle({ initial: "one", states: {
+  one: { two: quiet },
+  two: quiet,
+  three: { to: [{ one: quiet }, { two: quiet }] },
+}, anyState: { three: quiet } }) });
+void [all, segment, order.happened()];`,
+    [
+      'svc.config.ts:7:10-13 TYPE_ERROR: "two" is not known here; write to: { two: … }',
+      "svc.config.ts:8:3-6 TYPE_ERROR: expected a state, but this is a condition; write { to: { …: condition } } with the states that it leads to",
+      'svc.config.ts:9:3-8 INVALID_SHAPE: the transitions of the state "three" are in a list, not in an object; write to: { …: condition } with the states that they lead to',
+      'svc.config.ts:10:16-21 TYPE_ERROR: "three" is not known here; write to: { three: … }',
+    ],
+  ],
+  [
+    "what a rule, a journey or a score takes in another form",
+    `import { defineModel, emit, event, health, journey, rule, scale, segment, signal } from "svc-success";
+const order = event("order");
+const big = segment("big", { when: order.happened() });
+const then = emit("order.seen");
+const score = health({ components: { a: { weight: 1, score: scale(order.count(), 0, 9) } }, bands: { all: 0 } });
+export default defineModel({ events: [order], health: score, segments: [big,
+  segment("c", { where: order.happened() }),
+], rules: [
+  rule("a", { on: big.has(), then }),
+  rule("b", { on: order, if: big.has(), then }), rule("f", { on: order, then: [then, then] }),
+  rule("g", { on: order, then, colour: "red" }),
+], journeys: [
+  journey("d", { start: order.happened(), steps: [order.happened()] }),
+  journey("h", { start: order.happened(), steps: [{ id: "i", when: order.happened() }] }),
+], signals: [
+  signal("e", { severity: "info", condition: order.happened() }),
+] });
+void [health({}), scale(order.count(), { min: 0, max: 9 })];`,
+    [
+      "svc.config.ts:5:85-86 TYPE_ERROR: expected 2 arguments, but got 3; write scale(order.count(), { from: 0, to: 9 })",
+      'svc.config.ts:7:18-23 TYPE_ERROR: "where" is not known here; write "when"',
+      "svc.config.ts:9:15-17 TYPE_ERROR: expected what a rule can wait for, but this is a condition; write big.entered()",
+      'svc.config.ts:10:26-28 TYPE_ERROR: "if" is not known here; write "when"',
+      /^svc.config.ts:10:.*this is a list \[…\]; write a rule for each of them$/,
+      'svc.config.ts:11:32-38 TYPE_ERROR: "colour" is not known here; use one of "when", "cooldown", "once"',
+      /^svc.config.ts:13:51-67 TYPE_ERROR: expected a step, but this is a condition.*; write step\("…", condition\)$/,
+      'svc.config.ts:14:62-66 TYPE_ERROR: "when" is not known here; remove it, or correct its name',
+      'svc.config.ts:16:35-44 TYPE_ERROR: "condition" is not known here; write "when"',
+      'svc.config.ts:18:14-16 TYPE_ERROR: "components", "bands" are missing; add them',
+      'svc.config.ts:18:42-45 TYPE_ERROR: "min" is not known here; use one of "from", "to"',
+    ],
+  ],
+  [
+    "what is used above its declaration",
+    `import { defineModel, event, segment } from "svc-success";
+const first = segment("first", { when: later.has() });
+const order = event("order");
+const later = segment("later", { when: order.happened() });
+export default defineModel({ events: [order], segments: [first, later] });`,
+    [
+      'svc.config.ts:2:40-45 TYPE_ERROR: "later" is used above its declaration; move the declaration up, or write a function, which is called later: () => later.…',
+    ],
+  ],
+  [
     "a name that is not exported, along with other mistakes,",
     {
       "svc.config.ts": `import { defineModel, segment } from "svc-success";

@@ -1,9 +1,19 @@
 import ts from "typescript";
-import { list } from "../../model/snapshot/problem.js";
+import { list, quote } from "../../model/snapshot/problem.js";
 import type { Language } from "./language.js";
+import { counterpartsOf, keyMeant } from "./other-names.js";
 import { inWords, truncate, valueInWords } from "./words.js";
 
 const DURATION = /^\d+[mhdw]$/;
+
+/** The most characters of the author's text that a fix shows. */
+export const TEXT_SHOWN = 60;
+
+/** The author's text, if it is short; otherwise `…`. */
+export function shortText(node: ts.Node, longest = TEXT_SHOWN): string {
+  const text = node.getText();
+  return text.length > longest || text.includes("\n") ? "…" : text;
+}
 
 /**
  * The fix for a call with too few or too many arguments; undefined if only their number is known to be wrong.
@@ -30,6 +40,10 @@ function superfluous(call: ts.CallExpression, index: number, language: Language)
     return length === undefined
       ? `write ${asked}; to ask which state it is, write .is("…") of the lifecycle`
       : `write ${asked}`;
+  }
+  if (name.getText() === "scale" && call.arguments.length === 3) {
+    const [of, from, to] = call.arguments.map((one) => shortText(one));
+    return `write scale(${of}, { from: ${from}, to: ${to} })`;
   }
   const hasWithin = language.methodsOf(language.typeOf(call)).includes("within");
   if (length === undefined || !hasWithin) return "remove the superfluous argument";
@@ -67,10 +81,81 @@ function declareOne(kind: string): string {
 
 /** Better words for an argument of the wrong type, which begins with a node; undefined if the type says enough. */
 export function argumentMistake(start: ts.Node, language: Language): { message?: string; fix: string } | undefined {
-  let argument = start;
-  while (argument.parent.getStart() === start.getStart() && !ts.isSourceFile(argument.parent))
-    argument = argument.parent;
-  return propertyMistake(argument, language) ?? returnMistake(argument, language);
+  const argument = markedValue(start);
+  return (
+    propertyMistake(argument, language) ?? returnMistake(argument, language) ?? comparisonMistake(argument, language)
+  );
+}
+
+/** The value that an error is about: that of a member whose name is marked, otherwise the whole of what begins there. */
+function markedValue(start: ts.Node): ts.Node {
+  if (ts.isPropertyAssignment(start.parent) && start.parent.name === start) return start.parent.initializer;
+  let value = start;
+  while (value.parent.getStart() === start.getStart() && !ts.isSourceFile(value.parent)) value = value.parent;
+  return value;
+}
+
+/** The method that asks whether something holds where its call says what happens, or the other way round; undefined if none fits there. */
+export function counterpartFix(start: ts.Node, language: Language): string | undefined {
+  const call = markedValue(start);
+  if (!ts.isCallExpression(call) || !ts.isPropertyAccessExpression(call.expression)) return undefined;
+  const { expression: subject, name } = call.expression;
+  const { checker } = language;
+  const expected = checker.getContextualType(call);
+  const meant = counterpartsOf(name.text).find((other) => {
+    const symbol = checker.getPropertyOfType(language.typeOf(subject), other.replace(/\(.*/, ""));
+    const signatures = symbol ? checker.getTypeOfSymbol(symbol).getCallSignatures() : [];
+    return signatures.some((one) => expected && checker.isTypeAssignableTo(one.getReturnType(), expected));
+  });
+  if (meant === undefined) return undefined;
+  const given = call.arguments.map((one) => one.getText()).join(", ");
+  return `write ${shortText(subject)}.${meant.includes("(") ? meant : `${meant}(${given})`}`;
+}
+
+/** The time at which JavaScript computes it. */
+const NOW = /^(?:Date\.now\(\)|new Date\(\)(?:\.\w+\(\))?)$/;
+
+/** The fix for a comparison with another value of the customer's, or with the present time; undefined for a comparison with anything else. */
+export function comparisonFix(
+  subject: ts.Expression,
+  method: string,
+  value: ts.Expression,
+  language: Language,
+): string | undefined {
+  const methods = language.methodsOf(language.typeOf(subject));
+  const asked = shortText(subject);
+  if (NOW.test(value.getText()) && methods.includes("before")) {
+    const isPast = /before/i.test(method);
+    if (!methods.includes("passed") || !/before|after/i.test(method))
+      return `write .${method}("2026-01-31"), with a fixed date`;
+    return `write ${isPast ? `${asked}.passed()` : `not(${asked}.passed()), which also holds without a date`}`;
+  }
+  const other = ownIn(value, language);
+  if (!other) return undefined;
+  const words = inWords(language.checker.typeToString(language.typeOf(other)));
+  if (!methods.includes("minus")) return `write .${method}(…) with a value that is known now: ${words} is not`;
+  return other === value
+    ? `write ${asked}.minus(${shortText(other)}).${method}(0), or .per(…) for a ratio`
+    : `write ${asked}.per(${shortText(other)}).${method}(…), or .minus(…) for a difference`;
+}
+
+/** The value of the language that an expression is or computes with. */
+function ownIn(node: ts.Expression, language: Language): ts.Expression | undefined {
+  if (language.isOwn(language.typeOf(node))) return node;
+  if (ts.isParenthesizedExpression(node)) return ownIn(node.expression, language);
+  return ts.isBinaryExpression(node) ? (ownIn(node.left, language) ?? ownIn(node.right, language)) : undefined;
+}
+
+const COMPARING = /^(?:atLeast|atMost|moreThan|lessThan|equals|notEquals|before|after|onOrBefore|onOrAfter|is|isNot)$/;
+
+/** The mistake of comparing with what is not known when the model is compiled. */
+function comparisonMistake(argument: ts.Node, language: Language): { fix: string } | undefined {
+  const call = argument.parent;
+  if (!ts.isCallExpression(call) || !ts.isPropertyAccessExpression(call.expression)) return undefined;
+  const { expression: subject, name } = call.expression;
+  if (!COMPARING.test(name.text) || !language.isOwn(language.typeOf(subject))) return undefined;
+  const fix = comparisonFix(subject, name.text, argument as ts.Expression, language);
+  return fix === undefined ? undefined : { fix };
 }
 
 /** The mistake of an argument that names no property that the method can read. */
@@ -95,6 +180,23 @@ function returnMistake(argument: ts.Node, language: Language): { fix: string } |
   return {
     fix: `write ${head}${truncate(statement.expression.getText())}, without braces, or "return" after the brace`,
   };
+}
+
+/** The fix for an unknown member of an object: the one that is meant, or those that there are; undefined if there are none. */
+export function keyFix(name: ts.Node, language: Language): string | undefined {
+  const object = name.parent.parent;
+  if (!ts.isObjectLiteralExpression(object)) return undefined;
+  const type = language.checker.getContextualType(object);
+  const types = type?.isUnion() ? type.types : type ? [type] : [];
+  const members = types.flatMap((one) => one.getProperties().map((member) => member.name));
+  const known = new Set(members.filter((member) => !member.startsWith("__@")));
+  const key = name.getText();
+  const value = ts.isPropertyAssignment(name.parent) ? name.parent.initializer : name;
+  if (known.has("to") && language.isCondition(language.typeOf(value))) return `write to: { ${key}: … }`;
+  const meant = keyMeant(key);
+  if (meant !== undefined && known.has(meant)) return `write ${quote(meant)}`;
+  for (const member of object.properties) if (member.name) known.delete(member.name.getText());
+  return known.size > 0 ? `use one of ${list(known)}` : undefined;
 }
 
 /** Rewrites an object of properties as the function that `where` takes; undefined for another object. */

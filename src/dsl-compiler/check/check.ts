@@ -21,6 +21,10 @@ export interface TypeMistake {
 /** The codes of "no such export". They are ignored if a file has syntax errors, since it may then seem to export less than it does. */
 const MISSING_EXPORT = new Set([2305, 2459, 2460, 2614, 2724]);
 
+/** The codes of "used before its declaration" and of "used before being assigned". */
+const USED_ABOVE = 2448;
+const NOT_ASSIGNED = 2454;
+
 /** All mistakes that the type checker finds in the author's files, by file and place. */
 export function findMistakes(program: ts.Program, places: Places): TypeMistake[] {
   const files = authoredFiles(program, places);
@@ -39,7 +43,7 @@ export function findMistakes(program: ts.Program, places: Places): TypeMistake[]
           category === ts.DiagnosticCategory.Error && !(unreadable.size > 0 && MISSING_EXPORT.has(code)),
       )
       .filter((error) => !operators.some(({ node }) => isCausedBy(node, error, file)))
-      .filter((error, _, all) => !isOfGuess(error, all, file, language));
+      .filter((error, _, all) => !isOfGuess(error, all, file, language) && !isRepetition(error, all));
     return [
       ...operators.map(({ node, diagnostic }) => {
         const start = node.getStart(file);
@@ -68,6 +72,11 @@ function isOfGuess(
     if (node.arguments.some((one) => errors.some((other) => other.start === one.getStart(file)))) return true;
   }
   return false;
+}
+
+/** Whether an error says once more that a variable is used above its declaration. */
+function isRepetition({ code, start }: ts.Diagnostic, errors: readonly ts.Diagnostic[]): boolean {
+  return code === NOT_ASSIGNED && errors.some((other) => other.code === USED_ABOVE && other.start === start);
 }
 
 function mistake(

@@ -1,9 +1,10 @@
 import ts from "typescript";
 import type { Diagnostic } from "../diagnostics/diagnostic.js";
-import { argumentMistake, argumentsFix, filterOf } from "./arguments.js";
+import { argumentMistake, argumentsFix, counterpartFix, filterOf, keyFix } from "./arguments.js";
 import { Importable } from "./imports.js";
 import type { Language } from "./language.js";
 import { memberCorrection } from "./members.js";
+import { typeErrorCode } from "./messages.js";
 import type { Places } from "./program.js";
 import { nodeAt } from "./syntax.js";
 
@@ -15,6 +16,8 @@ const ARGUMENT = 2345;
 /** The codes of "expected 1 argument, but got 2" and of an unknown member in an object literal. */
 const COUNTED = new Set([2554, 2555]);
 const UNKNOWN_KEY = new Set([2353, 2561]);
+/** The codes of "type 'S' is not assignable", of a value and of an argument, and of members that a value lacks. */
+const MISMATCH = new Set([2322, ARGUMENT, 2739, 2740, 2741]);
 
 /** Better fixes for type errors than their messages suggest. */
 export class Corrections {
@@ -46,18 +49,11 @@ export class Corrections {
   }
 
   /** An error's diagnostic with a better fix, if there is one, and with edits if the fix is certain. */
-  correct(
-    { code, start = 0, length = 0 }: ts.Diagnostic,
-    again: readonly number[],
-    file: ts.SourceFile,
-    diagnostic: Diagnostic,
-  ): Diagnostic {
+  correct(error: ts.Diagnostic, again: readonly number[], file: ts.SourceFile, diagnostic: Diagnostic): Diagnostic {
+    const { start = 0, length = 0 } = error;
+    const code = typeErrorCode(error);
     const name = nodeAt(file, start);
-    const fix = COUNTED.has(code)
-      ? argumentsFix(name, start + length, this.language)
-      : UNKNOWN_KEY.has(code)
-        ? filterOf(name, this.language)
-        : undefined;
+    const fix = this.#fixFor(code, name, start + length, diagnostic.fix);
     if (fix !== undefined) return { ...diagnostic, fix };
     // A name that is near to the written one helps more than all that fit.
     if (code === ARGUMENT && !diagnostic.fix?.startsWith("write "))
@@ -68,6 +64,13 @@ export class Corrections {
       return { ...diagnostic, ...memberCorrection(name, this.language, this.places.directory) };
     const uses = [name, ...again.map((position) => nodeAt(file, position))];
     return { ...diagnostic, ...this.#importable.correction(name, uses, this.#inScope(name)) };
+  }
+
+  #fixFor(code: number, name: ts.Node, end: number, fix = ""): string | undefined {
+    if (COUNTED.has(code)) return argumentsFix(name, end, this.language);
+    if (MISMATCH.has(code)) return counterpartFix(name, this.language);
+    if (!UNKNOWN_KEY.has(code)) return undefined;
+    return filterOf(name, this.language) ?? (fix.startsWith("write ") ? undefined : keyFix(name, this.language));
   }
 
   /** The names that the author declared or imported, and that are in scope at a place. */

@@ -1,10 +1,10 @@
 import type ts from "typescript";
-import { quote } from "../../model/snapshot/problem.js";
+import { list, quote } from "../../model/snapshot/problem.js";
 import { nearest } from "../../model/snapshot/suggestion.js";
 import { type Diagnostic, diagnostic, rangeOf } from "../diagnostics/diagnostic.js";
 import { fixFor } from "../diagnostics/fixes.js";
 import { EXPECTED_VALUES } from "../diagnostics/shape-fixes.js";
-import { durationFix } from "./other-names.js";
+import { ASK_WITHOUT_SIGNAL, durationFix } from "./other-names.js";
 import { byNames, choicesOf, truncate, inWords, isFunction, typeName, withoutLazy } from "./words.js";
 
 /** Translates errors of TypeScript into the words of models, with a fix. */
@@ -18,6 +18,11 @@ const UNFINISHED = byNames([
   ["StateTime", 'compare it, with .atLeast("60d")'],
   ["EventModel Occurrences", "ask about the event, such as with .happened()"],
   ["SegmentModel ManualSegment", "ask about the segment, with .has()"],
+  ["SignalModel ManualSignal", ASK_WITHOUT_SIGNAL],
+  [
+    "Trigger",
+    'ask what holds, not what happens: .has() of a segment, .is("…") of the lifecycle or a journey, .band.is("…") of the health; no condition asks about a signal',
+  ],
 ]);
 
 /** How to turn a trait, a property or a latest value into a condition, by the type of its field. */
@@ -32,6 +37,9 @@ const UNASKED = byNames([
 /** Types, besides traits that are numbers, that `scale` and `steps` turn into a score. */
 const SCORED = new Set(["Quantity", "ScopedQuantity", "WindowedQuantity", "Calculated", "Days"]);
 
+/** Types of which a rule has one. */
+const ONE_OF_RULE = new Set(["Occasion", "Trigger", "Action"]);
+
 /** What to give if one of these types is expected. */
 const EXPECTED = byNames<string>([
   ["Selection", EXPECTED_VALUES.of],
@@ -42,6 +50,8 @@ const EXPECTED = byNames<string>([
   ["Start", EXPECTED_VALUES.since],
   ["AnyField", EXPECTED_VALUES.properties],
   ["ScalarField", EXPECTED_VALUES.items],
+  ["StepModel", 'write step("…", condition)'],
+  ["StateDefinition", "write { to: { …: condition } } with the states that it leads to"],
 ]);
 
 /** The fix for a value of the type `source` where the type `target` is expected, both as the checker prints them. */
@@ -54,6 +64,7 @@ function remedy(source: string, target: string): string {
   const asked = isCondition ? (UNFINISHED.get(given) ?? UNASKED.get(field)) : undefined;
   if (asked !== undefined) return asked;
   if (expected === "Score" && (SCORED.has(given) || field === "Number")) return "score it, with scale(…) or steps(…)";
+  if (source.endsWith("[]") && ONE_OF_RULE.has(expected)) return "write a rule for each of them";
   if (isFunction(target)) return /=> PropertyCondition$/.test(target) ? EXPECTED_VALUES.where : "give a function";
   if (isFunction(source)) return "call it, with ( and ) after its name";
   return EXPECTED.get(expected) ?? `give ${inWords(target)}`;
@@ -90,6 +101,11 @@ function inPlainWords(error: ts.Diagnostic): Translation {
   const cause = deepest(head);
   const isShort = translated.message.length <= 100 && !/[…{]/.test(translated.message);
   return cause === head || isShort ? translated : translate(cause.code, cause.messageText);
+}
+
+/** The code of an error; of a call that matches no overload, that of the first one's error. */
+export function typeErrorCode({ code, messageText }: ts.Diagnostic): number {
+  return typeof messageText === "string" ? code : ofFirstOverload(messageText).code;
 }
 
 /** The error of the first overload of a call that matches none, and any other error itself. */
@@ -138,8 +154,12 @@ function translate(number: number, text: string): Translation {
     case 2345: // Argument of type 'S' is not assignable to parameter of type 'T'.
     case 2820: // Type 'S' is not assignable to type 'T'. Did you mean 'y'?
       return mismatch(text);
+    case 2739: // Type 'S' is missing the following properties from type 'T': x, y
+    case 2740: // … x, y, and 3 more.
     case 2741: // Property 'x' is missing in type 'S' but required in type 'T'.
       return missingMember(text);
+    case 2448: // Block-scoped variable 'x' used before its declaration.
+      return usedAbove(text);
     case 2554: // Expected 1 arguments, but got 2.
     case 2555:
       return { message: lowerFirst(text.replace(/\.$/, "").replace(/\b1 arguments/, "1 argument")) };
@@ -195,10 +215,20 @@ function wrongType(source: string, target: string, fix = remedy(source, target))
 
 /** A missing member whose name is a symbol means a value of the wrong type: such members tell the language's types apart. */
 function missingMember(text: string): Translation {
+  const [, given = "", needed = "", names] =
+    /^Type '([^]*)' is missing the following properties from type '([^]*)': (.*?)(?:, and .*)?$/.exec(text) ?? [];
+  if (names?.includes("[")) return wrongType(given, needed);
+  if (names !== undefined) return { message: `${list(names.split(", "))} are missing`, fix: "add them" };
   const [, source, target] =
     /^Property '\[[^]*?\]' is missing in type '([^]*)' but required in type '([^]*)'\.$/.exec(text) ?? [];
   if (source !== undefined && target !== undefined) return wrongType(source, target);
   return { message: `${quoted(text)} is missing`, fix: `add ${quoted(text)}` };
+}
+
+function usedAbove(text: string): Translation {
+  const name = quoted(text);
+  const fix = `move the declaration up, or write a function, which is called later: () => ${unquoted(name)}.…`;
+  return { message: `${name} is used above its declaration`, fix };
 }
 
 function suggested(text: string): string | undefined {

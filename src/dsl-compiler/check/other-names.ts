@@ -46,11 +46,27 @@ export function methodMeant(name: string, has: (method: string) => boolean): str
 const CALENDAR =
   'write .within("30d"): windows have fixed lengths, because rules of time zones change, and results must not';
 
+/** The advice for asking whether a signal is raised. */
+export const ASK_WITHOUT_SIGNAL =
+  "write the condition of the signal itself, best as a segment that both ask with .has(); what rules raise, they can also add to a segment";
+
 const OCCURRENCES = "EventModel Occurrences OpenCondition Condition PropertyCondition";
 
 /** Advice for what the language expresses in another way, or not at all; `types`: only for values of these. */
 const WAYS: readonly [names: string, way: string, types?: string][] = [
   ["within", "write .lessThan(30): it is a number of days", "Days"],
+  ["isRaised isActive active has is exists happened", ASK_WITHOUT_SIGNAL, "SignalModel ManualSignal"],
+  [
+    "was wasIn had previous",
+    'write a rule on .exited("…") that adds to a segment, and ask that with .has(): only the present is known',
+    "LifecycleModel HealthModel BandQuestions",
+  ],
+  [
+    "inactiveFor",
+    'write .never().within("30d"), which also holds if it never happened, or daysSince(event).atLeast(30)',
+    "EventModel Occurrences",
+  ],
+  ["activeWithin", 'write .happened().within("30d")', "EventModel Occurrences"],
   [
     "lessThan atMost below under lt lte isLessThan",
     'write not(….atLeast("30d")): the time in the state can only be compared with .atLeast(…)',
@@ -107,6 +123,35 @@ const WAYS: readonly [names: string, way: string, types?: string][] = [
 export function wayAround(name: string, type = ""): string | undefined {
   const has = (words: string, word: string) => words.split(" ").includes(word);
   return WAYS.find(([names, , types]) => has(names, name) && (types === undefined || has(types, type)))?.[1];
+}
+
+/** Other names of the members of definitions. */
+const KEYS = byNames([
+  ["where if condition filter", "when"],
+  ["trigger event", "on"],
+  ["do action actions", "then"],
+]);
+
+/** The member of a definition that another name stands for. */
+export function keyMeant(name: string): string | undefined {
+  return KEYS.get(name);
+}
+
+/** Methods for what happens and for what holds, with those that ask the other way: their names, or whole calls. */
+const COUNTERPARTS: readonly [name: string, other: string][] = [
+  ["entered", "has"],
+  ["entered", "is"],
+  ["has", "entered"],
+  ["is", "entered"],
+  ["stepCompleted", "completed"],
+  ["started", 'is("active")'],
+  ["completed", 'is("complete")'],
+  ["expired", 'is("expired")'],
+];
+
+/** The methods that may be meant where something happens instead of holds, or holds instead of happens. */
+export function counterpartsOf(name: string): string[] {
+  return COUNTERPARTS.flatMap(([one, other]) => (one === name ? [other] : []));
 }
 
 /** Other names of the language's functions. */

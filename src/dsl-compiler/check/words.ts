@@ -21,10 +21,10 @@ const NOUNS = byNames([
   ["Days", "a number of days"],
   ["StateTime", "the time in the state"],
   ["Latest ScopedLatest", "the latest value of a property"],
-  ["Severity", 'one of "info", "warning", "critical"'],
   ["Occasion Trigger", "what a rule can wait for"],
   ["Action", "what a rule can do"],
   ["StepModel", "a step"],
+  ["StateDefinition", "a state"],
   ["ManualSegment", "a segment without a condition"],
   ["ManualSignal", "a signal without a condition"],
   ["HealthModel AnyHealth", "a health score"],
@@ -75,11 +75,11 @@ export function inWords(printed: string): string {
   const choices = choicesOf(type);
   if (choices.length > 1) return `one of ${choices.slice(0, 12).join(", ")}${choices.length > 12 ? ", …" : ""}`;
   if (isFunction(type)) return "a function that is not called";
-  const name = typeName(type) ?? "";
+  const name = typeName(type) ?? typeName(type.split(" & ", 1)[0]!) ?? "";
   if (name.endsWith("Field") && valueInWords(name) !== undefined) return `the type of ${valueInWords(name)}`;
   if (name.endsWith("Constructor")) return `JavaScript's ${name.replace(/Constructor$/, "")}`;
   const noun = NOUNS.get(name);
-  return noun ?? truncate(withoutDetails(type).replace(/^\w+<…>\[\]$/, "a list […]"));
+  return noun ?? truncate(withoutDetails(type).replace(/^\w+(?:<…>)?\[\]$/, "a list […]"));
 }
 
 /** The type of a value that may also be given as a function: `Score` of `Lazy<Score>`. */
@@ -96,9 +96,15 @@ export function typeName(type: string): string | undefined {
   return /^([A-Za-z_$][\w$]*)(?:<[^]*>)?$/.exec(type)?.[1];
 }
 
+/** The unions to which the checker gives a name. */
+const CHOICES = byNames([
+  ["Severity", '"info" | "warning" | "critical"'],
+  ["JourneyStatus", '"not_started" | "active" | "complete" | "expired"'],
+]);
+
 /** The members of a union of texts or numbers, as they are written; empty for any other type. */
 export function choicesOf(type: string): string[] {
-  const members = type.split(" | ");
+  const members = (CHOICES.get(type) ?? type).split(" | ");
   return members.every((member) => /^("(?:[^"\\]|\\.)*"|-?\d+(\.\d+)?)$/.test(member)) ? members : [];
 }
 

@@ -34,6 +34,8 @@ export function merge(types: readonly TypeMistake[], others: readonly PlacedDiag
 const VAGUE = new Set(["INVALID_SHAPE", "MODEL_FAILED", "INVALID_DEFINITION"]);
 
 function combine(type: Diagnostic, { diagnostic: model, place }: PlacedDiagnostic): Diagnostic {
+  // What a model lacks because of a type error is not the mistake.
+  if (model.severity === "warning" && type.severity === "error") return type;
   if (isRule(model)) return { ...type, ...model, ...place?.range };
   if (isChoice(model) && overlap(type, model)) return { ...type, ...place?.range };
   if (VAGUE.has(model.code)) return type;
