@@ -6,17 +6,22 @@ import { correctFile } from "../../src/dsl-compiler/diagnostics/edits.js";
 import { compileProject, type Diagnostic } from "../../src/dsl-compiler/index.js";
 import { project } from "./project.js";
 
-const HEAD = `import { all, any, array, boolean, date, daysSince, defineModel, event, inState, lifecycle, not, number, oneOf, segment, string, traits } from "svc-success";
+const HEAD = `import { all, any, array, boolean, date, daysSince, defineModel, event, health, inState, journey, lifecycle, not, number, oneOf, scale, segment, signal, step, string, traits } from "svc-success";
 const usage = event("usage", { amount: number(), kind: oneOf("a", "b"), gift: boolean() });
 const bare = event("bare", { note: string(), tags: array(string()) });
+const paid = event("paid", { at: date() });
 const customer = traits({ plan: oneOf("free", "pro"), seats: number(), renewsOn: date(), partner: boolean(), name: string() });
 const stages = lifecycle({ initial: "one", states: { one: { to: { two: usage.happened() } }, two: {} } });
+const tour = journey("tour", { start: usage.happened(), steps: [step("first", usage.happened())] });
+const loyal = segment("loyal", { when: usage.happened() });
+const alarm = signal("alarm", { severity: "warning", when: usage.never() });
+const score = health({ components: { use: { weight: 1, score: scale(usage.count(), { from: 0, to: 9 }) } }, bands: { all: 0 } });
 `;
 
 /** A model with a segment for each condition, each on its own line. */
 function modelOf(conditions: readonly string[]): string {
   const segments = conditions.map((condition, n) => `  segment("s${n}", { when: ${condition} }),\n`);
-  return `${HEAD}export default defineModel({ events: [usage, bare], traits: customer, lifecycle: stages, segments: [
+  return `${HEAD}export default defineModel({ events: [usage, bare, paid], traits: customer, lifecycle: stages, journeys: [tour], health: score, signals: [alarm], segments: [loyal,
 ${segments.join("")}] });
 void [all, any, daysSince, inState, not];
 `;
@@ -116,6 +121,7 @@ const IN_WORDS: [written: string, code: string, fix: RegExp][] = [
   ["usage > 5", "INVALID_OPERATOR", /^write one of \.where\(…\), /],
   ["usage.count() * 2", "INVALID_OPERATOR", /^write a comparison with a number, or send/],
   ["usage.count() / customer.seats", "INVALID_OPERATOR", /^write \.per\(customer\.seats\), which takes a measure$/],
+  ["usage.count() - 3", "INVALID_OPERATOR", /^write a comparison with a number, or send/],
   [
     "customer.partner && usage.happened()",
     "INVALID_OPERATOR",
@@ -193,6 +199,48 @@ const MORE_IN_WORDS: typeof IN_WORDS = [
   ['usage.count().since("tour").atLeast(1)', "TYPE_ERROR", SINCE],
 ];
 
+const ONLY_PRESENT = /^write a rule on \.exited\("…"\) that adds to a segment, and ask that with \.has\(\)/;
+const OF_SIGNAL = /^write the condition of the signal itself, /;
+
+/** Questions about the present time, about two numbers, and about parts of the model. */
+const OF_PARTS: typeof IN_WORDS = [
+  [
+    "customer.seats.atLeast(usage.count())",
+    "TYPE_ERROR",
+    /^write customer\.seats\.minus\(usage\.count\(\)\)\.atLeast\(0\), or/,
+  ],
+  ["customer.renewsOn > customer.renewsOn", "INVALID_OPERATOR", /^write \.after\(…\) with a value that is known now: /],
+  [
+    "usage.count() > customer.seats * 2",
+    "INVALID_OPERATOR",
+    /^write usage\.count\(\)\.per\(customer\.seats\)\.moreThan\(…\), or/,
+  ],
+  [
+    "paid.where((p) => p.at > Date.now()).never()",
+    "INVALID_OPERATOR",
+    /^write \.after\("2026-01-31"\), with a fixed date$/,
+  ],
+  ["customer.renewsOn < Date.now()", "INVALID_OPERATOR", /^write customer\.renewsOn\.passed\(\)$/],
+  [
+    "customer.renewsOn > new Date().toISOString()",
+    "INVALID_OPERATOR",
+    /^write not\(customer\.renewsOn\.passed\(\)\), which/,
+  ],
+  ["customer.renewsOn.after(new Date())", "TYPE_ERROR", /^write not\(customer\.renewsOn\.passed\(\)\), which/],
+  ["alarm.isRaised()", "UNKNOWN_MEMBER", OF_SIGNAL],
+  ["alarm", "TYPE_ERROR", OF_SIGNAL],
+  ["alarm.cleared()", "TYPE_ERROR", /^ask what holds, not what happens: .*; no condition asks about a signal$/],
+  ['stages.was("one")', "UNKNOWN_MEMBER", ONLY_PRESENT],
+  ['score.band.wasIn("all")', "UNKNOWN_MEMBER", ONLY_PRESENT],
+  ['usage.inactiveFor("3d")', "UNKNOWN_MEMBER", /^write \.never\(\)\.within\("30d"\)/],
+  ["tour.completed()", "TYPE_ERROR", /^write tour\.is\("complete"\)$/],
+  ["all(loyal.entered())", "TYPE_ERROR", /^write loyal\.has\(\)$/],
+  ['stages.entered("two")', "TYPE_ERROR", /^write stages\.is\("two"\)$/],
+  ["loyal.exited()", "TYPE_ERROR", /^ask what holds, not what happens: /],
+  ['tour.is("done")', "TYPE_ERROR", /^give one of "not_started", "active", "complete", "expired"$/],
+  ['tour.is("completed")', "TYPE_ERROR", /^write "complete"$/],
+];
+
 test("a file is corrected under its real name, and outside the folder only reported", async () => {
   const source = `import { defineModel, event, segment } from "svc-success";
 const paid = event("paid");
@@ -219,7 +267,7 @@ export default defineModel({ events: [paid], segments: [segment("payers", { when
   expect(outside).not.toHaveProperty("correctedFiles");
 });
 
-test.each([[IN_WORDS], [MORE_IN_WORDS]])(
+test.each([[IN_WORDS], [MORE_IN_WORDS], [OF_PARTS]])(
   "an inexpressible or ambiguous condition is explained in words and left unchanged",
   async (rows) => {
     const compiled = await compileConditions(rows.map(([written]) => written));

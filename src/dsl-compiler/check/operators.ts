@@ -4,6 +4,7 @@
  */
 import ts from "typescript";
 import { type Diagnostic, diagnostic, type Edit, rangeOf } from "../diagnostics/diagnostic.js";
+import { comparisonFix, shortText, TEXT_SHOWN } from "./arguments.js";
 import type { Language } from "./language.js";
 import { inWords } from "./words.js";
 
@@ -30,9 +31,6 @@ const METHODS: Readonly<Record<Operator, readonly string[]>> = {
 const MIRRORED: Readonly<Partial<Record<Operator, Operator>>> = { ">": "<", ">=": "<=", "<": ">", "<=": ">=" };
 
 const ARITHMETIC = new Set(["+", "-", "*", "/", "%", "**"]);
-
-/** The most characters of the author's text that a fix shows. */
-const TEXT_SHOWN = 60;
 
 /** Finds the operators in a file that should be methods. */
 export function findOperators(file: ts.SourceFile, language: Language, directory: string): OperatorFound[] {
@@ -88,9 +86,8 @@ class OperatorFinder {
     if (!question) return;
     const { subject, value, method, isMirrored } = question;
     const type = this.language.typeOf(subject);
-    const isOfTwo = this.language.isOwn(this.language.typeOf(value));
     // Authors' own functions may check whether two events, or two traits, are the same.
-    if (question.isEquality && (method === undefined || isOfTwo)) return;
+    if (question.isEquality && (method === undefined || this.language.isOwn(this.language.typeOf(value)))) return;
     const message = `there is no "${operator}" on ${this.#inWords(subject)}`;
     if (method === undefined) {
       const methods = this.language.methodsOf(type).map((name) => `.${name}(…)`);
@@ -99,13 +96,10 @@ class OperatorFinder {
       return;
     }
     const isAbsence = method === "exists" || method === "missing";
-    const call = isAbsence ? `.${method}()` : `.${method}(${this.#text(value)})`;
-    if (isOfTwo) {
-      // Traits that are texts or dates are not measures.
-      const isMeasure = this.language.methodsOf(type).includes("minus");
-      const difference = `${this.#text(subject)}.minus(${this.#text(value)}).${method}(0), or .per(…) for a ratio`;
-      const known = `.${method}(…) with a value that is known now: ${this.#inWords(value)} is not`;
-      this.#report(node, message, `write ${isMeasure ? difference : known}`);
+    const call = isAbsence ? `.${method}()` : `.${method}(${shortText(value)})`;
+    const inWay = comparisonFix(subject, method, value, this.language);
+    if (inWay !== undefined) {
+      this.#report(node, message, inWay);
       return;
     }
     const isCertain =
@@ -113,7 +107,7 @@ class OperatorFinder {
       (isAbsence || this.language.accepts(type, method, [this.language.typeOf(value)]));
     const between = [{ from: node.left.end, to: node.right.getStart(this.file) }];
     const certain = isCertain && { operator, between, edits: this.#comparisonEdits(node, question, isAbsence) };
-    this.#report(node, message, `write ${isMirrored ? this.#text(subject) : ""}${call}`, certain);
+    this.#report(node, message, `write ${isMirrored ? shortText(subject) : ""}${call}`, certain);
   }
 
   #comparisonEdits(node: ts.BinaryExpression, question: Question, isAbsence: boolean): Edit[] {
@@ -192,13 +186,14 @@ class OperatorFinder {
 
   #arithmetic(node: ts.BinaryExpression, operator: string): void {
     const subject = [node.left, node.right].find((side) => this.#isOwn(side));
-    if (!subject) return;
+    // The fix of a comparison says how to compare with what is computed.
+    if (!subject || (ts.isBinaryExpression(node.parent) && this.#questionOf(node.parent))) return;
     const message = `there is no "${operator}" on ${this.#inWords(subject)}`;
     const method = { "-": "minus", "/": "per" }[operator];
-    const isMeasure = method !== undefined && subject === node.left;
+    const isMeasure = method !== undefined && this.#isOwn(node.left) && this.#isOwn(node.right);
     const has = isMeasure && this.language.methodsOf(this.language.typeOf(subject)).includes(method);
     const other = "write a comparison with a number, or send the result as a property or as a trait";
-    this.#report(node, message, has ? `write .${method}(${this.#text(node.right)}), which takes a measure` : other);
+    this.#report(node, message, has ? `write .${method}(${shortText(node.right)}), which takes a measure` : other);
   }
 
   /** Whether it is a condition, or will be one once its own operators are corrected. */
@@ -209,7 +204,10 @@ class OperatorFinder {
         return operandsOf(node, node.operatorToken.kind).every((part) => this.#isCondition(part));
       }
       const question = this.#questionOf(node);
-      if (question) return question.method !== undefined && !this.language.isOwn(this.language.typeOf(question.value));
+      if (question) {
+        const { subject, method, value } = question;
+        return method !== undefined && comparisonFix(subject, method, value, this.language) === undefined;
+      }
     }
     if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken) {
       return this.#isCondition(node.operand);
@@ -241,17 +239,11 @@ class OperatorFinder {
 
   /** A condition as the author wrote it; of anything else of the language, the question about it that makes a condition, or a place for one. */
   #asked(node: ts.Expression, longest = TEXT_SHOWN): string {
-    const text = this.#text(node, longest);
+    const text = shortText(node, longest);
     if (this.#isCondition(node) || !this.#isOwn(node)) return text;
     const { checker } = this.language;
     const isTruth = this.language.accepts(this.language.typeOf(node), "is", [checker.getBooleanType()]);
     return isTruth ? `${text}.is(true)` : `${text}.…`;
-  }
-
-  /** The author's text, if it is short; otherwise `…`. */
-  #text(node: ts.Node, longest = TEXT_SHOWN): string {
-    const text = node.getText(this.file);
-    return text.length > longest || text.includes("\n") ? "…" : text;
   }
 
   #edit(start: number, end: number, text: string): Edit {
