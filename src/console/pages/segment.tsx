@@ -3,20 +3,10 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import { type ConsolePage, queryParam, expectedRefusal, type View, type Visit } from "../console-page.js";
-import { missing } from "../list-page.js";
+import { missing, refused } from "../list-page.js";
 import { DecidingRules, Definition } from "../definition.js";
 import { FirstConditions } from "../first-conditions.js";
-import {
-  address,
-  Ago,
-  IncompleteTrendsNote,
-  Customer,
-  Empty,
-  PageLinks,
-  ProblemNote,
-  Section,
-  Text,
-} from "../parts.js";
+import { address, Ago, IncompleteTrendsNote, Customer, Empty, PageLinks, Section, Text } from "../parts.js";
 import { shownColumns } from "../shown.js";
 import { FactList, Table } from "../tables.js";
 import { DaysForm, daysOf, trendSpan, nowOf, valuesOf } from "../trends.js";
@@ -42,11 +32,15 @@ export const segmentPage: ConsolePage = {
         : await ask("segments/:segment", { segment, limit: LIMIT, cursor }).catch((error: unknown) =>
             expectedRefusal(error, "SEGMENT_NOT_FOUND"),
           );
-    if (found instanceof ApiError) return found.status === 404 ? none(segment) : wrong(segment, found);
+    const title = `Segment ${printable(segment)}`;
+    if (found instanceof ApiError) {
+      if (found.status === 404) return none(segment);
+      return refused(title, null, found, <a href={address(PATH, { id: segment })}>The first page of the segment</a>);
+    }
     const { data = [], nextCursor = null, members = size, statistics } = found;
     const declared = model?.segments.find(({ id }) => id === segment);
     return {
-      title: `Segment ${printable(segment)}`,
+      title,
       derived: "segments",
       customerIds: data.map(({ customerId }) => customerId),
       body: (
@@ -96,19 +90,6 @@ function none(segment: string): View {
     </p>
   );
   return missing("No such segment", says, { href: "segments", text: "All segments" });
-}
-
-function wrong(segment: string, problem: ApiError): View {
-  return {
-    title: `Segment ${printable(segment)}`,
-    status: problem.status,
-    body: (
-      <>
-        <ProblemNote error={problem} />
-        <a href={address(PATH, { id: segment })}>The first page of the segment</a>
-      </>
-    ),
-  };
 }
 
 /** Numbers of customers by state and band, linked to the customers, and by when they were last seen. */
