@@ -4,8 +4,9 @@ import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, test, vi } from "vitest";
 
+import { ended, start } from "../cli/support/program.js";
 import { svc } from "../cli/support/run-svc.js";
-import { EVENTS, project, runSvc, spawnDev, startDev, STAGES } from "./support/process.js";
+import { EVENTS, project, spawnDev, startDev, STAGES } from "./support/process.js";
 
 async function post(url: string, body: unknown): Promise<unknown> {
   const response = await fetch(url, {
@@ -106,7 +107,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
 describe("svc dev ends with", () => {
   test("1 if the sources do not compile and it does not watch", async () => {
     const { directory } = await project({ "model/stages.ts": "export const stages = ;" });
-    const { code, stdout, stderr } = await runSvc(["dev", "--port", "0", "--no-watch"], directory);
+    const { code, stdout, stderr } = await ended(start(["dev", "--port", "0", "--no-watch"], { cwd: directory }));
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("model/stages.ts:1:23");
     expect(stderr).toContain("[CONFIG_INVALID]");

@@ -4,10 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
-
-const program = path.resolve(import.meta.dirname, "../../../bin/svc.js");
+import { PROGRAM } from "../../cli/support/program.js";
 
 const CONFIG = `import { defineModel } from "svc-success";
 import { projectCreated, signedUp } from "./model/events.js";
@@ -83,7 +81,7 @@ export interface Dev {
 
 /** `svc dev` on a free port, with the lines that it prints; it stops with the test. */
 export function spawnDev(directory: string, args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [program, "dev", "--port", "0", ...args], {
+  const child = spawn(process.execPath, [PROGRAM, "dev", "--port", "0", ...args], {
     cwd: directory,
     env: { PATH: process.env["PATH"], ...env },
     stdio: ["ignore", "pipe", "inherit"],
@@ -97,8 +95,8 @@ export function spawnDev(directory: string, args: string[], env: Record<string, 
 }
 
 /** `svc dev --json`. */
-export function startDev(directory: string, args: string[] = [], env: Record<string, string> = {}): Dev {
-  const { child, exited, lines } = spawnDev(directory, ["--json", ...args], env);
+export function startDev(directory: string, args: string[] = []): Dev {
+  const { child, exited, lines } = spawnDev(directory, ["--json", ...args]);
   return {
     async next(type) {
       for (;;) {
@@ -114,15 +112,4 @@ export function startDev(directory: string, args: string[] = [], env: Record<str
       return code;
     },
   };
-}
-
-/** Runs a command line to its end. */
-export async function runSvc(
-  argv: string[],
-  cwd: string,
-): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [program, ...argv], { cwd, env: { PATH: process.env["PATH"] } });
-  child.stdin.end();
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
-  return { code: code as number | null, stdout, stderr };
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { ended, start } from "../../cli/support/program.js";
 import { svc, type RunOptions } from "../../cli/support/run-svc.js";
-import { runSvc } from "../../local/support/process.js";
 import { project } from "../../dsl-compiler/project.js";
 import { EVENT_ID } from "../../http/ingest/fixture.js";
 import { useSpec } from "../support/fixture.js";
@@ -388,7 +388,7 @@ describe("| `svc diagnose` | checks configuration and data for common problems |
 });
 
 it("the installed program lists the commands: `svc --help`", async () => {
-  const { code, stdout } = await runSvc(["--help"], await folder());
+  const { code, stdout } = await ended(start(["--help"], { cwd: await folder() }));
   expect(code).toBe(0);
   for (const word of ["whoami", "validate", "dev", "deploy", "events", "customers", "segments", "config"]) {
     expect(stdout).toContain(`svc ${word}`);
