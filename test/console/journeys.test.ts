@@ -1,6 +1,5 @@
 import { decodeHTML } from "entities";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { TrackRequest } from "../../src/ingestion/shape.js";
 import { happened, snapshotOf, type StepParts } from "../engine/support/builders.js";
 import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
@@ -23,8 +22,7 @@ const MODEL = snapshotOf({
 
 const NOW = Date.now();
 const HOUR_MS = 3_600_000;
-const event = (customerId: string, event: string, days: number, hours = 0): TrackRequest => ({
-  type: "track",
+const event = (customerId: string, event: string, days: number, hours = 0) => ({
   customerId,
   event,
   timestamp: new Date(NOW - days * 24 * HOUR_MS + hours * HOUR_MS).toISOString(),
@@ -65,7 +63,7 @@ const numbers = (html: string) =>
 
 beforeAll(async () => {
   await fixture.deploy(MODEL);
-  await fixture.batch(EVENTS.map(({ type: _, ...track }) => track));
+  await fixture.batch(EVENTS);
   await fixture.evaluate();
   owner = await browserOf(fixture.service, "owner@acme.example");
 });

@@ -4,7 +4,6 @@ import { renderToString } from "preact-render-to-string";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Condition } from "../../src/model/snapshot/types.js";
 import { StackedArea } from "../../src/console/charts/stacked-area.js";
-import type { TrackRequest } from "../../src/ingestion/shape.js";
 import { happened, snapshotOf } from "../engine/support/builders.js";
 import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
@@ -28,8 +27,7 @@ const NOW = Date.now();
 const DAY_MS = 86_400_000;
 const daysAgo = (days: number) => new Date(NOW - days * DAY_MS).toISOString();
 const dayAgo = (days: number) => daysAgo(days).slice(0, 10);
-const event = (customerId: string, event: string, days: number): TrackRequest => ({
-  type: "track",
+const event = (customerId: string, event: string, days: number) => ({
   customerId,
   event,
   timestamp: daysAgo(days),
@@ -58,7 +56,7 @@ const rows = (html: string) => html.split("<tbody>")[1]!.split("</tbody>")[0]!.s
 
 beforeAll(async () => {
   await fixture.deploy(MODEL);
-  await fixture.batch(EVENTS.map(({ type: _, ...track }) => track));
+  await fixture.batch(EVENTS);
   await fixture.evaluate();
   owner = await browserOf(fixture.service, "owner@acme.example");
 });
