@@ -67,7 +67,7 @@ function frameOf(ctx: Context, engine: LocalEngine, at: { path: string; viewedAt
       page.section === undefined ? [] : [{ text: page.section, href: page.path, isHere: page.path === path }],
     ),
     documentation: null,
-    aside: <ClockForm engine={engine} viewedAt={viewedAt} action="clock" back={path + ctx.search} />,
+    aside: <ClockForm engine={engine} viewedAt={viewedAt} back={path + ctx.search} />,
     script: `${rootOf(ctx)}console/clock.js`,
   };
 }
@@ -84,15 +84,14 @@ interface ClockProps {
   engine: LocalEngine;
   /** The instant that is shown; null for the present. */
   viewedAt: number | null;
-  /** Where the form is sent, and the page that it returns to. */
-  action: string;
+  /** The page that the form returns to. */
   back: string;
 }
 
 /**
  * The clock as a slider: to the left of the present it shows the past; to the right it moves a test clock ahead, and evaluates customers until then.
  */
-function ClockForm({ engine, viewedAt, action, back }: ClockProps) {
+function ClockForm({ engine, viewedAt, back }: ClockProps) {
   const { clock, firstAcceptedAt } = engine;
   const now = clock.now();
   const shown = viewedAt ?? now;
@@ -100,7 +99,7 @@ function ClockForm({ engine, viewedAt, action, back }: ClockProps) {
   const earliest = now - Math.ceil((now - Math.min(firstAcceptedAt ?? now, now)) / HOUR_MS) * HOUR_MS;
   const latest = clock.kind === "test" ? now + AHEAD_DAYS * DAY_MS : now;
   return (
-    <form class="clock" method="post" action={action}>
+    <form class="clock" method="post" action="clock">
       <input type="hidden" name="back" value={back} />
       <label for="clock">
         {viewedAt === null ? "Now" : "As of"}{" "}
