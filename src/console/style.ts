@@ -50,7 +50,6 @@ pre code { padding: 0; font-size: 1em; }
   .side ul { flex-direction: row; }
 }
 .narrow { max-width: 26rem; margin: 0 auto; padding: 1.5rem 1rem 5rem; }
-.read { max-width: 46rem; }
 
 label { display: block; margin: 1rem 0 .25rem; font-weight: 600; }
 input, select, button { min-height: 2.5rem; padding: .4rem .7rem; border: 1px solid var(--faint); border-radius: 6px; background: var(--page); color: inherit;

@@ -5,7 +5,7 @@ import { MaybeLink } from "./parts.js";
 /** A column of a table: its heading, its cell for a row, and how the cell is styled, unless it is a few words of text. */
 export type TableColumn<Row> = readonly [
   heading: ComponentChildren,
-  cell: (row: Row, index: number) => ComponentChildren,
+  cell: (row: Row) => ComponentChildren,
   kind?: "number" | "words" | "faint" | undefined,
 ];
 
@@ -38,7 +38,7 @@ export function Table<Row>(props: {
             <tr key={index}>
               {columns.map(([, cell, kind], column) => (
                 <td class={kind} key={column}>
-                  {cell(row, index)}
+                  {cell(row)}
                 </td>
               ))}
             </tr>

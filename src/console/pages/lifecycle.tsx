@@ -4,7 +4,7 @@ import type { Snapshot } from "../../model/snapshot/types.js";
 import { formatNumber, secondsInWords, plural } from "../../words/text.js";
 import { StackedArea } from "../charts/stacked-area.js";
 import { type DiagramArrow, type DiagramState, StateDiagram } from "../charts/state-diagram.js";
-import { type ConsolePage, queryParam, expectedRefusal, type Visit } from "../console-page.js";
+import { type ConsolePage, queryParam, queryParams, expectedRefusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
 import { address, Day, Empty, IncompleteTrendsNote, Section, Text } from "../parts.js";
 import { refused } from "../list-page.js";
@@ -74,7 +74,7 @@ export const lifecyclePage: ConsolePage = {
 
 /** The data that the query asks for, or the error for an invalid query. */
 async function developmentOf({ ask, query }: Visit) {
-  const of = { from: queryParam(query, "from"), to: queryParam(query, "to"), every: queryParam(query, "every") };
+  const of = queryParams(query, ["from", "to", "every"]);
   try {
     const [customers, flows, times] = await Promise.all([
       ask("trends", { ...of, what: "lifecycle" }),
