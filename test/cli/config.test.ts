@@ -199,14 +199,10 @@ describe("svc config rollback", () => {
       message: "v3 is active in test, but v2 was expected.",
       reason: "Somebody activated it meanwhile.",
     };
-    const { url, seen } = await cannedServer({
-      ...json({}),
-      respond: ({ method, url: path }) => {
-        if (method === "POST")
-          return json({ error: { code: "VERSION_CONFLICT", field: "expected", ...conflict } }, 409);
-        if (path.includes("activations")) return json({ data: [{ version: "v2" }], nextCursor: null });
-        return json({ from: "v2", to: "v1", changes: [] });
-      },
+    const { url, seen } = await cannedServer(({ method, url: path }) => {
+      if (method === "POST") return json({ error: { code: "VERSION_CONFLICT", field: "expected", ...conflict } }, 409);
+      if (path.includes("activations")) return json({ data: [{ version: "v2" }], nextCursor: null });
+      return json({ from: "v2", to: "v1", changes: [] });
     });
     const { stderr } = await run(rollback("v1", "--yes"), { at: url });
     expect(seen.at(-1)?.body).toBe('{"expected":"v2"}');

@@ -5,15 +5,12 @@ import { svc } from "./support/run-svc.js";
 
 /** Runs a command at a service with these answers, by the ends of request paths. */
 async function canned(argv: string[], answers: Record<string, unknown>) {
-  const { url } = await cannedServer({
-    ...json({}, 500),
-    respond: (request) => {
-      const path = new URL(request.url, "http://x").pathname;
-      const found = Object.entries(answers).find(([end]) => path.endsWith(end))?.[1];
-      return found === undefined
-        ? json({ error: { code: "SERVICE_UNAVAILABLE", message: "Too \u001b[2Jmuch to do." } }, 503)
-        : json(found);
-    },
+  const { url } = await cannedServer((request) => {
+    const path = new URL(request.url, "http://x").pathname;
+    const found = Object.entries(answers).find(([end]) => path.endsWith(end))?.[1];
+    return found === undefined
+      ? json({ error: { code: "SERVICE_UNAVAILABLE", message: "Too \u001b[2Jmuch to do." } }, 503)
+      : json(found);
   });
   return svc([...argv, "--project", "shop"], { at: url });
 }

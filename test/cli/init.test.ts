@@ -182,13 +182,10 @@ describe("a refusal leaves the directory as it was", () => {
   test("a file created during the run stays as it is, and the error says where the others are", async () => {
     const cwd = await folder();
     const made = { project: { slug: "acme", name: "acme" }, keys: { test: "t", live: "l" } };
-    const { url } = await cannedServer({
-      ...json(WHOAMI),
-      respond: ({ method }) => {
-        if (method === "GET") return json(WHOAMI);
-        writeFileSync(path.join(cwd, "README.md"), "mine");
-        return json(made, 201);
-      },
+    const { url } = await cannedServer(({ method }) => {
+      if (method === "GET") return json(WHOAMI);
+      writeFileSync(path.join(cwd, "README.md"), "mine");
+      return json(made, 201);
     });
     const { code, stderr } = await run(["init", "--yes", "--slug", "acme"], { cwd, at: url });
     expect(code).toBe(1);
@@ -263,14 +260,11 @@ describe.each(["node", "python"])("the %s starter", (stack) => {
 async function interrupted(method: string, signal: NodeJS.Signals) {
   const parent = await folder();
   let during = 0;
-  const { url } = await cannedServer({
-    ...json(WHOAMI),
-    respond: (request) => {
-      if (request.method !== method) return json(WHOAMI);
-      during = readdirSync(path.join(parent, "a/b")).length;
-      child.kill(signal);
-      return NEVER;
-    },
+  const { url } = await cannedServer((request) => {
+    if (request.method !== method) return json(WHOAMI);
+    during = readdirSync(path.join(parent, "a/b")).length;
+    child.kill(signal);
+    return NEVER;
   });
   const child = start(["init", "--yes", "--slug", "shop", "--directory", "a/b"], { cwd: parent, at: url });
   const result = await ended(child);

@@ -33,10 +33,9 @@ const NO_EXPLANATION = {
 
 /** Runs a command at a service that gives every request the same answer, except for explanations. */
 async function read(line: string, document: unknown) {
-  const { url } = await cannedServer({
-    ...json(document),
-    respond: ({ url: path }) => json(path.includes("/explanation") ? NO_EXPLANATION : document),
-  });
+  const { url } = await cannedServer(({ url: path }) =>
+    json(path.includes("/explanation") ? NO_EXPLANATION : document),
+  );
   return (await svc([...line.split(" "), "--project", "shop"], { at: url })).stdout;
 }
 

@@ -9,15 +9,12 @@ const PAGE_MAX = 200;
 async function listed(pages: readonly (string | Canned)[], ...argv: string[]) {
   const requests: { limit: number; cursor: string | null }[] = [];
   const queries: Record<string, string>[] = [];
-  const { url } = await cannedServer({
-    ...json({}),
-    respond: (request) => {
-      const query = new URL(request.url, "http://x").searchParams;
-      queries.push(Object.fromEntries(query));
-      requests.push({ limit: Number(query.get("limit")), cursor: query.get("cursor") });
-      const page = pages[requests.length - 1] ?? json({}, 500);
-      return typeof page === "string" ? { status: 200, body: page } : page;
-    },
+  const { url } = await cannedServer((request) => {
+    const query = new URL(request.url, "http://x").searchParams;
+    queries.push(Object.fromEntries(query));
+    requests.push({ limit: Number(query.get("limit")), cursor: query.get("cursor") });
+    const page = pages[requests.length - 1] ?? json({}, 500);
+    return typeof page === "string" ? { status: 200, body: page } : page;
   });
   return { requests, queries, ...(await svc(["customers", "list", "--project", "shop", ...argv], { at: url })) };
 }

@@ -287,7 +287,7 @@ describe("answers", () => {
             : { data: [], nextCursor: null };
       return { status: 200, body: JSON.stringify(document) };
     };
-    const { url } = await cannedServer({ status: 200, body: "", respond });
+    const { url } = await cannedServer(respond);
     const { call } = await assistantOf(shop, [], { SVC_API_URL: url });
     const all = await call("explain_customer", { customer: "c" });
     expect(all.text).toMatch(/^ANSWER_TOO_LARGE: The answer has \d+ bytes; .* Ask for one part: lifecycle, journeys,/);

@@ -78,10 +78,9 @@ const FORBIDDEN = { code: "FORBIDDEN", message: "Your role does not permit this.
 
 test("no error document is appended to a document that breaks off", async () => {
   const done = { ...QUEUED, status: "completed", result: { customersChanged: 1 } };
-  const { url } = await cannedServer({
-    ...json(done),
-    respond: ({ url: asked }) => (asked.includes("/customers") ? json({ error: FORBIDDEN }, 403) : json(done)),
-  });
+  const { url } = await cannedServer(({ url: asked }) =>
+    asked.includes("/customers") ? json({ error: FORBIDDEN }, 403) : json(done),
+  );
   const argv = ["recompute", "--all", "--dry-run", "--json", "--project", "p"];
   const { code, stdout, stderr } = await run(argv, { at: url });
   expect(code).toBe(1);
@@ -95,14 +94,11 @@ test("a document is streamed, so memory does not depend on its size", async () =
   // More than fits into the memory of the process.
   const PAGES = 25;
   const item = JSON.stringify({ customerId: "globex", pad: "x".repeat(3_000_000) });
-  const { url } = await cannedServer({
-    ...json(done),
-    respond: ({ url: asked }) => {
-      const { pathname, searchParams } = new URL(asked, "http://localhost");
-      if (!pathname.endsWith("/customers")) return json(done);
-      const next = Number(searchParams.get("cursor") ?? 0) + 1;
-      return { status: 200, body: `{"data" : [${item}], "nextCursor" : ${next < PAGES ? `"${next}"` : "null"}}` };
-    },
+  const { url } = await cannedServer(({ url: asked }) => {
+    const { pathname, searchParams } = new URL(asked, "http://localhost");
+    if (!pathname.endsWith("/customers")) return json(done);
+    const next = Number(searchParams.get("cursor") ?? 0) + 1;
+    return { status: 200, body: `{"data" : [${item}], "nextCursor" : ${next < PAGES ? `"${next}"` : "null"}}` };
   });
   const argv = ["recompute", "status", "rec_1", "--json", "--customers", "--project", "p"];
   const child = start(argv, { at: url, flags: ["--max-old-space-size=64"] });

@@ -64,7 +64,7 @@ const LOST: readonly (readonly [line: string, what: string, fix: string])[] = [
 /** Runs a command in an empty directory with this standard output. */
 async function run(line: string, stdout: "pipe" | number) {
   const cwd = await project({});
-  const { url } = await cannedServer({ ...json({}), respond: answer });
+  const { url } = await cannedServer(answer);
   const inShop = /^(init|invitations|projects|tokens)/.test(line) ? [] : ["--project", "shop"];
   const all = [PROGRAM, ...line.split(" "), "--yes", ...inShop];
   const child = spawn(process.execPath, all, { cwd, env: variables(url), stdio: ["ignore", stdout, "pipe"] });

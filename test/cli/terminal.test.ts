@@ -45,7 +45,7 @@ beforeEach(async (context) => {
     "bin/svc": `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`,
   });
   await chmod(path.join(directory, "bin/svc"), 0o755);
-  ({ url, seen: requests } = await cannedServer({ ...json({}), respond: (request) => respond(request) }));
+  ({ url, seen: requests } = await cannedServer((request) => respond(request)));
   const session = { SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
   const env = { ...session, HOME: directory, PATH: `${directory}/bin:${process.env["PATH"]}` };
   terminal = await openTerminal({ cwd: directory, env, columns: 100 });

@@ -78,11 +78,9 @@ describe("svc webhooks create and list", () => {
     const limits = { maxEventAge: null, maxConcurrency: 10, maxPerSecond: null };
     const warningOf = async (address: string, format: string) => {
       const webhook = { id: "whk_1", url: address, eventTypes: ["*"], format, ...limits };
-      const { url } = await cannedServer({
-        ...json({ data: [], nextCursor: null }),
-        respond: ({ method }) =>
-          method === "POST" ? json({ ...webhook, secret: "whsec_1" }, 201) : json({ data: [], nextCursor: null }),
-      });
+      const { url } = await cannedServer(({ method }) =>
+        method === "POST" ? json({ ...webhook, secret: "whsec_1" }, 201) : json({ data: [], nextCursor: null }),
+      );
       const argv = ["webhooks", "create", "--url", address, "--format", format, "--yes", "--project", "shop"];
       return (await svc(argv, { at: url })).stderr;
     };
@@ -104,12 +102,9 @@ describe("svc webhooks create and list", () => {
   ])("still create without advice about types if a model %s", async (_, model) => {
     const limits = { maxEventAge: null, maxConcurrency: 10, maxPerSecond: null };
     const webhook = { id: "whk_1", url: "https://crm.example/hook", eventTypes: ["customer.*"], ...limits };
-    const { url, seen } = await cannedServer({
-      ...json({ data: [{ version: "v7" }], nextCursor: null }),
-      respond: ({ method, url: path }) => {
-        if (method === "POST") return json({ ...webhook, secret: "whsec_1" }, 201);
-        return path.includes("/config-versions/") ? model : json({ data: [{ version: "v7" }], nextCursor: null });
-      },
+    const { url, seen } = await cannedServer(({ method, url: path }) => {
+      if (method === "POST") return json({ ...webhook, secret: "whsec_1" }, 201);
+      return path.includes("/config-versions/") ? model : json({ data: [{ version: "v7" }], nextCursor: null });
     });
     const argv = ["webhooks", "create", "--url", webhook.url, "--event-type", "customer.*", "--yes", "--json"];
     const { code, stderr } = await shop.run(argv, { env: { SVC_API_URL: url } });

@@ -34,13 +34,10 @@ const CREATED = {
 
 /** A service that accepts and records what the client sends. */
 async function service() {
-  const server = await cannedServer({
-    ...json({}),
-    respond: ({ body }) => {
-      const { events } = JSON.parse(body) as { events: { type: string }[] };
-      const eventIds = events.filter(({ type }) => type === "track").map((_, index) => String(index));
-      return json({ accepted: events.length, rejected: 0, eventIds }, 202);
-    },
+  const server = await cannedServer(({ body }) => {
+    const { events } = JSON.parse(body) as { events: { type: string }[] };
+    const eventIds = events.filter(({ type }) => type === "track").map((_, index) => String(index));
+    return json({ accepted: events.length, rejected: 0, eventIds }, 202);
   });
   return {
     env: { ...process.env, SVC_API_URL: server.url, SVC_API_KEY: "svc_test_key", PYTHONDONTWRITEBYTECODE: "1" },

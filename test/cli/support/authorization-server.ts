@@ -26,28 +26,25 @@ export interface Script {
 export async function authorizationServer(script: Script = {}): Promise<{ url: string; seen: Seen[] }> {
   const { token = [GRANTED], organizations = [{ id: "org_1", slug: "acme", role: "owner" }] } = script;
   let polls = 0;
-  const server: { url: string; seen: Seen[] } = await cannedServer({
-    ...json({}),
-    respond: (request) => {
-      const other = script.other?.(request);
-      if (other !== undefined) return other;
-      switch (new URL(request.url, server.url).pathname) {
-        case "/oauth/device_authorization":
-          return script.begin ?? json({ ...codesOf(server.url), ...script.codes });
-        case "/oauth/token": {
-          const answer = token[Math.min(polls++, token.length - 1)]!;
-          return typeof answer === "function" ? answer() : answer;
-        }
-        case "/oauth/revoke":
-          return script.revoke ?? { status: 200, body: "" };
-        case "/organizations":
-          return json({ data: organizations, nextCursor: null });
-        case "/whoami":
-          return json({ user: { email: "ada@acme.example" }, organization: inWhich(request, organizations) });
-        default:
-          return json({ error: { code: "NOT_FOUND", message: "There is no such path." } }, 404);
+  const server: { url: string; seen: Seen[] } = await cannedServer((request) => {
+    const other = script.other?.(request);
+    if (other !== undefined) return other;
+    switch (new URL(request.url, server.url).pathname) {
+      case "/oauth/device_authorization":
+        return script.begin ?? json({ ...codesOf(server.url), ...script.codes });
+      case "/oauth/token": {
+        const answer = token[Math.min(polls++, token.length - 1)]!;
+        return typeof answer === "function" ? answer() : answer;
       }
-    },
+      case "/oauth/revoke":
+        return script.revoke ?? { status: 200, body: "" };
+      case "/organizations":
+        return json({ data: organizations, nextCursor: null });
+      case "/whoami":
+        return json({ user: { email: "ada@acme.example" }, organization: inWhich(request, organizations) });
+      default:
+        return json({ error: { code: "NOT_FOUND", message: "There is no such path." } }, 404);
+    }
   });
   return server;
 }

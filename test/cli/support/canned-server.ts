@@ -21,11 +21,9 @@ export interface Seen {
   body: string;
 }
 
-/**
- * A real HTTP server that gives every request the same answer, or that of `respond`, and records the requests. It stops with the test.
- */
+/** A real HTTP server that gives every request this answer, or that of the function, and records the requests. It stops with the test. */
 export async function cannedServer(
-  canned: Canned & { respond?: (request: Seen) => Canned },
+  canned: Canned | ((request: Seen) => Canned),
 ): Promise<{ url: string; seen: Seen[] }> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
@@ -34,7 +32,7 @@ export async function cannedServer(
     request.on("end", () => {
       const received = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };
       seen.push(received);
-      const answer = canned.respond?.(received) ?? canned;
+      const answer = typeof canned === "function" ? canned(received) : canned;
       if (answer === NEVER) return;
       response.writeHead(answer.status, { "content-type": answer.type ?? "application/json", ...answer.headers });
       response.end(answer.body);
