@@ -10,11 +10,14 @@ import type { CompileOptions, Diagnostic } from "../../src/dsl-compiler/index.js
 export async function project(files: Record<string, string>): Promise<string> {
   const directory = await mkdtemp(path.join(os.tmpdir(), "svc-project-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(path.dirname(path.join(directory, name)), { recursive: true });
-    await writeFile(path.join(directory, name), text);
-  }
+  for (const [name, text] of Object.entries(files)) await writeInto(directory, name, text);
   return directory;
+}
+
+/** Writes a file of a project, and the folders that it is in. */
+export async function writeInto(directory: string, name: string, text: string): Promise<void> {
+  await mkdir(path.dirname(path.join(directory, name)), { recursive: true });
+  await writeFile(path.join(directory, name), text);
 }
 
 /** A project with only a `svc.config.ts`, compiled with its types. */

@@ -1,11 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
 import { PROGRAM } from "../../cli/support/program.js";
+import { project as written, writeInto } from "../../dsl-compiler/project.js";
 
 const CONFIG = `import { defineModel } from "svc-success";
 import { projectCreated, signedUp } from "./model/events.js";
@@ -61,15 +59,8 @@ export interface Project {
 
 /** An author's directory, removed after the test. `files` override the default ones. */
 export async function project(files: Record<string, string> = {}): Promise<Project> {
-  const directory = await mkdtemp(path.join(tmpdir(), "svc-dev-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  const write = async (file: string, content: string): Promise<void> => {
-    const name = path.join(directory, file);
-    await mkdir(path.dirname(name), { recursive: true });
-    await writeFile(name, content);
-  };
-  for (const [file, content] of Object.entries({ ...PROJECT, ...files })) await write(file, content);
-  return { directory, write };
+  const directory = await written({ ...PROJECT, ...files });
+  return { directory, write: (file, content) => writeInto(directory, file, content) };
 }
 
 export interface Dev {
