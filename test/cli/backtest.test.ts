@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import { cp, mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
-import os from "node:os";
+import { cp, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { parseCommandLine } from "../../src/cli/core/adapter.js";
 import type { BacktestReport } from "../../src/backtest/report-types.js";
+import { useDirectory } from "../support/directory.js";
 import { docBlocks } from "../support/doc-blocks.js";
 import { ingest, startAcme, untilQuiet } from "./support/shop.js";
 import { steady, svc } from "./support/run-svc.js";
@@ -41,16 +41,14 @@ const EVENTS = Array.from({ length: 40 }, (_, customer) => {
   return ends === 90 ? logins : [...logins, { customerId, event: "cancelled", timestamp: at(ends + 12) }];
 }).flat();
 
-let cwd: string;
+const cwd = await useDirectory();
 beforeAll(async () => {
-  cwd = await mkdtemp(path.join(os.tmpdir(), "svc-backtest-"));
   await mkdir(path.join(cwd, "before"));
   await writeFile(path.join(cwd, "svc.config.ts"), model(7));
   await writeFile(path.join(cwd, "before", "svc.config.ts"), model(2));
   await writeFile(path.join(cwd, "events.jsonl"), EVENTS.map((event) => JSON.stringify(event)).join("\n"));
   await writeFile(path.join(cwd, "bad.jsonl"), '{"customerId":"a","event":"login"}\n5\n');
 });
-afterAll(() => rm(cwd, { recursive: true }));
 
 const ASKED = ["--outcome", "event:cancelled", "--within", "14d", "--from", "2026-01-05"];
 

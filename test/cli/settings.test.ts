@@ -1,4 +1,4 @@
-import { chmod, mkdir } from "node:fs/promises";
+import { chmod } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 
@@ -59,9 +59,7 @@ describe("a bad setting is one clear line", () => {
   });
 
   test("a configuration file that cannot be read", async () => {
-    const directory = await project({});
-    await mkdir(path.join(directory, ".kite/config.json"), { recursive: true });
-    expect(await failure(directory)).toMatchInlineSnapshot(`
+    expect(await failure(await project({ ".kite/config.json/file": "" }))).toMatchInlineSnapshot(`
       "1 error [CONFIG_FILE_INVALID]: <directory>/.kite/config.json cannot be read (EISDIR). Make it a file that you may read.
       "
     `);

@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import os from "node:os";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { samplesOf } from "../../src/backtest/samples.js";
 import { backtestOfFile } from "../../src/local/backtest.js";
 import { FileRefusedError, readOperations } from "../../src/local/operations-file.js";
+import { project } from "../dsl-compiler/project.js";
 import { DAY, iso, localModel, MODEL, START } from "./support/model.js";
 import { serveLocally } from "./support/server.js";
 
@@ -27,12 +27,10 @@ const identify = (customerId: string, plan: string | null): Line => ({
 
 /** A file of these lines; it is removed after the test. */
 async function file(lines: readonly (Line | string | Uint8Array)[]): Promise<string> {
-  const directory = await mkdtemp(path.join(os.tmpdir(), "svc-events-"));
-  onTestFinished(() => rm(directory, { recursive: true }));
   const parts = lines.map((line) =>
     Buffer.from(line instanceof Uint8Array || typeof line === "string" ? line : JSON.stringify(line)),
   );
-  const name = path.join(directory, "events.jsonl");
+  const name = path.join(await project({}), "events.jsonl");
   await writeFile(name, Buffer.concat(parts.flatMap((part) => [part, Buffer.from("\n")])));
   return name;
 }

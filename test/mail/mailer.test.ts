@@ -1,17 +1,13 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
-import { afterEach, expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { openMailer } from "../../src/mail/mailer.js";
 import { startMailServer, type TestMailServer } from "../support/smtp.js";
 
-const stops: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
-
+/** A mail server that runs until the test ends. */
 async function mailServer(...options: Parameters<typeof startMailServer>): Promise<TestMailServer> {
   const server = await startMailServer(...options);
-  stops.push(() => server.stop());
+  onTestFinished(() => server.stop());
   return server;
 }
 

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import os from "node:os";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { draftIn, draftMistakes } from "../../../src/cli/commands/ai/draft.js";
 import { checkTypes } from "../../../src/dsl-compiler/index.js";
@@ -60,15 +59,11 @@ describe("draftIn", () => {
 
 describe("draftMistakes", () => {
   it("finds none in a model, and leaves no directory behind", async () => {
-    const own = await mkdtemp(path.join(os.tmpdir(), "svc-draft-test-"));
+    const own = await project({});
     vi.stubEnv("TMPDIR", own);
-    try {
-      expect(await mistakesIn(draft('const größe = "naïve 👩‍👩‍👧"; // of other languages'))).toEqual([]);
-      expect(await readdir(own)).toEqual([]);
-    } finally {
-      vi.unstubAllEnvs();
-      await rm(own, { recursive: true });
-    }
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await mistakesIn(draft('const größe = "naïve 👩‍👩‍👧"; // of other languages'))).toEqual([]);
+    expect(await readdir(own)).toEqual([]);
   });
 
   it("reports type errors with position and source line", async () => {
