@@ -5,8 +5,6 @@ import { version } from "../../src/cli/core/package.js";
 import { type Canned, cannedServer, json, served } from "./support/canned-server.js";
 import { svc } from "./support/run-svc.js";
 
-const SESSION = { SVC_ACCESS_TOKEN: "svc_token_x", SVC_ORGANIZATION: "org_1" };
-
 async function whoami(answer: Canned, ...options: string[]) {
   return svc(["whoami", ...options], { at: (await cannedServer(answer)).url });
 }
@@ -71,7 +69,7 @@ describe("a failure is one line that says what to do", () => {
 
 test("--debug adds the stack on standard error", async () => {
   const { url } = await cannedServer(EXPIRED);
-  const { stderr } = await svc(["--debug", "whoami"], { env: { ...SESSION, SVC_API_URL: url } });
+  const { stderr } = await svc(["--debug", "whoami"], { at: url });
   expect(stderr).toMatch(/^ {4}at .*api/m);
   expect(stderr).toMatch(/\nerror \[INVALID_SESSION\]: .*\n$/);
 });
@@ -96,8 +94,7 @@ describe("tables", () => {
 
   test("fit the terminal, and do not cut ids", async () => {
     const { url } = await cannedServer(rows);
-    const env = { ...SESSION, SVC_API_URL: url, NO_COLOR: "1" };
-    const { stdout } = await svc(argv, { env, terminal: true, columns: 100 });
+    const { stdout } = await svc(argv, { at: url, env: { NO_COLOR: "1" }, terminal: true, columns: 100 });
     expect(stdout).toMatchInlineSnapshot(`
       "Webhook                   URL                                                      Events    Status
       whk_0123456789abcdef0123  https://example.com/long/long/long/long/long/long/long…  custome…  enabled
@@ -109,7 +106,7 @@ describe("tables", () => {
 
   test("are not cut if there is no terminal", async () => {
     const { url } = await cannedServer(rows);
-    const { stdout, stderr } = await svc(argv, { env: { ...SESSION, SVC_API_URL: url } });
+    const { stdout, stderr } = await svc(argv, { at: url });
     expect(stdout).toContain("long/".repeat(20));
     expect(stderr).toBe("There are more: add --cursor abc\n");
   });
@@ -121,8 +118,7 @@ describe("tables", () => {
     ["a dumb terminal", { TERM: "dumb" }, [], false],
   ])("are coloured or not: %s", async (_what, variables, options, colored) => {
     const { url } = await cannedServer(rows);
-    const env = { ...SESSION, SVC_API_URL: url, ...variables };
-    const { stdout } = await svc([...argv, ...options], { env, terminal: true });
+    const { stdout } = await svc([...argv, ...options], { at: url, env: variables, terminal: true });
     expect(stdout.includes("\u001b[")).toBe(colored);
   });
 });

@@ -5,7 +5,7 @@ import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { project } from "../dsl-compiler/project.js";
 import { INSTALL_MS_MAX } from "../support/debian.js";
 import { openTerminal, terminalsMissing, type Terminal } from "../support/terminal.js";
-import { PROGRAM } from "./support/program.js";
+import { PROGRAM, variables } from "./support/program.js";
 import { cannedServer, json, type Canned, type Seen } from "./support/canned-server.js";
 
 const MODEL = `
@@ -46,8 +46,7 @@ beforeEach(async (context) => {
   });
   await chmod(path.join(directory, "bin/svc"), 0o755);
   ({ url, seen: requests } = await cannedServer((request) => respond(request)));
-  const session = { SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
-  const env = { ...session, HOME: directory, PATH: `${directory}/bin:${process.env["PATH"]}` };
+  const env = { ...variables(url), HOME: directory, PATH: `${directory}/bin:${process.env["PATH"]}` };
   terminal = await openTerminal({ cwd: directory, env, columns: 100 });
 });
 afterEach(async () => {
