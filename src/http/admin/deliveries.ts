@@ -2,7 +2,7 @@ import Type from "typebox";
 import { invalidField } from "../errors.js";
 import { cause, CAUSES, customerId, emissionMembers, eventType, source } from "./customers.js";
 import { instantOf } from "../request/instants.js";
-import { emptyObject, KIB, listQuery, nameFilter, nameText, sinceFilter } from "./parameters.js";
+import { emptyObject, eventTypeFilter, KIB, listQuery, nameFilter, nameText, sinceFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { conditions, ruleExecution, triggeredBy } from "./rule-executions.js";
 import {
@@ -155,7 +155,7 @@ export const deliveryRoutes = [
     query: exact({
       ...listQuery.properties,
       status: Type.Optional(deliveryStatus),
-      eventType: nameFilter,
+      eventType: eventTypeFilter,
       // The former name of eventType.
       type: Type.Optional({ ...nameText, deprecated: true }),
       customer: nameFilter,
@@ -219,7 +219,7 @@ export const emissionRoutes = [
     query: exact({
       ...listQuery.properties,
       customer: nameFilter,
-      eventType: nameFilter,
+      eventType: eventTypeFilter,
       source: Type.Optional(Type.Enum(["lifecycle", "journey", "segment", "health", "rule", "signal"])),
       since: nameFilter,
     }),

@@ -46,6 +46,12 @@ export const nameText = Type.String({ minLength: 1, maxLength: 256, ...storable 
 
 /** A filter by a name or an id. */
 export const nameFilter = Type.Optional(nameText);
+/** The type of emissions in a list. Webhooks take patterns of types; with one, a list would only be empty. */
+export const eventTypeFilter = Type.Optional({
+  ...nameText,
+  pattern: "^[^*\\u0000]*$",
+  description: "must be a whole type, without *",
+});
 
 export const KIB = 1024;
 export const MIB = 1024 * KIB;

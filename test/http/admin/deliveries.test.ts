@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { INSTANT, refused, TEXT, type Page } from "./support/api.js";
+import { INSTANT, invalid, refused, TEXT, type Page } from "./support/api.js";
 import { useWebhooks, type Delivery } from "./support/webhooks.js";
 
 const { api, create, emit, emitOne, setDelivery } = useWebhooks();
@@ -62,6 +62,13 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries", () => {
           const expected = ids.filter((_, n) => matches(made[n]!)).reverse();
           expect(await all(id, filters, 5), filters).toEqual(expected);
         }
+  });
+
+  it("refuses a pattern of types, as do emissions, instead of answering with an empty list", async () => {
+    const { id } = await create();
+    const message = "`eventType` must be a whole type, without *.";
+    for (const path of [`/webhooks/${id}/deliveries`, "/emissions"])
+      expect(await get(`${path}?eventType=customer.*`)).toMatchObject(invalid("eventType", message));
   });
 
   it("reads at most 2,000 rows per page, and continues", async () => {
