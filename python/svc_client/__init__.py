@@ -66,6 +66,8 @@ class Client:
         """Begins with an empty queue: also in a forked child, where no thread runs and a lock may be held for ever. What
         was queued before, the parent sends."""
         self._changed, self._end = threading.Condition(), threading.Event()
+        if self._closing:
+            self._end.set()
         self._thread: threading.Thread | None = None
         self._line: list[_Entry] = []  # The operations that are not answered yet, the oldest first.
         self._groups: list[_Group] = []
@@ -213,7 +215,8 @@ class Client:
             _log.log(level, "sent again after try %d: %s", tries + 1, answer.error)
             # Random, so that senders that failed together do not retry together.
             doubled = min(self.retry_longest, self.retry_first * 2 ** min(tries, 30))
-            self._end.wait(answer.asked + random.random() * (self.retry_first if answer.asked else doubled))
+            if self._end.wait(answer.asked + random.random() * (self.retry_first if answer.asked else doubled)):
+                break
         return answer
 
     def _post(self, body: bytes) -> tuple[int, str, int]:
@@ -231,7 +234,8 @@ class Client:
             with connection.getresponse() as answer:
                 text = answer.read(16 * 1024 * 1024).decode(errors="replace")
                 asked, location = answer.getheader("Retry-After") or "", answer.getheader("Location")
-                text = f"it redirects to {location}; if that is the service, correct url" if location else text
+                if location and 300 <= answer.status < 400:
+                    text = f"it redirects to {location}; if that is the service, correct url"
                 return answer.status, text, int(asked) if re.fullmatch("[0-9]{1,9}", asked) else 0
         except (OSError, ValueError, http.client.HTTPException) as error:
             return 0, f"no answer: {error}", 0

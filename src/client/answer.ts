@@ -150,8 +150,8 @@ function errorOf({ code, message, ...details }: Envelope, status: number): Clien
 }
 
 function unexpected({ status, text, location }: Answer): { kind: "again"; error: ClientError; waitMs: null } {
-  const shown =
-    location === null ? text.slice(0, 200) : `it redirects to ${location}; if that is the service, correct url`;
+  const isRedirect = status >= 300 && status < 400 && location !== null;
+  const shown = isRedirect ? `it redirects to ${location}; if that is the service, correct url` : text.slice(0, 200);
   const message = `the answer is not from the service (${status}): ${shown}`;
   return { kind: "again", error: new ClientError("UNEXPECTED_ANSWER", message, { status }), waitMs: null };
 }

@@ -7,8 +7,8 @@ const LEVELS_MAX = 100;
 /** U+0000, and halves of surrogate pairs: PostgreSQL can store neither. */
 // oxlint-disable-next-line no-control-regex
 const NO_TEXT = /[\u0000\p{Cs}]/u;
-/** JSON.stringify would write only a part of these. */
-const NO_JSON = [Error, Number, String, Boolean];
+/** JSON.stringify would write only a part of these, or `{}`. A promise here is a missing `await`. */
+const NO_JSON = [Map, Set, WeakMap, WeakSet, Promise, Error, RegExp, ArrayBuffer, Number, String, Boolean];
 const PLAIN_NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
@@ -59,7 +59,7 @@ class Writer {
       throw new InvalidOperationError(this.root, `is nested more than ${LEVELS_MAX} levels deep`);
     if (NO_JSON.some((type) => value instanceof type))
       throw new InvalidOperationError(path, `is ${described(value)}, which JSON does not have`);
-    // JSON.stringify would write as {} what keeps its contents elsewhere: a Map, a generator, or a promise, which is a missing `await`.
+    // JSON.stringify would write as {} what keeps its contents elsewhere, such as a response or a generator.
     if (!isPlain(value) && Object.keys(value).length === 0) {
       const what = Symbol.iterator in value ? "an iterable (make it an array)" : described(value);
       throw new InvalidOperationError(path, `is ${what}, which JSON does not have`);

@@ -102,8 +102,11 @@ client.track("c", "e", idempotency_key="sent")
 client.flush()
 client.track("c", "e", idempotency_key="queued")
 client._changed.acquire()
+closed = Client(client._address.geturl(), "svc_test_x")
+closed.close()
 child = os.fork()
 if child == 0:
+    assert code(lambda: closed.batch([{"customerId": "c", "event": "e"}])) == "CLOSED"
     with client: client.track("c", "e", idempotency_key="of the child")
     os._exit(0)
 client._changed.release()
@@ -200,6 +203,24 @@ show([client.track("c", "late"), code(lambda: client.batch(left))])`;
       ["0", "1", "2"],
       [false, "CLOSED"],
     ]);
+  });
+
+  it("sends nothing after it was closed, and reads an answer whatever its headers", async () => {
+    const accepted = {
+      status: 202,
+      headers: { location: "/x" },
+      body: '{"accepted":1,"rejected":0,"eventIds":["evt_1"]}',
+    };
+    const url = await start((request) => (request === 0 ? accepted : refusal(503, "SERVICE_UNAVAILABLE")));
+    const program = `
+client.retry_first = client.retry_longest = 3600
+show(client.batch([{"customerId": "c", "event": "e"}]))
+client.track("c", "e")
+show(code(lambda: client.flush(timeout=0.3)))
+show(len(client.close(timeout=0.1)))
+client._thread.join()`;
+    expect(await run(url, program)).toEqual([["evt_1"], "TIMEOUT", 1]);
+    expect(front.requests).toHaveLength(2);
   });
 
   it("waits without limit if asked to, and refuses a timeout that is not a number", async () => {

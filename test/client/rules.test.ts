@@ -117,7 +117,12 @@ describe("an operation is accepted and copied", () => {
     ["a BigInt", track({ properties: { "a b": 5n } }), /^properties\["a b"\] is a bigint, which JSON does not have$/],
     ["a function", track({ properties: { f: () => 1 } }), /^properties\.f is a function/],
     ["nothing in a list", track({ properties: { l: [undefined] } }), /^properties\.l\[0\] is undefined/],
-    ["a Map", track({ properties: { m: new Map() } }), /^properties\.m is an iterable \(make it an array\), which/],
+    ["a Map", track({ properties: { m: new Map() } }), /^properties\.m is a Map, which JSON does not have$/],
+    [
+      "a Set with a member",
+      track({ properties: { s: Object.assign(new Set([1]), { a: 1 }) } }),
+      /^properties\.s is a Set/,
+    ],
     [
       "a response",
       track({ properties: { r: new Response("x") } }),
