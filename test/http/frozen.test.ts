@@ -36,7 +36,7 @@ describe("a frozen environment", () => {
 
   const url = "https://hooks.example.com/";
   it.each([
-    ["deployed to", "POST", "config-versions", { snapshot: { ...EMPTY_SNAPSHOT, strictSchema: true } }],
+    ["deployed to", "POST", "config-versions", { snapshot: { ...EMPTY_SNAPSHOT, strictSchema: true }, force: true }],
     ["given a key", "POST", "keys", { name: "new" }],
     ["given a webhook", "POST", "webhooks", { url, eventTypes: ["*"] }],
     ["recomputed", "POST", "recomputes", { all: true }],

@@ -21,6 +21,9 @@ as $$
     union all
     select 3, o.code, o.message, o.path, o.n
     from svc.stranded_events(e.environment_id, v.snapshot, stranded_data.snapshot) with ordinality as o (code, message, path, n)
+    union all
+    select 4, c.code, c.message, c.path, 1
+    from svc.stranded_violations(e.environment_id, v.version, v.snapshot, stranded_data.snapshot) as c
   ) as w
   where e.environment_id = stranded_data.environment_id;
 $$;

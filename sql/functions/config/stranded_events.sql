@@ -1,6 +1,6 @@
 -- Events that another snapshot removes under a strict schema although some are stored; properties that it removes although recent events
--- have them, or requires although they lack them, under a strict schema, too; and properties whose type changes although stored values do
--- not conform. Reads the newest 10,000 events with such a property, by index.
+-- have them, or requires although they lack them, under a strict schema, too; and properties whose type or values change although stored
+-- ones do not conform. Reads the newest 10,000 events with such a property, by index.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_events(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)
@@ -13,8 +13,8 @@ as $$
   select
     'EVENT_REMOVED',
     format(
-      'The event "%s" is removed, and %s stored; the strict schema refuses it from now on.',
-      o.key, svc.count_text(n.amount, 'such event is', 'such events are')
+      'The event "%s" is removed, and %s stored; the strict schema %s it from now on.',
+      o.key, svc.count_text(n.amount, 'such event is', 'such events are'), svc.strict_schema_verb(stranded_events.snapshot)
     ),
     svc.member_path('events', o.key)
   from json_each(stranded_events.active -> 'events') as o
@@ -36,9 +36,9 @@ as $$
       case
         when f.required then 'The property "%s" of "%s" becomes required, and %s of the last 30 days %s it'
         else 'The property "%s" of "%s" is removed, and %s of the last 30 days %s it'
-      end || '; the strict schema refuses such events from now on.',
-      f.name, f.event, svc.count_text(n.amount, 'event', 'events'),
-      case when f.required then 'lack' else 'have' end
+      end || '; the strict schema %s such events from now on.',
+      f.name, f.event, svc.count_text(n.amount, 'event', 'events'), case when f.required then 'lack' else 'have' end,
+      svc.strict_schema_verb(stranded_events.snapshot)
     ),
     svc.member_path(svc.member_path('events', f.event) || '.properties', f.name)
   from (
@@ -72,21 +72,33 @@ as $$
   where n.amount > 0
   union all
   select
-    'PROPERTY_TYPE_CHANGED',
+    case when f.retyped then 'PROPERTY_TYPE_CHANGED' else 'PROPERTY_VALUES_REMOVED' end,
     format(
-      'The property "%s" of "%s" changes its type, and its value does not fit in %s of the newest 10,000.',
+      case
+        when f.retyped then 'The property "%s" of "%s" changes its type, and its value does not fit in %s of the newest 10,000.'
+        else 'The property "%s" of "%s" allows fewer values, and its value is none of them in %s of the newest 10,000.'
+      end,
       f.name, f.event, svc.count_text(n.amount, 'event', 'events')
     ),
     svc.member_path(svc.member_path('events', f.event) || '.properties', f.name)
   from (
     select
-      o.key as event, b.key as name,
-      jsonb_build_object(b.key, ((a.value::jsonb - 'enum') #- '{items,enum}') || '{"optional": true}') as field
+      o.key as event, b.key as name, c.retyped,
+      jsonb_build_object(
+        b.key,
+        case when c.retyped then (a.value::jsonb - 'enum') #- '{items,enum}' else a.value::jsonb end || '{"optional": true}'
+      ) as field
     from json_each(stranded_events.active -> 'events') as o
     join json_each(stranded_events.snapshot -> 'events') as t on t.key = o.key
     cross join lateral json_each(o.value -> 'properties') as b
     join lateral json_each(t.value -> 'properties') as a on a.key = b.key
-    where b.value ->> 'type' <> a.value ->> 'type' or b.value #>> '{items,type}' <> a.value #>> '{items,type}'
+    cross join lateral (
+      select
+        coalesce(b.value ->> 'type' <> a.value ->> 'type' or b.value #>> '{items,type}' <> a.value #>> '{items,type}', false) as retyped,
+        coalesce(a.value -> 'enum', a.value #> '{items,enum}')::jsonb as allowed,
+        coalesce(b.value -> 'enum', b.value #> '{items,enum}')::jsonb as allowed_before
+    ) as c
+    where c.retyped or not coalesce(c.allowed @> c.allowed_before, c.allowed is null)
   ) as f
   -- Computed once, not for each event.
   cross join lateral (select svc.payload_predicate('properties', f.field) as predicate offset 0) as p

@@ -11,8 +11,8 @@ as $$
   select
     'TRAIT_REMOVED',
     format(
-      'The trait "%s" is removed, and %s it; the strict schema refuses it from now on.',
-      o.key, svc.count_text(n.amount, 'customer has', 'customers have')
+      'The trait "%s" is removed, and %s it; the strict schema %s it from now on.',
+      o.key, svc.count_text(n.amount, 'customer has', 'customers have'), svc.strict_schema_verb(stranded_traits.snapshot)
     ),
     svc.member_path('traits', o.key)
   from json_each(stranded_traits.active -> 'traits') as o

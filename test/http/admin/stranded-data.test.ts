@@ -253,6 +253,52 @@ describe("what a strict schema will refuse although it was accepted", () => {
     expect(await deploy({ ...full, segments: [] })).toMatchObject(activatedWith());
   });
 
+  it("has a warning for fewer values of a property, if stored ones are none of them", async () => {
+    const kind = (...values: string[]): Field => ({ type: "string", enum: values });
+    const tags = (...values: string[]): Field => ({ type: "array", items: { type: "string", enum: values } });
+    await deploy({ ...full, ...login({ kind: kind("x", "y"), tags: tags("a", "b") }) });
+    await Promise.all([
+      events("login", { kind: "x", tags: ["a"] }),
+      events("login", { kind: "y", tags: ["a", "b"] }, 2),
+    ]);
+    const fewer = (name: string): Warning => [
+      "PROPERTY_VALUES_REMOVED",
+      `events.login.properties.${name}`,
+      `The property "${name}" of "login" allows fewer values, and its value is none of them in 2 events of the newest 10,000.`,
+    ];
+    await strands(deploy({ ...full, ...login({ kind: kind("x"), tags: tags("a") }) }), fewer("kind"), fewer("tags"));
+    const more = login({ kind: kind("x", "y", "z"), tags: { type: "array", items: { type: "string" } } });
+    expect(await check({ ...full, ...more })).toMatchObject({ body: { warnings: [] } });
+  });
+
+  it("has a warning if the schema becomes strict, and operations violate what it declares as before", async () => {
+    const lax = { ...full, strictSchema: false };
+    expect(await deploy(lax)).toMatchObject({ status: 201 });
+    const violate = (event: string, operations: number) => api.sql`
+      insert into svc.schema_violations (environment_id, version, event, code, path, operations, first_seen_at, last_seen_at)
+      values (${environment}, 2, ${event}, 'UNKNOWN_EVENT', 'event', ${operations}, now(), now())`;
+    await Promise.all([violate("unknown", 2), violate("left", 3), violate("", 5)]);
+    const warning = (amount: number): Warning => [
+      "VIOLATIONS_COUNTED",
+      "strictSchema",
+      `The schema becomes strict, and ${amount} operations of the last 30 days violated it; the strict schema refuses such operations from now on.`,
+    ];
+    await strands(deploy(full), warning(10));
+    const declared = { ...full.events, unknown: { properties: {} } };
+    await strands(deploy({ ...full, events: declared, traits: {} }), warning(3));
+    expect(await check(lax)).toMatchObject({ body: { warnings: [] } });
+    await api.sql`update svc.schema_violations set last_seen_at = now() - interval '31 days' where environment_id = ${environment}`;
+    expect(await check(full)).toMatchObject({ body: { warnings: [] } });
+  });
+
+  it("says that quarantine keeps it, if the model does", async () => {
+    await events("left", {});
+    const stored =
+      'The event "left" is removed, and 1 such event is stored; the strict schema quarantines it from now on.';
+    const reply = await check({ ...full, onViolation: "quarantine", events: { login: full.events.login } });
+    expect(reply).toMatchObject({ body: { warnings: [{ code: "EVENT_REMOVED", message: stored }] } });
+  });
+
   it("has a warning for a trait that is removed, if customers have it", async () => {
     await customers({ traits: { plan: "pro" } }, { traits: { tier: "gold" } });
     const { plan: _, ...traits } = full.traits;
