@@ -42,6 +42,6 @@ comment on column svc_inspect.recomputes.emissions_added is 'Emissions that it a
 comment on column svc_inspect.recomputes.requested_by is 'E-mail address of the user who requested it.';
 comment on column svc_inspect.recomputes.requested_at is 'When it was requested.';
 comment on column svc_inspect.recomputes.started_at is 'When a worker first claimed it.';
-comment on column svc_inspect.recomputes.finished_at is 'When it was completed or given up.';
+comment on column svc_inspect.recomputes.finished_at is 'When it was completed, given up or cancelled.';
 comment on column svc_inspect.recomputes.signals_raised is 'Signals that are raised.';
 comment on column svc_inspect.recomputes.signals_cleared is 'Signals that are cleared.';

@@ -89,7 +89,7 @@ test("parses traits as JSON if possible, and takes them as texts otherwise", asy
 });
 
 test("parses bounds of a trait, one of each kind", async () => {
-  const traits = ["mrr>=1000", "mrr<=5e3", "renewsOn<=2026-12-31", "note=>=1", "a<b=c"];
+  const traits = ["mrr>=1000", "mrr<=5e3", "renewsOn<=2026-12-31", 'note=">=1"', "a<b=c"];
   const { queries } = await listed([page(null)], ...traits.flatMap((trait) => ["--trait", trait]));
   expect(queries[0]?.["traits"]).toBe(
     '{"mrr":{"atLeast":1000,"atMost":5e3},"renewsOn":{"atMost":"2026-12-31"},"note":">=1","a<b":"c"}',
@@ -101,16 +101,25 @@ test("parses bounds of a trait, one of each kind", async () => {
   }
 });
 
+test.each(["seats=>3", "seats==3", "seats>==3"])("refuses a trait with two signs: %s", async (trait) => {
+  const { code, stderr } = await listed([page(null)], "--trait", trait);
+  const fix = "Write for example --trait 'seats>=3', and a text in quotes.";
+  expect({ code, stderr }).toEqual({ code: 2, stderr: `error [USAGE]: --trait ${trait} has two signs. ${fix}\n` });
+});
+
 test("passes order and search to the service", async () => {
   const argv = ["--search", "glo", "--health", "red", "--signal", "quiet", "--sort", "health", "--reverse"];
   const { queries } = await listed([page(null)], ...argv);
   expect(queries[0]).toMatchObject({ search: "glo", health: "red", signal: "quiet", sort: "health", reverse: "true" });
 });
 
-test.each(["plan", "=pro"])("refuses a trait that is not a name and a value: %s", async (trait) => {
-  const { code, stderr } = await listed([page(null)], "--trait", trait);
-  expect({ code, stderr }).toEqual({
-    code: 2,
-    stderr: `error [USAGE]: --trait ${trait} is not a name and a value. Write for example --trait plan=pro.\n`,
-  });
-});
+test.each(["plan", "=pro", "seats>3", "seats>=", ">=3"])(
+  "refuses a trait that is not a name and a value: %s",
+  async (trait) => {
+    const { code, stderr } = await listed([page(null)], "--trait", trait);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `error [USAGE]: --trait ${trait} is not a name and a value. Write for example --trait plan=pro.\n`,
+    });
+  },
+);

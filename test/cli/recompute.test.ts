@@ -149,7 +149,7 @@ describe("svc recompute", () => {
     expect(shown).toMatchObject({ code: 1, stdout: "" });
     expect(shown.stderr).toContain(
       `error [DEAD_LETTER]: The run failed: division by zero. ${progress} ` +
-        "Fix the cause, then resume where it ended: svc recompute retry rec_<id> --env test --project <slug>.\n",
+        "Resume where it ended: svc recompute retry rec_<id> --env test --project <slug>.\n",
     );
     const { stdout } = await recompute(["status", id]);
     expect(stdout.match(/svc recompute retry \S+.*/g)).toEqual([
@@ -225,12 +225,18 @@ describe("a job that takes over pins names them", () => {
     await giveUp(service.db.sql, await worker.next());
     return id;
   };
+  /** A dry run of all customers that is completed. */
+  const shown = async () => {
+    const id = await queued("--all", "--dry-run");
+    await worker.write(id, "status = 'completed', finished_at = now(), customers_total = 3, customers_done = 3");
+    return id;
+  };
   const WARNING =
     "warning: customers will have states under v1 while v2 is active in test; " +
     "for v2, queue a new dry run: svc recompute --all --dry-run --env test --project <slug>\n";
 
   test("a run from a dry run: version, instant, scope and dry run, with --yes before anything else", async () => {
-    const dryRun = await queued("--all", "--dry-run");
+    const dryRun = await shown();
     const { stderr } = await recompute(["--from", dryRun, "--no-wait", "--yes"]);
     expect(stderr).toBe("Recompute of all customers in test under v1, as of <instant>, as in the dry run rec_<id>.\n");
     const piped = await recompute(["--from", dryRun, "--no-wait"], { input: "test\n" });
@@ -239,8 +245,19 @@ describe("a job that takes over pins names them", () => {
     expect(one.stderr).toContain("Recompute of the customer globex in test under v1");
   });
 
-  test.each([["--yes"], ["--yes", "--json"]])("it warns if another version is active: %s %s", async (...argv) => {
+  test("it warns if the dry run has not looked at all customers", async () => {
     const dryRun = await queued("--all", "--dry-run");
+    const from = async () => (await recompute(["--from", dryRun, "--no-wait", "--yes"])).stderr;
+    expect(await from()).toContain("\nwarning: the dry run looked at no customer; more may change than it shows\n");
+    await worker.write(dryRun, "customers_total = 3, customers_done = 1");
+    await recompute(["cancel", dryRun, "--yes"]);
+    expect(await from()).toContain(
+      "\nwarning: the dry run looked at 1 of 3 customers; more may change than it shows\n",
+    );
+  });
+
+  test.each([["--yes"], ["--yes", "--json"]])("it warns if another version is active: %s %s", async (...argv) => {
+    const dryRun = await shown();
     await deployV2();
     const { code, stderr } = await recompute(["--from", dryRun, "--no-wait", ...argv]);
     expect(code).toBe(0);

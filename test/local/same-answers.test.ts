@@ -115,7 +115,13 @@ it.each<[Question, QuestionParams]>([
       '{"seats":{"atMost":12,"atLeast":12}}',
       '{"plan":{"atLeast":"f","atMost":"p"}}',
     ])
-    .concat(['{"seats":{"atLeast":"1"}}', '{"addOns":{"atLeast":1}}', '{"nothing":{"atMost":1}}', '{"seats":{}}'])
+    .concat([
+      '{"seats":{"atLeast":"1"}}',
+      '{"addOns":{"atLeast":1}}',
+      '{"nothing":{"atMost":1}}',
+      '{"seats":{}}',
+      '{"renewsOn":{"atLeast":2026}}',
+    ])
     .map((traits): [Question, QuestionParams] => ["customers", { traits }]),
   ["customers", { inactive: "7d" }],
   ["customers", { inactive: "soon" }],

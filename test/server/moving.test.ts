@@ -515,7 +515,7 @@ describe("an export", () => {
     const environment = await smallEnvironment();
     const id = await queue(from.sql, environment);
     await expect(exportTo(from, environment, fileOf("recompute"))).rejects.toThrow(
-      `The recompute ${id} of this environment is not finished. Wait until it is, or cancel it (svc recompute cancel ${id}), then repeat.`,
+      `The recompute ${id} of this environment is not finished. Wait until it is, or cancel it (svc recompute cancel ${id} --env test), then repeat.`,
     );
     await environment.send([EVENT]);
     await from.sql`delete from svc.recomputes where recompute_id = ${id}`;

@@ -22,7 +22,10 @@ begin
         'message', format('The %s %s of this environment is not finished.', replace(_job.kind, '_', ' '), _job.recompute_id),
         'fix', case
           when _job.kind in ('recompute', 'dry_run')
-            then format('Wait until it is, or cancel it (svc recompute cancel %s), then repeat.', _job.recompute_id)
+            then format(
+              'Wait until it is, or cancel it (svc recompute cancel %s --env %s), then repeat.', _job.recompute_id,
+              (select e.name from svc.environments as e where e.environment_id = require_finished.environment_id)
+            )
           else 'Wait until it is, then repeat.'
         end
       )::text;

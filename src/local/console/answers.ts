@@ -167,13 +167,15 @@ function boundsIn(filter: unknown): [name: string, bound: unknown][] | null {
 }
 
 function isWithin(trait: unknown, name: string, bound: unknown): boolean {
-  const compared =
-    typeof trait === "number" && typeof bound === "number"
-      ? trait - bound
-      : typeof trait === "string" && typeof bound === "string"
-        ? compareTexts(trait.slice(0, bound.length), bound)
-        : NaN;
+  const compared = compareWithBound(trait, bound);
   return name === "atLeast" ? compared >= 0 : compared <= 0;
+}
+
+function compareWithBound(trait: unknown, bound: unknown): number {
+  if (typeof trait === "number" && typeof bound === "number") return trait - bound;
+  const isYear = typeof bound === "number" && /^\d{4}-\d\d/.test(String(trait));
+  if (typeof trait !== "string" || !(typeof bound === "string" || isYear)) return NaN;
+  return compareTexts(trait.slice(0, String(bound).length), String(bound));
 }
 
 /** Like PostgreSQL's operator `@>` for jsonb. */

@@ -269,6 +269,7 @@ describe("GET /projects/:project/customers", () => {
       ['{"renewsOn": {"atMost": "2026-12-31"}}', ["i", "j"]],
       ['{"renewsOn": {"atLeast": "2026-12-31T12"}}', ["j", "k"]],
       ['{"renewsOn": {"atLeast": "2027"}, "mrr": "1000"}', ["k"]],
+      ['{"renewsOn": {"atMost": 2026}}', ["i", "j"]],
       ['{"renewsOn": {"atLeast": true}}', []],
       ['{"renewsOn": {"atLeast": "2026", "until": "2027"}}', []],
     ] as const)

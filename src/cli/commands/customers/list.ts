@@ -67,9 +67,14 @@ const SIGNS: Readonly<Record<string, string>> = { "=": "value", ">=": "atLeast",
 function traitsFilter(given: readonly string[]): string | undefined {
   const filters = new Map<string, Map<string, string>>();
   for (const trait of given) {
-    const [, name, sign = "", value] = /^([^=]+?)([<>]?=)(.*)$/s.exec(trait) ?? [];
-    if (name === undefined || value === undefined)
+    const [, name, sign = "", value] = /^([^=]*[^=<>])([<>]?=)(.*)$/s.exec(trait) ?? [];
+    if (name === undefined || value === undefined || (sign !== "=" && value === ""))
       throw new UsageError(`--trait ${trait} is not a name and a value`, "write for example --trait plan=pro");
+    if (/^[<>=]/.test(value))
+      throw new UsageError(
+        `--trait ${trait} has two signs`,
+        "write for example --trait 'seats>=3', and a text in quotes",
+      );
     const filter = filters.get(name) ?? new Map<string, string>();
     const kind = SIGNS[sign]!;
     if (filter.has(kind) || filter.has("value") || (kind === "value" && filter.size > 0))

@@ -14,7 +14,7 @@ export default defineCommand({
     const answer = await confirmAndRun(context, {
       action: "cancelling a recompute",
       yes,
-      question: (place) => `Cancel ${recomputeId} in ${place}? Customers that are done stay as recomputed.`,
+      question: (place) => `Cancel ${recomputeId} in ${place}? What is written stays.`,
       seen: `\`svc recompute status ${shellWord(recomputeId)} --env ${settings.environment}\``,
       request: (signal) => api.post<RecomputeOrPreview>(["recomputes", recomputeId, "cancel"], {}, JOB_MEMBERS, signal),
     });

@@ -15,7 +15,7 @@ export default defineCommand({
     ...pageOptions,
     limit: { ...pageOptions.limit, default: 20 },
   },
-  examples: [["svc recompute list --status dead_letter", "Recomputes that were given up"]],
+  examples: [["svc recompute list --status dead_letter", "Recomputes that were given up or cancelled"]],
   async handler(context, { status, limit, cursor }) {
     const { out } = context;
     const paint = (text: string, job: RecomputeOrPreview) => paintStatus(out, job.status, text);

@@ -20,6 +20,7 @@ export async function confirmFrom(
   const pinned = `${pinsOf(context, dryRun)}, as in the dry run ${dryRun.id}`;
   const kind = again ? "Dry run" : "Recompute";
   if (again || !shouldAsk(context, yes)) context.out.note(`${kind} of ${scopeOf(dryRun)} ${pinned}.`);
+  if (!again) warnOfUnfinished(context, dryRun);
   await warnOfOtherVersion(context, dryRun, again);
   if (!again) await confirm(context, dryRun.customerId ?? null, { yes, pinned: ` ${pinned}` });
 }
@@ -69,6 +70,14 @@ async function lossByRetention({ api }: Context): Promise<string> {
 
 function pinsOf({ out }: Context, { pins }: RecomputeOrPreview): string {
   return `under ${pins.configVersion ?? "no model"}, as of ${out.at(pins.evaluatedAt)}`;
+}
+
+/** Warns if a dry run has not shown everything, because it is under way, was given up or cancelled. */
+function warnOfUnfinished({ out }: Context, { status, progress }: RecomputeOrPreview): void {
+  if (status === "completed") return;
+  const { customersDone: done, customersTotal: total } = progress;
+  const reached = total === null ? "no customer" : `${formatNumber(done)} of ${formatNumber(total)} customers`;
+  out.note(`${out.errorStyle.yellow("warning")}: the dry run looked at ${reached}; more may change than it shows`);
 }
 
 /** Warns if another version is active than the pinned one. */

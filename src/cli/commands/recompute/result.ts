@@ -23,7 +23,7 @@ export async function printResult(context: Context, job: RecomputeOrPreview): Pr
     path: ["recomputes", job.id],
     members: JOB_MEMBERS,
     untouched: ", and nothing else",
-    onDeadLetter: `fix the cause, then resume where it ended: ${commandFor(context, "retry", job)}`,
+    onDeadLetter: `resume where it ended: ${commandFor(context, "retry", job)}`,
     onStop: `see its progress: ${commandFor(context, "status", job)}`,
   });
   await printRecomputeJob(context, completed, { customers: true });
