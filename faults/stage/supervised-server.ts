@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { open, readFile, readlink, stat } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { buryZombie, findPostmaster } from "../../src/db/embedded/postmaster.js";
+import { disownOther, findPostmaster } from "../../src/db/embedded/postmaster.js";
 import { DemoFailure, messageOf } from "../../src/demo/failure.js";
 import { Server, type ServerOptions } from "./server.js";
 
@@ -41,7 +41,7 @@ export class SupervisedServer extends Server {
     for (;;) {
       if ((await findPostmaster(this.options)) === null) {
         await delay(RESTART_AFTER_MS);
-        await buryZombie(this.options);
+        await disownOther(this.options);
         await start(this.command, data);
       } else if (this.#ended.signal.aborted) return;
       else await delay(POLL_MS, undefined, { signal: this.#ended.signal }).catch(() => undefined);

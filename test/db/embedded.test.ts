@@ -5,7 +5,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { openCluster } from "../../src/db/embedded/cluster.js";
 import { findPostmaster } from "../../src/db/embedded/postmaster.js";
@@ -160,6 +160,34 @@ describe("an existing cluster", () => {
     process.kill((await postmaster())!, "SIGKILL");
     await withServer(async (server) => {
       expect(await query(server.url, "select count(*)::int as n from kept")).toEqual([{ n: 0 }]);
+    });
+  });
+
+  test("a server that crashed starts again although its process id is that of another process", async () => {
+    const { child } = await startUser();
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    process.kill((await postmaster())!, "SIGKILL");
+    const file = path.join(directory, "postgres/data/postmaster.pid");
+    await vi.waitUntil(async () => (await postmaster()) === null);
+    await writeFile(file, (await readFile(file, "utf8")).replace(/^\d+/, String(process.pid)));
+    await withServer(async (server) => expect(await query(server.url, "select 1 as n")).toEqual([{ n: 1 }]));
+  });
+
+  test("a copy of a directory in use has a server of its own", async () => {
+    const copy = await temporaryDirectory();
+    onTestFinished(async () => {
+      await endServer(copy);
+      await rm(copy, { recursive: true, force: true });
+    });
+    await withServer(async (server) => {
+      await promisify(execFile)("cp", ["-a", `${directory}/.`, copy]);
+      const other = await startEmbedded(copy, OPTIONS);
+      await query(other.url, "create table of_the_copy (id int)");
+      const there = "select to_regclass('of_the_copy') is not null as there";
+      expect(await query(server.url, there)).toEqual([{ there: false }]);
+      await other.stop();
+      expect(await query(server.url, there)).toEqual([{ there: false }]);
     });
   });
 

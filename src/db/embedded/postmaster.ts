@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo } from "node:net";
-import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isAlive, type Cluster } from "./cluster.js";
@@ -26,7 +26,7 @@ const STOP_POLL_MS = 20;
 /** Above Linux's largest pid_max, 2^22. */
 const PID_IMPOSSIBLE = 2 ** 22 + 1;
 
-/** The server that runs on this cluster, or null; the file of a crashed server whose process has gone is ignored. */
+/** The server that runs on this cluster, or null; a file whose process is gone, or is another one, is ignored. */
 export async function findPostmaster(cluster: Pick<Cluster, "data">): Promise<Postmaster | null> {
   const text = await unlessMissing(readFile(path.join(cluster.data, "postmaster.pid"), "utf8"), null);
   if (text === null) return null;
@@ -34,33 +34,39 @@ export async function findPostmaster(cluster: Pick<Cluster, "data">): Promise<Po
   const lines = text.split("\n").map((line) => line.trim());
   const postmaster = { pid: Math.abs(Number(lines[0])), port: Number(lines[3] ?? 0), status: lines[7] ?? "starting" };
   if (!(postmaster.pid > 0 && isAlive(postmaster.pid))) return null;
-  return (await isZombie(postmaster.pid)) ? null : postmaster;
+  return (await isServerOf(cluster, postmaster.pid)) ? postmaster : null;
 }
 
-/** Dead, but still in the process table because its parent never waits for it: common in containers whose first process is not an init. */
-async function isZombie(pid: number): Promise<boolean> {
-  if (process.platform !== "linux") return false;
+/**
+ * Whether a living process may be the server of this cluster. It is not if it has another working directory than the cluster's data, which
+ * PostgreSQL makes its own before it writes its process id: the id was used again after a crash, the data was copied while a server ran on
+ * it, or the process is dead and its parent never waits for it, as in containers whose first process is not an init.
+ */
+async function isServerOf({ data }: Pick<Cluster, "data">, pid: number): Promise<boolean> {
+  if (process.platform !== "linux") return true;
   try {
-    const fields = await readFile(`/proc/${pid}/stat`, "utf8");
-    return fields.slice(fields.lastIndexOf(")") + 2).startsWith("Z");
+    return (await realpath(`/proc/${pid}/cwd`)) === (await realpath(data));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ESRCH") return true; // it ended meanwhile
-    throw error;
+    if (code === "ENOENT" || code === "ESRCH") return false; // it ended
+    if (code !== "EACCES" && code !== "EPERM") throw error;
+    // A server owns its data.
+    return (await stat(`/proc/${pid}`)).uid === (await stat(data)).uid;
   }
 }
 
 /**
- * PostgreSQL mistakes the zombie of a killed server for a living one and refuses to start. So its process id in postmaster.pid is replaced
- * by one that cannot exist; the file stays, because its other lines let the new server see whether a process of the old one still uses its
- * shared memory.
+ * PostgreSQL takes any living process of its user, and a dead one that nobody waits for, for the former server, and refuses to start. So
+ * its process id in postmaster.pid is replaced by one that cannot exist; the file stays, because its other lines let the new server see
+ * whether a process of the old one still uses its shared memory.
  */
-export async function buryZombie(cluster: Pick<Cluster, "data">): Promise<void> {
+export async function disownOther(cluster: Pick<Cluster, "data">): Promise<void> {
   const file = path.join(cluster.data, "postmaster.pid");
   const text = await unlessMissing(readFile(file, "utf8"), null);
   if (text === null) return;
-  const pid = Number(text.split("\n", 1)[0]);
-  if (isAlive(pid) && (await isZombie(pid))) await writeFile(file, text.replace(/^.*$/m, String(PID_IMPOSSIBLE)));
+  const pid = Math.abs(Number(text.split("\n", 1)[0]));
+  if (pid > 0 && isAlive(pid) && !(await isServerOf(cluster, pid)))
+    await writeFile(file, text.replace(/^.*$/m, String(PID_IMPOSSIBLE)));
 }
 
 /**
@@ -72,7 +78,7 @@ export async function buryZombie(cluster: Pick<Cluster, "data">): Promise<void> 
  * @returns false if the last server died and one of its processes still executes a statement: once that ends, a server can start
  */
 export async function launch(cluster: Cluster, onWait?: () => void): Promise<boolean> {
-  await buryZombie(cluster);
+  await disownOther(cluster);
   // One older log is kept. Only before a start: a running server keeps its file open.
   if ((await logSize(cluster)) > LOG_BYTES_MAX) await rename(cluster.log, `${cluster.log}.1`);
   for (let attempt = 1; ; attempt++) {
