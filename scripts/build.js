@@ -94,6 +94,13 @@ const plainWidths = {
   },
 };
 
+const noConfigFile = {
+  name: "no-config-file",
+  setup({ onResolve }) {
+    onResolve({ filter: /^cosmiconfig$/ }, () => ({ path: path.join(root, "scripts/lib/no-config-file.js") }));
+  },
+};
+
 const shared = {
   bundle: true,
   format: "esm",
@@ -134,7 +141,7 @@ const [modules, checker, processes, packages] = await Promise.all([
     outbase: path.join(root, "src"),
     chunkNames: "server/shared-[hash]",
     splitting: true,
-    plugins: [ownAddress, plainWidths],
+    plugins: [ownAddress, plainWidths, noConfigFile],
     external: NOT_BUNDLED,
     banner: withRequire,
     metafile: true,
@@ -194,6 +201,7 @@ async function hashOfInputs() {
       "scripts/build.js",
       "tsconfig.build.json",
       "scripts/lib/plain-width.js",
+      "scripts/lib/no-config-file.js",
       "package-lock.json",
       "package.json",
       "LICENSE",

@@ -19,8 +19,8 @@ const STOP_MS_MAX = { requests: 20_000, jobs: 25_000, database: 90_000 };
 const HURRIED_MS_MAX = 10_000;
 
 /**
- * `svc-server start`: serves until SIGTERM or SIGINT; then readiness fails, requests are drained, and jobs are finished. A second signal ends
- * the process as soon as the embedded database has stopped, a third one at once.
+ * `svc-server start`: serves until SIGTERM, SIGINT or SIGHUP; then readiness fails, requests are drained, and jobs are finished. A second
+ * signal ends the process as soon as the embedded database has stopped, a third one at once.
  */
 export async function startCommand(config: ServerConfig, logger: Logger, role: ProcessRole): Promise<void> {
   if (role !== "worker") await requireFreePort(config);
@@ -150,9 +150,10 @@ async function stopAll(parts: readonly Part[], logger: Logger): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
+/** SIGHUP comes when a terminal is closed, also under `nohup`, which Node.js undoes. */
+const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
-/** Promises of the first and of the second SIGTERM or SIGINT. A third one ends the process at once. */
+/** Promises of the first and of the second of these signals. A third one ends the process at once. */
 function receiveStopSignals() {
   const waiting: ((name: NodeJS.Signals) => void)[] = [];
   const next = () => new Promise<NodeJS.Signals>((resolve) => waiting.push(resolve));

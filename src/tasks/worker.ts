@@ -94,6 +94,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   if (options.formerWorkerId !== undefined) await call(sql, "remove_worker", options.formerWorkerId);
   const runner: Runner = await run({
     pgPool: pool,
+    // The process may have another one for a graphile-worker of its own in its environment.
+    schema: "graphile_worker",
     concurrency: options.concurrency,
     noHandleSignals: true,
     pollInterval: 1_000,

@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { createServer } from "node:http";
 import { once } from "node:events";
-import { readdir, rm } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
@@ -48,6 +49,22 @@ it("a port in use is reported in one line with a fix, and with its stack at log 
   onTestFinished(() => rm(SVC_DATA_DIR, { recursive: true }));
   expect(await start({ SVC_PORT: port, SVC_DATA_DIR })).toEqual(refused(line));
   expect(await readdir(SVC_DATA_DIR)).toEqual([]);
+});
+
+it("the folder in which a command is given does not matter, whatever its package.json has", async () => {
+  const folder = await temporaryDirectory();
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(path.join(folder, "package.json"), "{broken");
+  const env = {
+    PATH: process.env["PATH"],
+    DATABASE_URL: db.url,
+    SVC_SECRET: "x".repeat(32),
+    GRAPHILE_WORKER_SCHEMA: "mine",
+  };
+  const child = execFile(process.execPath, [PROGRAM, "migrate"], { cwd: folder, env });
+  const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, "close")]);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  expect(await db.sql`select from pg_namespace where nspname = 'mine'`).toHaveLength(0);
 });
 
 type Failure = [what: string, env: Record<string, string>, line: string | RegExp];

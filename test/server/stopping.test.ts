@@ -109,17 +109,23 @@ describe("a process that gets a signal to stop", async () => {
   const checks = [{ name: "stopping", message: "The service is stopping." }];
   const STOPPING = { status: 503, body: { error: { checks } } };
 
-  it("ends with exit code 0 on Ctrl+C, without waiting for clients that have sent nothing, or nothing more", async () => {
-    const service = await start();
-    const silent = openConnection(service.url);
-    const idle = openConnection(service.url);
-    idle.write("GET /livez HTTP/1.1\r\nHost: svc\r\n\r\n");
-    await expect.poll(() => idle.answers()).toMatchObject([{ status: 200 }]);
-    service.signal("SIGINT");
-    expect(await silent.closed).toEqual([]);
-    expect(await idle.closed).toHaveLength(1);
-    expect(await service.ended).toBe(0);
-  });
+  it.each([
+    ["Ctrl+C", "SIGINT"],
+    ["the end of its terminal", "SIGHUP"],
+  ] as const)(
+    "ends with exit code 0 on %s, without waiting for clients that have sent nothing, or nothing more",
+    async (_, signal) => {
+      const service = await start();
+      const silent = openConnection(service.url);
+      const idle = openConnection(service.url);
+      idle.write("GET /livez HTTP/1.1\r\nHost: svc\r\n\r\n");
+      await expect.poll(() => idle.answers()).toMatchObject([{ status: 200 }]);
+      service.signal(signal);
+      expect(await silent.closed).toEqual([]);
+      expect(await idle.closed).toHaveLength(1);
+      expect(await service.ended).toBe(0);
+    },
+  );
 
   it("first reports that it is not ready, and continues to serve for SVC_STOP_DELAY_SECONDS", async () => {
     const service = await start({ SVC_STOP_DELAY_SECONDS: "3" });

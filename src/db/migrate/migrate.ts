@@ -81,7 +81,7 @@ export async function migrateWith(
 
 async function migrateWorker(pool: pg.Pool): Promise<void> {
   try {
-    await runMigrations({ pgPool: pool, logger: new WorkerLogger(() => () => undefined) });
+    await runMigrations({ pgPool: pool, schema: "graphile_worker", logger: new WorkerLogger(() => () => undefined) });
   } catch (error) {
     throw new MigrateError(`graphile-worker's own migration: ${describe(error)}`, { cause: error });
   }
