@@ -41,6 +41,8 @@ export function urlProblem(url: string): string | null {
   const [, protocol = "", authority = "", rest = ""] = /^(\w+:)\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
   const isForPeople = /^https?:$/i.test(protocol);
   if (url.includes("#") && !isForPeople) return "contains #; in a user or password it is written %23";
+  if (/%(?![\da-f]{2})/i.test(authority) && !isForPeople)
+    return "contains a % on its own; in a user or password it is written %25";
   if (!URL.canParse(url) && !authority.includes("@") && rest.includes("@")) {
     return "cannot be read as a URL; in a user or password @, #, / and ? are written %40, %23, %2F and %3F";
   }

@@ -77,6 +77,8 @@ function connecting(error: unknown, { variable, place, name, user, tls }: Target
   const { message = "", syscall = "", path, severity } = error as Failed;
   const code = codeOf(error);
   const server = `the database server at ${place}`;
+  if (code === "EMFILE" || code === "ENFILE")
+    return `too many files are open (${code}); let the process have 1,024 at least (ulimit -n, LimitNOFILE= of systemd)`;
   if (syscall === "open" || code === "EISDIR") {
     // Node.js does not name the path if it is a directory.
     const file = path === undefined ? "a file" : `the file ${path}`;

@@ -60,6 +60,15 @@ test("if initdb fails, one line has its reason, and nothing is left behind", asy
   expect(await readdir(directory)).toEqual([]);
 });
 
+test("a name that a shell would read otherwise is refused before anything is made", async () => {
+  const directory = await useDirectory();
+  for (const name of ["a`id`b", "a$x", 'a"b', "a\nb"])
+    expect(await refusal(openCluster(path.join(directory, name), OPTIONS))).toContain(
+      "; set SVC_DATA_DIR to another one",
+    );
+  expect(await readdir(directory)).toEqual([]);
+});
+
 const tooSmall = (directory: string, reason: RegExp) =>
   new RegExp(
     `^there is too little space in ${directory} for a new database \\(${reason.source}\\); ` +

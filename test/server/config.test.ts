@@ -88,6 +88,11 @@ describe("a bad value stops the start", () => {
     ["SVC_PORT", "65536", "SVC_PORT must be a whole number from 0 to 65535, not `65536`"],
     ["SVC_PORT", "0x10", "SVC_PORT must be a whole number from 0 to 65535, not `0x10`"],
     ["DATABASE_URL", "postgres://u:p#w@h/d", "DATABASE_URL contains #; in a user or password it is written %23"],
+    [
+      "DATABASE_URL",
+      "postgres://u:100%@h/d",
+      "DATABASE_URL contains a % on its own; in a user or password it is written %25",
+    ],
     ["DATABASE_URL", "postgres://u:#w@h/d", "DATABASE_URL contains #; in a user or password it is written %23"],
     [
       "DATABASE_URL",

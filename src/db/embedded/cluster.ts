@@ -66,6 +66,11 @@ export const CLUSTER_SETTINGS: Record<string, string> = {
  */
 export async function openCluster(dataDir: string, options: ClusterOptions): Promise<Cluster> {
   const directory = path.resolve(dataDir);
+  // PostgreSQL's own program passes it through a shell.
+  if (/["$`\n]/.test(directory))
+    throw new SetupError(
+      `the data directory ${JSON.stringify(directory)} has one of the characters " $ \` or a line break in its name; set SVC_DATA_DIR to another one`,
+    );
   const home = path.join(directory, "postgres");
   // Other problems of the directory are reported below.
   if (options.make === false && !(await isThere(home).catch(() => true))) {
