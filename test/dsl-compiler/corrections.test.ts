@@ -226,6 +226,17 @@ const OF_PARTS: typeof IN_WORDS = [
     "INVALID_OPERATOR",
     /^write not\(customer\.renewsOn\.passed\(\)\), which/,
   ],
+  [
+    "customer.renewsOn < Date.now() - 86400000",
+    "INVALID_OPERATOR",
+    /^write \.before\("2026-01-31"\), with a fixed date, or /,
+  ],
+  [
+    'customer.renewsOn < new Date("2026-01-01")',
+    "INVALID_OPERATOR",
+    /^write \.before\("2026-01-31"\), with a fixed date, or /,
+  ],
+  ["customer.seats > Date.now()", "INVALID_OPERATOR", /^write \.moreThan\(Date\.now\(\)\)$/],
   ["customer.renewsOn.after(new Date())", "TYPE_ERROR", /^write not\(customer\.renewsOn\.passed\(\)\), which/],
   ["alarm.isRaised()", "UNKNOWN_MEMBER", OF_SIGNAL],
   ["alarm", "TYPE_ERROR", OF_SIGNAL],

@@ -207,7 +207,7 @@ const order = event("order");
 const later = segment("later", { when: order.happened() });
 export default defineModel({ events: [order], segments: [first, later] });`,
     [
-      'svc.config.ts:2:40-45 TYPE_ERROR: "later" is used above its declaration; move the declaration up, or write a function, which is called later: () => later.…',
+      'svc.config.ts:2:40-45 TYPE_ERROR: "later" is used above its declaration; move the declaration up; where a whole condition is expected, a function that is called later also helps: () => later.…',
     ],
   ],
   [

@@ -105,15 +105,23 @@ export function counterpartFix(start: ts.Node, language: Language): string | und
   const meant = counterpartsOf(name.text).find((other) => {
     const symbol = checker.getPropertyOfType(language.typeOf(subject), other.replace(/\(.*/, ""));
     const signatures = symbol ? checker.getTypeOfSymbol(symbol).getCallSignatures() : [];
-    return signatures.some((one) => expected && checker.isTypeAssignableTo(one.getReturnType(), expected));
+    const given = other.includes("(") ? 1 : call.arguments.length;
+    return signatures.some(
+      (one) => expected && checker.isTypeAssignableTo(one.getReturnType(), expected) && one.parameters.length === given,
+    );
   });
   if (meant === undefined) return undefined;
   const given = call.arguments.map((one) => one.getText()).join(", ");
   return `write ${shortText(subject)}.${meant.includes("(") ? meant : `${meant}(${given})`}`;
 }
 
-/** The time at which JavaScript computes it. */
+/** The time at which JavaScript computes it, by itself or as part of a calculation, and any other instant of JavaScript. */
 const NOW = /^(?:Date\.now\(\)|new Date\(\)(?:\.\w+\(\))?)$/;
+const INSTANT = /\bDate\b/;
+
+/** What JavaScript computes anew each time that the model is compiled. */
+export const isVolatile = (value: ts.Node) =>
+  /\bDate\b|\bMath\.random\b|\bprocess\b|\bperformance\b/.test(value.getText());
 
 /** The fix for a comparison with another value of the customer's, or with the present time; undefined for a comparison with anything else. */
 export function comparisonFix(
@@ -124,11 +132,13 @@ export function comparisonFix(
 ): string | undefined {
   const methods = language.methodsOf(language.typeOf(subject));
   const asked = shortText(subject);
-  if (NOW.test(value.getText()) && methods.includes("before")) {
-    const isPast = /before/i.test(method);
-    if (!methods.includes("passed") || !/before|after/i.test(method))
-      return `write .${method}("2026-01-31"), with a fixed date`;
-    return `write ${isPast ? `${asked}.passed()` : `not(${asked}.passed()), which also holds without a date`}`;
+  if (INSTANT.test(value.getText()) && methods.includes("before")) {
+    const isNow = NOW.test(value.getText());
+    const hasPassed = methods.includes("passed");
+    if (isNow && hasPassed && /before|after/i.test(method))
+      return `write ${/before/i.test(method) ? `${asked}.passed()` : `not(${asked}.passed()), which also holds without a date`}`;
+    const present = hasPassed ? ', or .within("30d") or .passed() for the present' : "";
+    return `write .${method}("2026-01-31"), with a fixed date${present}`;
   }
   const other = ownIn(value, language);
   if (!other) return undefined;
@@ -193,9 +203,9 @@ export function keyFix(name: ts.Node, language: Language): string | undefined {
   const key = name.getText();
   const value = ts.isPropertyAssignment(name.parent) ? name.parent.initializer : name;
   if (known.has("to") && language.isCondition(language.typeOf(value))) return `write to: { ${key}: … }`;
+  for (const member of object.properties) if (member.name) known.delete(member.name.getText());
   const meant = keyMeant(key);
   if (meant !== undefined && known.has(meant)) return `write ${quote(meant)}`;
-  for (const member of object.properties) if (member.name) known.delete(member.name.getText());
   return known.size > 0 ? `use one of ${list(known)}` : undefined;
 }
 

@@ -227,7 +227,7 @@ function missingMember(text: string): Translation {
 
 function usedAbove(text: string): Translation {
   const name = quoted(text);
-  const fix = `move the declaration up, or write a function, which is called later: () => ${unquoted(name)}.…`;
+  const fix = `move the declaration up; where a whole condition is expected, a function that is called later also helps: () => ${unquoted(name)}.…`;
   return { message: `${name} is used above its declaration`, fix };
 }
 

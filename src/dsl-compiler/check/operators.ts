@@ -4,7 +4,7 @@
  */
 import ts from "typescript";
 import { type Diagnostic, diagnostic, type Edit, rangeOf } from "../diagnostics/diagnostic.js";
-import { comparisonFix, shortText, TEXT_SHOWN } from "./arguments.js";
+import { comparisonFix, isVolatile, shortText, TEXT_SHOWN } from "./arguments.js";
 import type { Language } from "./language.js";
 import { inWords } from "./words.js";
 
@@ -104,6 +104,7 @@ class OperatorFinder {
     }
     const isCertain =
       ts.isLeftHandSideExpression(subject) &&
+      !isVolatile(value) &&
       (isAbsence || this.language.accepts(type, method, [this.language.typeOf(value)]));
     const between = [{ from: node.left.end, to: node.right.getStart(this.file) }];
     const certain = isCertain && { operator, between, edits: this.#comparisonEdits(node, question, isAbsence) };

@@ -144,7 +144,6 @@ const COUNTERPARTS: readonly [name: string, other: string][] = [
   ["has", "entered"],
   ["is", "entered"],
   ["stepCompleted", "completed"],
-  ["started", 'is("active")'],
   ["completed", 'is("complete")'],
   ["expired", 'is("expired")'],
 ];
