@@ -268,9 +268,10 @@ function readiness(sql: Sql, direct: Sql | null, disk: DiskFull, logger: Logger)
   const ask = shared(async (): Promise<FailedCheck[]> => {
     const failed = await failedChecks(sql, (migrations ??= await readCommitted(PROJECT_ROOT)));
     if (direct === null) return failed;
+    if (identity === undefined) identity = await databaseIdentity(direct);
+    if (identity === null) return failed;
     const there = await databaseIdentity(sql);
-    identity ??= await databaseIdentity(direct);
-    if (there === null || identity === null || there === identity) return failed;
+    if (there === null || there === identity) return failed;
     return [{ name: "database", message: ELSEWHERE }, ...failed];
   });
   return async () => {

@@ -1,6 +1,6 @@
 import type { Recompute } from "../../http/admin/answers.js";
 import { formatNumber, plural } from "../../words/text.js";
-import { Allowed, ChangeForm } from "../changes.js";
+import { Allowed, ChangeForm, changeIn } from "../changes.js";
 import { type ConsolePage, queryParam, type Visit } from "../console-page.js";
 import { address, Ago, Customer, Empty, LinkLine, PageLinks } from "../parts.js";
 import { Choose, ViewForm } from "../forms.js";
@@ -123,8 +123,9 @@ export const recomputePage: ConsolePage = {
   },
   change: {
     fields: ["as", "id"],
-    async make({ tell, form: { as, id = "" } }) {
-      await tell(`POST recomputes/:recompute/${as === "cancel" ? "cancel" : "retry"}`, { recompute: id });
+    async make({ tell, form }) {
+      const { id = "" } = form;
+      await tell(`POST recomputes/:recompute/${changeIn(form, ["cancel", "retry"])}`, { recompute: id });
       return recomputeHref(id);
     },
   },

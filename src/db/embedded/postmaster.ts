@@ -28,13 +28,19 @@ const PID_IMPOSSIBLE = 2 ** 22 + 1;
 
 /** The server that runs on this cluster, or null; a file whose process is gone, or is another one, is ignored. */
 export async function findPostmaster(cluster: Pick<Cluster, "data">): Promise<Postmaster | null> {
-  const text = await unlessMissing(readFile(path.join(cluster.data, "postmaster.pid"), "utf8"), null);
-  if (text === null) return null;
-  // Lines: process id, data directory, start time, port, socket directory, listen address, shared memory, status.
-  const lines = text.split("\n").map((line) => line.trim());
-  const postmaster = { pid: Math.abs(Number(lines[0])), port: Number(lines[3] ?? 0), status: lines[7] ?? "starting" };
-  if (!(postmaster.pid > 0 && isAlive(postmaster.pid))) return null;
-  return (await isServerOf(cluster, postmaster.pid)) ? postmaster : null;
+  const found = await readPidFile(cluster);
+  if (found === null || !isAlive(found.pid) || !(await isServerOf(cluster, found.pid))) return null;
+  const { pid, lines } = found;
+  return { pid, port: Number(lines[3] ?? 0), status: lines[7] ?? "starting" };
+}
+
+/** Lines: process id, data directory, start time, port, socket directory, listen address, shared memory, status. Null without an id. */
+async function readPidFile({ data }: Pick<Cluster, "data">) {
+  const file = path.join(data, "postmaster.pid");
+  const text = await unlessMissing(readFile(file, "utf8"), null);
+  const lines = (text ?? "").split("\n").map((line) => line.trim());
+  const pid = Math.abs(Number(lines[0]));
+  return text !== null && pid > 0 ? { file, text, lines, pid } : null;
 }
 
 /**
@@ -61,12 +67,9 @@ async function isServerOf({ data }: Pick<Cluster, "data">, pid: number): Promise
  * whether a process of the old one still uses its shared memory.
  */
 export async function disownOther(cluster: Pick<Cluster, "data">): Promise<void> {
-  const file = path.join(cluster.data, "postmaster.pid");
-  const text = await unlessMissing(readFile(file, "utf8"), null);
-  if (text === null) return;
-  const pid = Math.abs(Number(text.split("\n", 1)[0]));
-  if (pid > 0 && isAlive(pid) && !(await isServerOf(cluster, pid)))
-    await writeFile(file, text.replace(/^.*$/m, String(PID_IMPOSSIBLE)));
+  const found = await readPidFile(cluster);
+  if (found !== null && isAlive(found.pid) && !(await isServerOf(cluster, found.pid)))
+    await writeFile(found.file, found.text.replace(/^.*$/m, String(PID_IMPOSSIBLE)));
 }
 
 /**

@@ -1,7 +1,7 @@
 import ts from "typescript";
 import { list, quote } from "../../model/snapshot/problem.js";
 import type { Language } from "./language.js";
-import { counterpartsOf, keyMeant } from "./other-names.js";
+import { counterpartsOf, keyMeant, COMPARISONS } from "./other-names.js";
 import { inWords, truncate, valueInWords } from "./words.js";
 
 const DURATION = /^\d+[mhdw]$/;
@@ -115,7 +115,7 @@ export function counterpartFix(start: ts.Node, language: Language): string | und
   return `write ${shortText(subject)}.${meant.includes("(") ? meant : `${meant}(${given})`}`;
 }
 
-/** The time at which JavaScript computes it, by itself or as part of a calculation, and any other instant of JavaScript. */
+/** The present time of JavaScript by itself, and any instant of JavaScript. */
 const NOW = /^(?:Date\.now\(\)|new Date\(\)(?:\.\w+\(\))?)$/;
 const INSTANT = /\bDate\b/;
 
@@ -156,14 +156,14 @@ function ownIn(node: ts.Expression, language: Language): ts.Expression | undefin
   return ts.isBinaryExpression(node) ? (ownIn(node.left, language) ?? ownIn(node.right, language)) : undefined;
 }
 
-const COMPARING = /^(?:atLeast|atMost|moreThan|lessThan|equals|notEquals|before|after|onOrBefore|onOrAfter|is|isNot)$/;
+const COMPARING = new Set(Object.values(COMPARISONS).flat());
 
 /** The mistake of comparing with what is not known when the model is compiled. */
 function comparisonMistake(argument: ts.Node, language: Language): { fix: string } | undefined {
   const call = argument.parent;
   if (!ts.isCallExpression(call) || !ts.isPropertyAccessExpression(call.expression)) return undefined;
   const { expression: subject, name } = call.expression;
-  if (!COMPARING.test(name.text) || !language.isOwn(language.typeOf(subject))) return undefined;
+  if (!COMPARING.has(name.text) || !language.isOwn(language.typeOf(subject))) return undefined;
   const fix = comparisonFix(subject, name.text, argument as ts.Expression, language);
   return fix === undefined ? undefined : { fix };
 }

@@ -6,26 +6,13 @@ import ts from "typescript";
 import { type Diagnostic, diagnostic, type Edit, rangeOf } from "../diagnostics/diagnostic.js";
 import { comparisonFix, isVolatile, shortText, TEXT_SHOWN } from "./arguments.js";
 import type { Language } from "./language.js";
+import { COMPARISONS, type Operator } from "./other-names.js";
 import { inWords } from "./words.js";
 
 export interface OperatorFound {
   node: ts.Node;
   diagnostic: Diagnostic;
 }
-
-type Operator = ">" | ">=" | "<" | "<=" | "===" | "==" | "!==" | "!=";
-
-/** The methods that an operator stands for; a value has at most one of them. */
-const METHODS: Readonly<Record<Operator, readonly string[]>> = {
-  ">": ["moreThan", "after"],
-  ">=": ["atLeast", "onOrAfter"],
-  "<": ["lessThan", "before"],
-  "<=": ["atMost", "onOrBefore"],
-  "===": ["is", "equals"],
-  "==": ["is", "equals"],
-  "!==": ["isNot", "notEquals"],
-  "!=": ["isNot", "notEquals"],
-};
 
 /** The equivalent operator when the sides are swapped. */
 const MIRRORED: Readonly<Partial<Record<Operator, Operator>>> = { ">": "<", ">=": "<=", "<": ">", "<=": ">=" };
@@ -76,7 +63,7 @@ class OperatorFinder {
 
   #binary(node: ts.BinaryExpression): void {
     const operator = node.operatorToken.getText(this.file);
-    if (Object.hasOwn(METHODS, operator)) this.#comparison(node, operator as Operator);
+    if (Object.hasOwn(COMPARISONS, operator)) this.#comparison(node, operator as Operator);
     else if (isLogical(node)) this.#logical(node, operator);
     else if (ARITHMETIC.has(operator)) this.#arithmetic(node, operator);
   }
@@ -126,13 +113,13 @@ class OperatorFinder {
 
   #questionOf(node: ts.BinaryExpression): Question | undefined {
     const operator = node.operatorToken.getText(this.file);
-    if (!Object.hasOwn(METHODS, operator)) return undefined;
+    if (!Object.hasOwn(COMPARISONS, operator)) return undefined;
     const mirrored = MIRRORED[operator as Operator] ?? (operator as Operator);
     for (const isMirrored of [false, true]) {
       const [subject, value] = isMirrored ? [node.right, node.left] : [node.left, node.right];
       const type = this.language.typeOf(subject);
       if (!this.language.isOwn(type)) continue;
-      const methods = METHODS[isMirrored ? mirrored : (operator as Operator)];
+      const methods = COMPARISONS[isMirrored ? mirrored : (operator as Operator)];
       const candidates = isNothing(value) ? [operator.startsWith("!") ? "exists" : "missing"] : methods;
       const has = this.language.methodsOf(type);
       const method = candidates.find((name) => has.includes(name));

@@ -43,6 +43,21 @@ export function methodMeant(name: string, has: (method: string) => boolean): str
 }
 
 /** The advice for questions about months, weeks or days of a calendar. */
+/** The operators of JavaScript that compare. */
+export type Operator = ">" | ">=" | "<" | "<=" | "===" | "==" | "!==" | "!=";
+
+/** The methods that an operator stands for; a value has at most one of them. */
+export const COMPARISONS: Readonly<Record<Operator, readonly string[]>> = {
+  ">": ["moreThan", "after"],
+  ">=": ["atLeast", "onOrAfter"],
+  "<": ["lessThan", "before"],
+  "<=": ["atMost", "onOrBefore"],
+  "===": ["is", "equals"],
+  "==": ["is", "equals"],
+  "!==": ["isNot", "notEquals"],
+  "!=": ["isNot", "notEquals"],
+};
+
 const CALENDAR =
   'write .within("30d"): windows have fixed lengths, because rules of time zones change, and results must not';
 
