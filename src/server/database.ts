@@ -84,6 +84,7 @@ export async function reachServer(
   options: Making & Pick<EmbeddedOptions, "onWait"> = {},
 ): Promise<DatabaseServer> {
   if (config.databaseUrl !== null) return { url: config.databaseUrl, stop: () => Promise.resolve() };
+  forgetClientVariables();
   return startEmbedded(config.dataDir, {
     onServerLost: (error) => {
       logger.fatal({ err: error }, "the embedded PostgreSQL has stopped; this process exits");
@@ -92,4 +93,9 @@ export async function reachServer(
     onMade: (dataDir) => logger.info({ dataDir }, "a new embedded PostgreSQL was made"),
     ...options,
   });
+}
+
+/** The drivers would connect by PGSSLMODE, PGOPTIONS and the like, which mean servers of the operator's. Threads copy what is left. */
+function forgetClientVariables(): void {
+  for (const name of Object.keys(process.env)) if (/^PG[A-Z]+$/.test(name)) delete process.env[name];
 }

@@ -48,3 +48,16 @@ it("svc-server bootstrap makes a database, says so and where, and does not repea
   expect(await run(bootstrap)).toMatchObject({ code: 0, stderr: made });
   expect(await run(bootstrap)).toMatchObject({ code: 0, stderr: "" });
 });
+
+it("variables that tell PostgreSQL's clients of other servers do not disturb the embedded one", async () => {
+  const elsewhere = {
+    PGSSLMODE: "require",
+    PGSSLNEGOTIATION: "direct",
+    PGOPTIONS: "-c work_mem=1",
+    PGTARGETSESSIONATTRS: "standby",
+    PGPORT: "1",
+  };
+  const settings = { SVC_DATA_DIR: dataDir, ...elsewhere };
+  const bootstrap = "bootstrap --organization acme --email ada@example.com --json";
+  expect(await runServer(undefined, bootstrap.split(" "), settings)).toMatchObject({ code: 0 });
+});
