@@ -69,8 +69,12 @@ export function lifecycle<State extends string>(definition: {
   anyState?: AnyStateDefinition<NoInfer<State>>;
 }): LifecycleModel<State> {
   const { initial, states, anyState } = definitionOf(definition, "lifecycle(…)", "initial and states");
-  const declared = entriesOf<StateDefinition<string>>(states);
-  for (const [name, state] of declared) checkTransitions(state, `the state ${JSON.stringify(name)}`);
+  const declared = entriesOf<StateDefinition<string> | null | undefined>(states).map(
+    ([name, state]): [name: string, state: StateDefinition<string>] => {
+      checkTransitions(state, `the state ${JSON.stringify(name)}`);
+      return [name, state ?? {}];
+    },
+  );
   if (anyState !== undefined) {
     checkTransitions(anyState, '"anyState"');
     checkAnyState(anyState, declared);
@@ -99,9 +103,15 @@ export function lifecycle<State extends string>(definition: {
   );
 }
 
-/** Records transitions in a list, of which the snapshot would show the positions. */
+/** Records what has no transitions at all, and transitions in a list, of which the snapshot would show the positions. */
 function checkTransitions(source: { to?: object } | null | undefined, owner: string): void {
-  if (!isList(source?.to)) return;
+  if (source === null || source === undefined) {
+    recordMistake(
+      new ModelError("INVALID_SHAPE", `${owner} is ${source}, not an object`, "write { to: { … } }, or {}"),
+    );
+    return;
+  }
+  if (!isList(source.to)) return;
   const message = `the transitions of ${owner} are in a list, not in an object`;
   recordMistake(
     new ModelError("INVALID_SHAPE", message, "write to: { …: condition } with the states that they lead to"),

@@ -150,19 +150,21 @@ void [all, segment];`,
     ],
   ],
   [
-    'a transition outside of "to", also in a list,',
+    'a transition outside of "to", also in a list, and no state at all,',
     `${MODEL}const quiet = inactiveFor("9d");
 export default defineModel({ events: [order], traits: customer, lifecycle: lifecycle({ initial: "one", states: {
   one: { two: quiet },
   two: quiet,
   three: { to: [{ one: quiet }, { two: quiet }] },
+  four: null,
 }, anyState: { three: quiet } }) });
 void [all, segment, order.happened()];`,
     [
       'svc.config.ts:7:10-13 TYPE_ERROR: "two" is not known here; write to: { two: … }',
       "svc.config.ts:8:3-6 TYPE_ERROR: expected a state, but this is a condition; write { to: { …: condition } } with the states that it leads to",
       'svc.config.ts:9:3-8 INVALID_SHAPE: the transitions of the state "three" are in a list, not in an object; write to: { …: condition } with the states that they lead to',
-      'svc.config.ts:10:16-21 TYPE_ERROR: "three" is not known here; write to: { three: … }',
+      'svc.config.ts:10:3-7 INVALID_SHAPE: the state "four" is null, not an object; write { to: { … } }, or {}',
+      'svc.config.ts:11:16-21 TYPE_ERROR: "three" is not known here; write to: { three: … }',
     ],
   ],
   [
