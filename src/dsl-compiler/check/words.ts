@@ -79,7 +79,7 @@ export function inWords(printed: string): string {
   if (name.endsWith("Field") && valueInWords(name) !== undefined) return `the type of ${valueInWords(name)}`;
   if (name.endsWith("Constructor")) return `JavaScript's ${name.replace(/Constructor$/, "")}`;
   const noun = NOUNS.get(name);
-  return noun ?? truncate(withoutDetails(type).replace(/^\w+(?:<…>)?\[\]$/, "a list […]"));
+  return noun ?? truncate(withoutDetails(type).replace(/^(?:\w+(?:<…>)?|\([^()]*\))\[\]$/, "a list […]"));
 }
 
 /** The type of a value that may also be given as a function: `Score` of `Lazy<Score>`. */
