@@ -197,6 +197,15 @@ describe("what goes to the assistant", () => {
       expect(text).not.toContain(withheld);
   });
 
+  test("contains since when a webhook fails", async () => {
+    const failing = (since: string | null) => shop.db.sql`update svc.webhooks set failing_since = ${since}`;
+    await failing("2026-03-02T10:00:00Z");
+    const { found } = await usual.call("diagnose");
+    await failing(null);
+    const { details } = found.problems.find(({ code }: { code: string }) => code === "WEBHOOKS_FAILING");
+    expect(details.webhooks).toMatchObject([{ failingSince: "2026-03-02T10:00:00.000Z" }]);
+  });
+
   test("contains what was allowed: texts by name, and ids", async () => {
     const { customer, explained } = await everything(await assistantOf(shop, ["--allow", "note", "--allow-ids"]));
     expect(customer).toBe(HOSTILE);

@@ -51,6 +51,7 @@ async function addCustomers(count: number): Promise<void> {
 
 const AT = "2026-03-02T10:00:00.000Z";
 const emission = (eventType: string) => ({ eventType, source: "lifecycle", metadata: {}, timestamp: AT });
+const raised = (signal: string) => ({ ...emission("signal.raised"), source: "signal", metadata: { signal } });
 const ran = { ruleId: "win_back", triggeredBy: "event:paid", conditions: {}, action: {}, executedAt: AT };
 const score = (overall: number) => ({ overall, components: { usage: overall } });
 const journey = (status: string) => ({
@@ -65,7 +66,7 @@ const DIFFERENCES: Difference[] = [
       ...{ health: { before: score(81.5), after: score(40) }, segments: { before: ["trial"], after: ["paying"] } },
       journeys: { before: [journey("active")], after: [journey("complete")] },
       rules: ["pass", "error"].map((result) => ({ ...ran, result })),
-      emissions: [emission("customer.activated"), emission("segment.entered")],
+      emissions: [emission("customer.activated"), emission("segment.entered"), raised("quiet")],
       emissionsOmitted: 12,
     },
     9,
@@ -74,7 +75,7 @@ const DIFFERENCES: Difference[] = [
     "initech | <b>@ada</b> `x`",
     {
       ...{ health: { before: score(20), after: score(60) }, segments: { before: [], after: ["paying"] } },
-      emissions: [emission("segment.entered"), emission("segment.entered")],
+      emissions: [emission("segment.entered"), emission("segment.entered"), raised("quiet"), raised("outgrowing")],
     },
     8,
   ),
@@ -125,9 +126,11 @@ test("a preview shows who enters and leaves, who moves and what would be emitted
     Rule      Runs             Customers  For example
     win_back  1 pass, 1 error          1  globex
 
-    Emission            Times  Customers  For example
-    segment.entered         3          2  globex, initech | <b>@ada</b> \`x\`
-    customer.activated      1          1  globex
+    Emission                  Times  Customers  For example
+    segment.entered               3          2  globex, initech | <b>@ada</b> \`x\`
+    signal.raised quiet           2          2  globex, initech | <b>@ada</b> \`x\`
+    customer.activated            1          1  globex
+    signal.raised outgrowing      1          1  initech | <b>@ada</b> \`x\`
 
     Not in the tables, of customers with more than 1,000: 12 emissions.
     "
@@ -195,7 +198,9 @@ test("--markdown makes a comment in which customer ids are plain text", async ()
     | type | times | customers | for example |
     | --- | --- | --- | --- |
     | \`segment.entered\` | 3 | 2 | \`globex\`, \`\` initech \\| <b>@ada</b> \`x\` \`\` |
+    | \`signal.raised quiet\` | 2 | 2 | \`globex\`, \`\` initech \\| <b>@ada</b> \`x\` \`\` |
     | \`customer.activated\` | 1 | 1 | \`globex\` |
+    | \`signal.raised outgrowing\` | 1 | 1 | \`\` initech \\| <b>@ada</b> \`x\` \`\` |
 
     Not in the tables, of customers with more than 1,000: 12 emissions.
 
@@ -227,7 +232,12 @@ test("--json has every customer and the totals", async () => {
     health: { rises: 1, falls: 1, examples: [{ customerId: "globex", before: 81.5, after: 40 }, {}] },
     journeys: [{ journeyId: "onboarding", customers: 1 }],
     rules: [{ ruleId: "win_back", runs: { pass: 1, error: 1 }, customers: 1 }],
-    emissions: [{ eventType: "segment.entered", emissions: 3, customers: 2 }, {}],
+    emissions: [
+      { eventType: "segment.entered", emissions: 3, customers: 2 },
+      { eventType: "signal.raised", signal: "quiet", emissions: 2, customers: 2 },
+      { eventType: "customer.activated", emissions: 1, customers: 1 },
+      { eventType: "signal.raised", signal: "outgrowing", emissions: 1, customers: 1 },
+    ],
     emissionsOmitted: 12,
   });
 });

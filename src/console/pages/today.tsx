@@ -231,7 +231,8 @@ function Due({ due }: { due: readonly DueCustomer[] }) {
   return (
     <Section id="next" title="Next changes by time alone">
       <p class="hint">
-        Even without activity, something about these customers will change; each customer's page says what.
+        By then a count, a date or a score of these customers changes even without activity. Not every such change has
+        an effect; each customer's page shows what is missing.
       </p>
       <ul>
         {due.map(({ customerId, nextDueAt, isHeld }) => (

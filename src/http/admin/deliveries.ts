@@ -2,7 +2,7 @@ import Type from "typebox";
 import { invalidField } from "../errors.js";
 import { cause, CAUSES, customerId, emissionMembers, eventType, source } from "./customers.js";
 import { instantOf } from "../request/instants.js";
-import { emptyObject, eventTypeFilter, KIB, listQuery, nameFilter, nameText, sinceFilter } from "./parameters.js";
+import { emptyObject, eventTypeFilter, KIB, listQuery, nameFilter, sinceFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { conditions, ruleExecution, triggeredBy } from "./rule-executions.js";
 import {
@@ -157,7 +157,7 @@ export const deliveryRoutes = [
       status: Type.Optional(deliveryStatus),
       eventType: eventTypeFilter,
       // The former name of eventType.
-      type: Type.Optional({ ...nameText, deprecated: true }),
+      type: Type.Optional({ ...eventTypeFilter, deprecated: true }),
       customer: nameFilter,
     }),
     answers: { 200: listOf(delivery) },

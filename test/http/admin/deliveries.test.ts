@@ -69,6 +69,8 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries", () => {
     const message = "`eventType` must be a whole type, without *.";
     for (const path of [`/webhooks/${id}/deliveries`, "/emissions"])
       expect(await get(`${path}?eventType=customer.*`)).toMatchObject(invalid("eventType", message));
+    const former = await get(`/webhooks/${id}/deliveries?type=customer.*`);
+    expect(former).toMatchObject(invalid("type", "`type` must be a whole type, without *."));
   });
 
   it("reads at most 2,000 rows per page, and continues", async () => {

@@ -15,7 +15,8 @@ type LifecycleImpact = ImpactGroup & { from: string | null; to: string | null };
 type JourneyImpact = ImpactGroup & { journeyId: string };
 /** `runs` are counted by their result. */
 type RuleImpact = ImpactGroup & { ruleId: string; runs: Record<string, number> };
-type EmissionImpact = ImpactGroup & { eventType: string; emissions: number };
+/** Emissions of a type; those of signals are counted for each signal. */
+type EmissionImpact = ImpactGroup & { eventType: string; signal?: string; emissions: number };
 export type HealthExample = { customerId: string; before: number | null; after: number | null };
 
 /** How many customers' overall scores rise, fall, stay while components or bands change, appear, and disappear. */
@@ -67,10 +68,16 @@ export class Impact {
       runs[result] = (runs[result] ?? 0) + 1;
     }
     for (const id of new Set(rules.map(({ ruleId }) => ruleId))) count(this.#rules.get(id)!, customerId);
-    for (const { eventType } of emissions) {
-      of(this.#emissions, eventType, () => ({ eventType, emissions: 0, ...none() })).emissions += 1;
-    }
-    for (const id of new Set(emissions.map(({ eventType }) => eventType))) count(this.#emissions.get(id)!, customerId);
+    const emitted = new Set(
+      emissions.map(({ eventType, source, metadata }) => {
+        const signal = source === "signal" ? { signal: String(metadata["signal"]) } : {};
+        const key = JSON.stringify([eventType, signal]);
+        const group = of(this.#emissions, key, () => ({ eventType, ...signal, emissions: 0, ...none() }));
+        group.emissions += 1;
+        return group;
+      }),
+    );
+    for (const group of emitted) count(group, customerId);
     this.#addHealth(difference);
     this.#rulesOmitted += rulesOmitted;
     this.#emissionsOmitted += emissionsOmitted;

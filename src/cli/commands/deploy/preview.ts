@@ -118,7 +118,7 @@ function impactInWords(out: Out, project: string, job: Preview, impact: ImpactDo
     ...inGroup,
   ]);
   section(emissions, [
-    { title: "Emission", value: ({ eventType }) => eventType, kept: true },
+    { title: "Emission", value: emissionName, kept: true },
     counted("Times", (row) => row.emissions),
     ...inGroup,
   ]);
@@ -168,9 +168,14 @@ function impactMarkdown(project: string, job: Preview, impact: ImpactDocument): 
   );
   const runs = rules.map((rule) => [codeSpan(rule.ruleId), runsInWords(rule.runs), ...group(rule)]);
   section("Rules", ["rule", "runs", ...GROUP], runs);
-  const emitted = emissions.map((one) => [codeSpan(one.eventType), formatNumber(one.emissions), ...group(one)]);
+  const emitted = emissions.map((one) => [codeSpan(emissionName(one)), formatNumber(one.emissions), ...group(one)]);
   section("Emissions", ["type", "times", ...GROUP], emitted);
   return paragraphs([...blocks, omittedInWords(impact), footer(job)]);
+}
+
+/** `signal.raised usage_dropping`, so that the customers of each signal can be told apart. */
+function emissionName({ eventType, signal }: ImpactDocument["emissions"][number]): string {
+  return signal === undefined ? eventType : `${eventType} ${signal}`;
 }
 
 function footer({ id, hash = "" }: RecomputeOrPreview): string {

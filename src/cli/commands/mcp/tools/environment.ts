@@ -161,8 +161,8 @@ const diagnose = defineTool({
   },
 });
 
-/** Members of findings that hold instants, or names of the model or the service. */
-const PLAIN = /^(at|\w+At|code|\w*[vV]ersion|ruleId|webhookId|recomputeId)$/;
+/** Members of findings that hold instants, or names of the model or the service; `message` is that of a removed part. */
+const PLAIN = /^(at|\w+At|since|\w+Since|code|message|\w*[vV]ersion|ruleId|webhookId|recomputeId)$/;
 
 /** A finding's details as they may be sent. @param name the member that contains the value */
 function sentDetails(sanitizer: Sanitizer, name: string, value: unknown): unknown {

@@ -146,7 +146,11 @@ function sentImpact(sanitizer: Sanitizer, { segments, health, emissions, ...impa
     lifecycle: impact.lifecycle.map(group),
     journeys: impact.journeys.map(group),
     rules: impact.rules.map(group),
-    emissions: emissions.map((one) => ({ ...group(one), eventType: sanitizer.name(one.eventType) })),
+    emissions: emissions.map((one) => ({
+      ...group(one),
+      eventType: sanitizer.name(one.eventType),
+      ...(one.signal === undefined ? {} : { signal: sanitizer.name(one.signal) }),
+    })),
     health: {
       ...health,
       examples: health.examples.map((one) => ({ ...one, customerId: customer(one.customerId) })),
