@@ -13,7 +13,7 @@ import { Receiver } from "./receiver.js";
 import { chooseStory, demoReport } from "./report/report.js";
 import { figure, styleFor } from "./report/style.js";
 import { sendAll, type Sent } from "./send.js";
-import { CLI_PROGRAM, databaseUrl, Service } from "./service/service.js";
+import { CLI_PROGRAM, databaseUrl, SERVER_PROGRAM, Service } from "./service/service.js";
 import { settle, verify, WEBHOOK_TYPES } from "./settle.js";
 
 /** The owner of the demo's organization. */
@@ -161,6 +161,9 @@ function lookAround(
     "",
     `  psql '${database}' -c 'select customer_id, lifecycle, last_event_at, next_due_at from svc_inspect.customers limit 10'`,
     `  psql '${database}' -c 'select lifecycle, count(*) from svc_inspect.customers group by 1 order by 2 desc'`,
+    "",
+    "  # another link to the console",
+    `  DATABASE_URL='${database}' SVC_PUBLIC_URL=${api.url} node ${quote(relative(SERVER_PROGRAM))} users sign-in --email ${EMAIL}`,
     "",
     "Ctrl+C stops it and removes its data.",
     "",
