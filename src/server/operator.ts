@@ -72,7 +72,8 @@ export async function runAsOperator<T>(
   } catch (error) {
     throw operatorErrorOf(error) ?? error;
   } finally {
-    await sql.end();
+    // Without a limit it never settles if the connection was lost.
+    await sql.end({ timeout: 1 });
   }
 }
 

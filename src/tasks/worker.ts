@@ -102,6 +102,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     events,
     logger: graphileLogger(logger),
     crontab: CRONTAB,
+    // Named in sql/functions/evaluation/heartbeat.sql, too.
     taskList: {
       recompute: options.onRecompute,
       sweep_iam: async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { hashCredential } from "../../src/http/request/credentials.js";
 import { auditOf, join, timestamp, userIdOf } from "../http/admin/organization/support.js";
+import { runAsOperator } from "../../src/server/operator.js";
 import { useService, type Actor } from "../support/service.js";
 import { refused, runServer } from "./support/run-server.js";
 
@@ -13,6 +14,11 @@ const acme = await service.owner("acme");
 
 const run = (args: string[], env?: Record<string, string>) => runServer(service.db.url, args, env);
 const whoami = (by: Actor) => service.request("GET", "/whoami", { by });
+
+it("a command fails if its connection is lost, instead of ending without a word", async () => {
+  const lost = runAsOperator(service.db.url, (sql) => sql`select pg_terminate_backend(pg_backend_pid())`);
+  await expect(lost).rejects.toThrow(/CONNECTION_CLOSED|terminating connection/);
+});
 
 describe("svc-server users list", () => {
   it("prints a line for each user, or all as JSON", async () => {

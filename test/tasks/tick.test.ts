@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { beforeEach, expect, it } from "vitest";
 import { tick } from "../../src/db/api/evaluation.js";
 import { happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
@@ -119,6 +120,26 @@ it("jobs of a worker that was silent for 30 seconds are unlocked, those of other
   await tick(db.sql, "alive", SETTLE);
   expect((await jobs()).map((job) => job.locked_by)).toEqual([null, null]);
 });
+
+it("jobs of another application in the queue's schema stay with its workers, which have no heartbeat here", async () => {
+  const { environmentId } = await TestEnvironment.create(db.sql, MODEL);
+  await db.sql`
+    select graphile_worker.add_job(name, json_build_object('environmentId', ${environmentId}::integer))
+    from unnest(${["charge_card", ...(await ownTasks())]}::text[]) as name`;
+  await db.sql`
+    update graphile_worker._private_jobs set locked_by = 'w-' || task_id, locked_at = now() - interval '31 seconds'`;
+  await tick(db.sql, "alive", SETTLE);
+  expect(await db.sql`select task_identifier from graphile_worker.jobs where locked_by is not null`).toEqual([
+    { task_identifier: "charge_card" },
+  ]);
+});
+
+/** The tasks that a worker does, as its source lists them. */
+async function ownTasks(): Promise<string[]> {
+  const source = await readFile(new URL("../../src/tasks/worker.ts", import.meta.url), "utf8");
+  const [, list = ""] = /taskList: \{\n([^]*?)\n {4}\}/.exec(source) ?? [];
+  return [...list.matchAll(/^ {6}(\w+):/gm)].map(([, name]) => name!);
+}
 
 it("the service is unready while no worker has sent a heartbeat for 30 seconds", async () => {
   const reasons = () => db.sql`select svc_api.failed_checks('{}', '{}') as reasons`;

@@ -25,7 +25,11 @@ begin
   -- Not only those just deleted: a worker may have been killed before its first heartbeat, or between the two statements.
   select array_agg(distinct j.locked_by) into _silent
   from graphile_worker.jobs as j
-  where j.locked_by is not null
+  -- Only the service's tasks: another application may have jobs in the same schema, and its workers have no heartbeat here.
+  where j.task_identifier in (
+    'count_trends', 'evaluate', 'recompute', 'sweep_iam', 'sweep_recomputes', 'sweep_retention', 'sweep_webhooks'
+  )
+    and j.locked_by is not null
     and j.locked_at < now() - interval '30 seconds'
     and not exists (select 1 from svc.workers as w where w.worker_id = j.locked_by);
   if _silent is not null then
