@@ -69,12 +69,9 @@ export function lifecycle<State extends string>(definition: {
   anyState?: AnyStateDefinition<NoInfer<State>>;
 }): LifecycleModel<State> {
   const { initial, states, anyState } = definitionOf(definition, "lifecycle(…)", "initial and states");
-  const declared = entriesOf<StateDefinition<string> | null | undefined>(states).map(
-    ([name, state]): [name: string, state: StateDefinition<string>] => {
-      checkTransitions(state, `the state ${JSON.stringify(name)}`);
-      return [name, state ?? {}];
-    },
-  );
+  const given = entriesOf<StateDefinition<string> | null | undefined>(states);
+  for (const [name, state] of given) checkTransitions(state, `the state ${JSON.stringify(name)}`);
+  const declared = given.map(([name, state]): [string, StateDefinition<string>] => [name, state ?? {}]);
   if (anyState !== undefined) {
     checkTransitions(anyState, '"anyState"');
     checkAnyState(anyState, declared);

@@ -68,15 +68,13 @@ export class Impact {
       runs[result] = (runs[result] ?? 0) + 1;
     }
     for (const id of new Set(rules.map(({ ruleId }) => ruleId))) count(this.#rules.get(id)!, customerId);
-    const emitted = new Set(
-      emissions.map(({ eventType, source, metadata }) => {
-        const signal = source === "signal" ? { signal: String(metadata["signal"]) } : {};
-        const key = JSON.stringify([eventType, signal]);
-        const group = of(this.#emissions, key, () => ({ eventType, ...signal, emissions: 0, ...none() }));
-        group.emissions += 1;
-        return group;
-      }),
-    );
+    const emitted = new Set<EmissionImpact>();
+    for (const { eventType, source, metadata } of emissions) {
+      const type = source === "signal" ? { eventType, signal: String(metadata["signal"]) } : { eventType };
+      const group = of(this.#emissions, JSON.stringify(type), () => ({ ...type, emissions: 0, ...none() }));
+      group.emissions += 1;
+      emitted.add(group);
+    }
     for (const group of emitted) count(group, customerId);
     this.#addHealth(difference);
     this.#rulesOmitted += rulesOmitted;
