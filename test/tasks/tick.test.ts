@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { tick } from "../../src/db/api/evaluation.js";
 import { happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
@@ -119,6 +119,79 @@ it("jobs of a worker that was silent for 30 seconds are unlocked, those of other
   await db.sql`update graphile_worker._private_jobs set locked_by = 'unknown', locked_at = ${ago(31)}::text::timestamptz`;
   await tick(db.sql, "alive", SETTLE);
   expect((await jobs()).map((job) => job.locked_by)).toEqual([null, null]);
+});
+
+it("heartbeats and jobs from before the clock was set back count as written now: the jobs of a dead worker are unlocked", async () => {
+  const { environmentId } = await TestEnvironment.create(db.sql, MODEL);
+  await db.sql`select svc.request_evaluation(array[${environmentId}]::integer[])`;
+  await db.sql`update graphile_worker._private_jobs set locked_by = 'dead', locked_at = now() + interval '1 day'`;
+  await db.sql`insert into svc.workers (worker_id, seen_at) values ('dead', now() + interval '1 day')`;
+  expect(await db.sql`select alive from svc_inspect.workers`, "without another worker").toEqual([{ alive: false }]);
+  await tick(db.sql, "alive", SETTLE);
+  expect(await jobs(), "it may write its next heartbeat within a second").toMatchObject([{ locked_by: "dead" }]);
+  await db.sql`update svc.workers set seen_at = seen_at - interval '31 seconds' where worker_id = 'dead'`;
+  await tick(db.sql, "alive", SETTLE);
+  expect(await jobs()).toMatchObject([{ locked_by: null }]);
+});
+
+describe("a periodic job", () => {
+  const periodic = (task = "sweep_iam") => db.sql<{ attempts: number; due: number; id: string }[]>`
+    select attempts, extract(epoch from run_at - date_trunc('hour', now()))::float8 / 60 as due, id
+    from graphile_worker._private_jobs where key = ${task}`;
+  const change = (values: string) => db.sql.unsafe(`update graphile_worker._private_jobs set ${values}`);
+  const isStillThere = async () => {
+    const [before] = await periodic();
+    await tick(db.sql, "w", SETTLE);
+    expect(await periodic()).toEqual([before]);
+  };
+
+  it("is queued once, for its next time", async () => {
+    for (let n = 0; n < 3; n++) await tick(db.sql, "w", SETTLE);
+    const minute = (Date.now() / 60_000) % 60;
+    for (const [task, period, phase] of [
+      ["count_trends", 1, 0],
+      ["sweep_iam", 10, 0],
+      ["sweep_retention", 10, 8],
+    ] as const) {
+      const [job, ...others] = await periodic(task);
+      expect([(job!.due - phase) % period, others]).toEqual([0, []]);
+      expect(Math.abs(job!.due - minute - period / 2), task).toBeLessThanOrEqual(period / 2 + 1);
+    }
+    await Promise.all(Array.from({ length: 5 }, () => tick(db.sql, "w", SETTLE)));
+    expect(await periodic()).toHaveLength(1);
+  });
+
+  it("is left alone while it waits, runs or is tried again, and queued anew once it is done", async () => {
+    await tick(db.sql, "w", SETTLE);
+    for (const values of [
+      "run_at = now() - interval '2 days'",
+      "attempts = 1, run_at = now() + interval '20 seconds'",
+      "attempts = 3, locked_at = now(), locked_by = 'w'",
+    ]) {
+      await change(values);
+      await isStillThere();
+    }
+    await db.sql`delete from graphile_worker._private_jobs`;
+    await tick(db.sql, "w", SETTLE);
+    expect(await periodic()).toMatchObject([{ attempts: 0 }]);
+  });
+
+  it("that failed for good stays for its period, to be seen", async () => {
+    await tick(db.sql, "w", SETTLE);
+    await change("attempts = 3, run_at = now() - interval '9 minutes'");
+    await isStillThere();
+    await change("run_at = now() - interval '11 minutes'");
+    await tick(db.sql, "w", SETTLE);
+    expect(await periodic()).toMatchObject([{ attempts: 0 }]);
+  });
+
+  it("that was queued before the clock was set back is queued for its next time", async () => {
+    await tick(db.sql, "w", SETTLE);
+    const [before] = await periodic();
+    await change("run_at = run_at + interval '1 day'");
+    await tick(db.sql, "w", SETTLE);
+    expect(await periodic()).toMatchObject([{ due: before!.due }]);
+  });
 });
 
 it("jobs of another application in the queue's schema stay with its workers, which have no heartbeat here", async () => {

@@ -62,6 +62,24 @@ test("one worker at a time delivers to a webhook: others get nothing until its l
   expect(await claim(sql, "first", 10)).toHaveLength(2);
 });
 
+test("a lease of more than two lease times, from before the database's clock was set back, keeps nothing waiting", async () => {
+  const { environment, webhookId } = await newEndpoint(sql);
+  await emit(sql, environment, 1);
+  expect(await claim(sql, "dead", 1)).toHaveLength(1);
+  const lasts = (time: string) => sql`
+    update svc.webhooks set leased_until = now() + ${time}::text::interval where webhook_id = ${webhookId}`;
+  await lasts("25 seconds");
+  expect(await claim(sql, "alive", 1)).toEqual([]);
+  await lasts("1 day");
+  expect(await claim(sql, "alive", 1)).toMatchObject([{ webhookId }]);
+  // Its own, too, is replaced by one from now.
+  await lasts("1 day");
+  expect(await claim(sql, "alive", 2)).toHaveLength(1);
+  expect(await sql`select leased_until < now() + interval '16 seconds' as renewed from svc.webhooks`).toEqual([
+    { renewed: true },
+  ]);
+});
+
 test("held deliveries are not handed out again, and each webhook gets no more than its room, oldest first", async () => {
   const { environment, webhookId } = await newEndpoint(sql);
   const seqs = await emit(sql, environment, 30);

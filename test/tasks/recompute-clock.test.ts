@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import { happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
+import { useDatabase } from "../support/database.js";
+import { TestEnvironment } from "./support/environment.js";
+import { JobRunner } from "./support/recompute.js";
+
+const db = await useDatabase();
+const MODEL = snapshotOf({
+  states: { new: [["active", happened("login")]], active: [["quiet", inactiveFor("1m")]], quiet: [] },
+});
+const MINUTE = 60_000;
+const fromNow = (minutes: number) => new Date(Date.now() + minutes * MINUTE).toISOString();
+
+it("a recompute returns customers to the present that were evaluated while the database's clock was ahead", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  const runner = new JobRunner(db);
+  const document = async () =>
+    (await environment.document()) as unknown as { lifecycle: string; evaluatedThrough: string };
+  await environment.take({}, [{ at: fromNow(0), event: "login" }]);
+  // Less than the five minutes within which clocks may differ.
+  await environment.evaluate({ at: fromNow(4), settleSeconds: 0 });
+  const early = await document();
+  expect(early.lifecycle).toBe("quiet");
+  await runner.complete(environment);
+  expect(await document()).toEqual(early);
+
+  const environmentAhead = { at: fromNow(24 * 60), settleSeconds: 0 };
+  await environment.take(environmentAhead, [{ at: fromNow(0), event: "login" }]);
+  await environment.evaluate(environmentAhead);
+  expect(await document()).toMatchObject({ lifecycle: "quiet" });
+  for (const at of [fromNow(0), fromNow(24 * 60)]) {
+    await runner.complete(environment, { at });
+    const { lifecycle, evaluatedThrough } = await document();
+    expect(lifecycle).toBe("active");
+    expect(Date.parse(evaluatedThrough)).toBeLessThanOrEqual(Date.now());
+  }
+  await runner.end();
+});
