@@ -1,5 +1,5 @@
 create or replace view svc_inspect.workers as
-select w.worker_id, w.seen_at > now() - interval '30 seconds' as alive, w.started_at, w.seen_at
+select w.worker_id, svc.is_alive(w.seen_at) as alive, w.started_at, w.seen_at
 from svc.workers as w;
 
 comment on view svc_inspect.workers is

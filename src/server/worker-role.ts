@@ -55,7 +55,7 @@ export async function runWorkerRole(
     counters,
     ...succession,
     onStalled: (err) => {
-      logger.fatal({ err }, "the database did not answer the worker for too long; the worker exits, to be restarted");
+      logger.fatal({ err }, "the worker cannot continue; it exits, to be restarted");
       process.exit(1);
     },
   });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { EventEmitter } from "node:events";
-import { Logger as GraphileLogger, run, type Runner, type WorkerEvents } from "graphile-worker";
+import { Logger as GraphileLogger, runTaskList, type TaskList, type WorkerEvents } from "graphile-worker";
 import pg from "pg";
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
@@ -32,7 +32,7 @@ export interface WorkerOptions {
   formerWorkerId?: string | undefined;
   /** Called with the id of this worker before it does anything. */
   onIdentified?: (workerId: string) => void;
-  /** Called when a tick has had no answer for `silenceMsMax`: the process should be restarted. */
+  /** Called when a tick has had no answer for `silenceMsMax`, or the job runner has ended: the process should be restarted. */
   onStalled: (error: Error) => void;
   /** Default: two minutes. */
   silenceMsMax?: number;
@@ -47,15 +47,6 @@ const TICK_MS = 1_000;
 /** Longer than a database's failover; a query without an answer for this long has lost its connection unnoticed by the driver. */
 const SILENCE_MS_MAX = 120_000;
 
-/** One worker of all runs each of these: trends are counted every minute; each sweep of expired rows runs every ten minutes. */
-const CRONTAB = [
-  "* * * * * count_trends ?jobKey=count_trends&max=3",
-  "*/10 * * * * sweep_iam ?jobKey=sweep_iam&max=3",
-  "5,15,25,35,45,55 * * * * sweep_webhooks ?jobKey=sweep_webhooks&max=3",
-  "2,12,22,32,42,52 * * * * sweep_recomputes ?jobKey=sweep_recomputes&max=3",
-  "8,18,28,38,48,58 * * * * sweep_retention ?jobKey=sweep_retention&max=3",
-].join("\n");
-
 /** Rows of a kind that one call removes, in tens of milliseconds. */
 const SWEPT_ROWS = 5_000;
 
@@ -69,20 +60,86 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const isStopping = () => stopping.signal.aborted;
   const shouldContinue = () => !isStopping();
   const events: WorkerEvents = new EventEmitter();
-  // graphile-worker locks jobs under the id of its pool, so the tick writes the heartbeat of that id.
-  const poolId = new Promise<string>((resolve) => {
-    events.once("pool:create", ({ workerPool }) => {
-      options.onIdentified?.(workerPool.id);
-      resolve(workerPool.id);
-    });
-  });
   events.on("job:success", ({ job }) => counters?.count(JOBS, [job.task_identifier, "done"]));
   events.on("job:error", ({ job }) => counters?.count(JOBS, [job.task_identifier, "failed"]));
   const evaluation = { sql, models: new Models(), settleSeconds, logger, counters };
-  const turns = poolId.then((workerId) => new EvaluationTurns(evaluation, { workerId, isStopping }));
+  const pool = connectJobRunner(options);
+  // Before any job is taken: the customers that it was evaluating may have crashed it.
+  if (options.formerWorkerId !== undefined) await call(sql, "remove_worker", options.formerWorkerId);
+  // Named in sql/functions/evaluation/heartbeat.sql, too; that queues the periodic ones.
+  const tasks: TaskList = {
+    recompute: options.onRecompute,
+    sweep_iam: async () => {
+      const rows = Number(await call(sql, "sweep_iam"));
+      logger.debug({ rows }, "expired sign-ins, links and sessions were deleted");
+    },
+    sweep_webhooks: async () => {
+      const rows = await repeatUntilZero(
+        () => call(sql, "sweep_webhooks", options.attemptDays, SWEPT_ROWS),
+        shouldContinue,
+      );
+      logger.debug({ rows }, "old attempts and the rows of deleted webhooks were deleted");
+    },
+    sweep_recomputes: async () => {
+      const rows = await repeatUntilZero(() => call(sql, "sweep_recomputes", SWEPT_RESULTS), shouldContinue);
+      logger.debug({ rows }, "expired results of recomputes were deleted");
+    },
+    sweep_retention: async () => {
+      const swept = await sweepRetention(sql, stopping.signal);
+      const hasRemoved = Object.values(swept).some((rows) => rows > 0);
+      logger[hasRemoved ? "info" : "debug"](swept, "operations and logs past their retention were deleted");
+    },
+    count_trends: async () => {
+      const rows = await countTrends(sql, stopping.signal);
+      logger.debug({ rows }, "trends were counted");
+    },
+    evaluate: async (payload, { job, addJob }) => {
+      const { environmentId } = payload as { environmentId: number };
+      await turns.take({ environmentId, isRetry: job.attempts > 1, addJob });
+    },
+  };
+  // Without graphile-worker's own schedule, which uses the process's clock, and waits where a clock is set back.
+  const workers = runTaskList(
+    {
+      // The process may have another one for a graphile-worker of its own in its environment.
+      schema: "graphile_worker",
+      concurrency: options.concurrency,
+      noHandleSignals: true,
+      pollInterval: 1_000,
+      events,
+      logger: graphileLogger(logger),
+    },
+    tasks,
+    pool,
+  );
+  // It ends by itself only after a failure that it has logged.
+  const ended = workers.promise
+    .catch(() => undefined)
+    .then(() => {
+      if (!isStopping()) options.onStalled(new Error("the job runner has ended"));
+    });
+  // graphile-worker locks jobs under the id of its pool, so the tick writes the heartbeat of that id.
+  options.onIdentified?.(workers.id);
+  const turns = new EvaluationTurns(evaluation, { workerId: workers.id, isStopping });
+  const ticker = startTicker(options, workers.id);
+  return {
+    async stop() {
+      stopping.abort();
+      await ticker.stop();
+      await Promise.allSettled([workers.gracefulShutdown(), ended]);
+      await call(sql, "sign_off", workers.id).catch((err: unknown) =>
+        logger.warn({ err }, "the worker was not deregistered"),
+      );
+      await pool.end();
+    },
+  };
+}
+
+/** The connections of the job runner. */
+function connectJobRunner({ databaseUrl, useRoles, concurrency, logger }: WorkerOptions): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: withSession(options.databaseUrl, options.useRoles ? { role: "svc_worker" } : {}),
-    max: options.concurrency + 2,
+    connectionString: withSession(databaseUrl, useRoles ? { role: "svc_worker" } : {}),
+    max: concurrency + 2,
     application_name: "svc jobs",
     // For the same reason as in the other pools (db/connect.ts).
     maxLifetimeSeconds: 600,
@@ -90,63 +147,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const onLost = (error: Error) => logger.warn({ err: error }, "a connection of the job runner was lost");
   pool.on("error", onLost);
   pool.on("connect", (client) => client.on("error", onLost));
-  // Before any job is taken: the customers that it was evaluating may have crashed it.
-  if (options.formerWorkerId !== undefined) await call(sql, "remove_worker", options.formerWorkerId);
-  const runner: Runner = await run({
-    pgPool: pool,
-    // The process may have another one for a graphile-worker of its own in its environment.
-    schema: "graphile_worker",
-    concurrency: options.concurrency,
-    noHandleSignals: true,
-    pollInterval: 1_000,
-    events,
-    logger: graphileLogger(logger),
-    crontab: CRONTAB,
-    // Named in sql/functions/evaluation/heartbeat.sql, too.
-    taskList: {
-      recompute: options.onRecompute,
-      sweep_iam: async () => {
-        const rows = Number(await call(sql, "sweep_iam"));
-        logger.debug({ rows }, "expired sign-ins, links and sessions were deleted");
-      },
-      sweep_webhooks: async () => {
-        const rows = await repeatUntilZero(
-          () => call(sql, "sweep_webhooks", options.attemptDays, SWEPT_ROWS),
-          shouldContinue,
-        );
-        logger.debug({ rows }, "old attempts and the rows of deleted webhooks were deleted");
-      },
-      sweep_recomputes: async () => {
-        const rows = await repeatUntilZero(() => call(sql, "sweep_recomputes", SWEPT_RESULTS), shouldContinue);
-        logger.debug({ rows }, "expired results of recomputes were deleted");
-      },
-      sweep_retention: async () => {
-        const swept = await sweepRetention(sql, stopping.signal);
-        const hasRemoved = Object.values(swept).some((rows) => rows > 0);
-        logger[hasRemoved ? "info" : "debug"](swept, "operations and logs past their retention were deleted");
-      },
-      count_trends: async () => {
-        const rows = await countTrends(sql, stopping.signal);
-        logger.debug({ rows }, "trends were counted");
-      },
-      evaluate: async (payload, { job, addJob }) => {
-        const { environmentId } = payload as { environmentId: number };
-        await (await turns).take({ environmentId, isRetry: job.attempts > 1, addJob });
-      },
-    },
-  });
-  const ticker = startTicker(options, await poolId);
-  return {
-    async stop() {
-      stopping.abort();
-      await ticker.stop();
-      await runner.stop();
-      await call(sql, "sign_off", await poolId).catch((err: unknown) =>
-        logger.warn({ err }, "the worker was not deregistered"),
-      );
-      await pool.end();
-    },
-  };
+  return pool;
 }
 
 /** Ticks at once, and then a second after each tick has ended; a failure is logged, and the next tick tries again. */

@@ -1,4 +1,4 @@
-import { afterAll, expect, it } from "vitest";
+import { afterAll, beforeEach, expect, it } from "vitest";
 import { readConfig } from "../../src/server/config.js";
 import { openHttp } from "../../src/server/http-role.js";
 import { useDatabase } from "../support/database.js";
@@ -16,7 +16,8 @@ const { config } = readConfig({ SVC_PORT: "0" });
 const http = await openHttp(config, runLog());
 http.serve({ databaseUrl: db.url, useRoles: true, secret: "a secret of the tests, long enough" });
 const { admin, send } = await createTenant(sql, http.address);
-await sql`insert into svc.workers (worker_id, seen_at) values ('a worker', now() + interval '1 hour')`;
+await sql`insert into svc.workers (worker_id) values ('a worker')`;
+beforeEach(() => sql`update svc.workers set seen_at = now()`);
 afterAll(() => http.stop());
 
 /** The number of the process's calls that wait for a lock. */

@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
+import { docBlocks } from "../support/doc-blocks.js";
 import { TestEnvironment } from "./support/environment.js";
 import { JobRunner } from "./support/recompute.js";
 
@@ -8,6 +10,8 @@ const db = await useDatabase();
 const MODEL = snapshotOf({
   states: { new: [["active", happened("login")]], active: [["quiet", inactiveFor("1m")]], quiet: [] },
 });
+const FAULTS = readFileSync(new URL("../../docs/operations/faults.md", import.meta.url), "utf8");
+const customersAhead = docBlocks(FAULTS).find(({ code }) => code.includes("evaluated_through > now()"))!.code;
 const MINUTE = 60_000;
 const fromNow = (minutes: number) => new Date(Date.now() + minutes * MINUTE).toISOString();
 
@@ -28,11 +32,13 @@ it("a recompute returns customers to the present that were evaluated while the d
   await environment.take(environmentAhead, [{ at: fromNow(0), event: "login" }]);
   await environment.evaluate(environmentAhead);
   expect(await document()).toMatchObject({ lifecycle: "quiet" });
+  expect(await db.sql.unsafe(customersAhead)).toMatchObject([{ customer_id: "c1", lifecycle: "quiet" }]);
   for (const at of [fromNow(0), fromNow(24 * 60)]) {
     await runner.complete(environment, { at });
     const { lifecycle, evaluatedThrough } = await document();
     expect(lifecycle).toBe("active");
     expect(Date.parse(evaluatedThrough)).toBeLessThanOrEqual(Date.now());
   }
+  expect(await db.sql.unsafe(customersAhead)).toEqual([]);
   await runner.end();
 });

@@ -23,7 +23,7 @@ begin
     return null;
   end if;
   if _suspect.tried_by <> begin_trial.worker_id and exists (
-    select from svc.workers as w where w.worker_id = _suspect.tried_by and w.seen_at > now() - interval '30 seconds'
+    select from svc.workers as w where w.worker_id = _suspect.tried_by and svc.is_alive(w.seen_at)
   ) then
     return null;
   end if;

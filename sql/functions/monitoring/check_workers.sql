@@ -14,7 +14,7 @@ begin atomic
     1,
     json_build_object('lastSeenAt', svc.iso((select max(w.seen_at) from svc.workers as w)))
   )
-  where not exists (select from svc.workers as w where w.seen_at > now() - interval '30 seconds');
+  where not exists (select from svc.workers as w where svc.is_alive(w.seen_at));
 end;
 
 comment on function svc.check_workers() is 'Diagnostics: whether a worker is alive.';

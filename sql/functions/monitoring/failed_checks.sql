@@ -32,7 +32,7 @@ as $$
     having count(*) > 0
     union all
     select 3, 'worker', 'No worker has sent a heartbeat for 30 seconds.'
-    where not exists (select from svc.workers as w where w.seen_at > now() - interval '30 seconds')
+    where not exists (select from svc.workers as w where svc.is_alive(w.seen_at))
   ) as c (place, name, message);
 $$;
 

@@ -126,7 +126,7 @@ begin
         group by 1, 2
       ) as q
     ),
-    'workers', (select count(*) from svc.workers as w where w.seen_at > now() - interval '30 seconds'),
+    'workers', (select count(*) from svc.workers as w where svc.is_alive(w.seen_at)),
     'recomputes', _recomputes,
     'recomputeCustomers', _recompute_customers,
     'deliveries', json_build_object(

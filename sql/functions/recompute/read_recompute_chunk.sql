@@ -1,5 +1,7 @@
 -- The next customers of a recompute, after one of them in order of their ids, each with all that a replay needs, by svc.replay_chunk:
--- {customerId, revision, createdAt (ms), traits, state, generation, told, events, executions, moreEvents, moreExecutions}. told are the
+-- {customerId, revision, createdAt (ms), through (ms), traits, state, generation, told, events, executions, moreEvents, moreExecutions}.
+-- through is where the replay ends: at the pinned instant, or where the customer was evaluated to if that is later; but not in the future,
+-- so that a customer that was evaluated while the database's clock was ahead returns to the present. told are the
 -- expirations of journeys that were emitted, [journey, ms]; executions is the current log of rules, of [rule, result, triggered by, ms],
 -- only its first page if moreExecutions. customer_id names the only customer to read; revision changes with the row.
 -- Raises nothing, locks nothing.

@@ -19,6 +19,7 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
+  _latest constant timestamptz := now() + svc.punctual();
   -- A cursor is read row by row; a loop over a query would read fifty customers ahead, however large they are. On a cluster the node
   -- answers all requested customers, and the coordinator keeps them on disk.
   _customers cursor for
@@ -37,6 +38,7 @@ declare
           'customerId', c.customer_id,
           'revision', c.revision,
           'createdAt', svc.epoch_ms(c.created_at),
+          'through', svc.epoch_ms(case when c.through > _latest then now() else c.through end),
           'traits', c.traits,
           'state', c.state,
           'generation', c.generation,
@@ -50,7 +52,9 @@ declare
       e.are_whole
     from (
       (
-        select k.customer_id, k.xmin::text as revision, k.created_at, k.traits, k.state, k.generation
+        select
+          k.customer_id, k.xmin::text as revision, k.created_at, k.traits, k.state, k.generation,
+          greatest(replay_chunk.pinned_at, k.evaluated_through) as through
         from svc.customers as k
         where replay_chunk.customer_id is null
           and k.environment_id = replay_chunk.environment_id
@@ -62,7 +66,9 @@ declare
       )
       union all
       (
-        select k.customer_id, k.xmin::text, k.created_at, k.traits, k.state, k.generation
+        select
+          k.customer_id, k.xmin::text, k.created_at, k.traits, k.state, k.generation,
+          greatest(replay_chunk.pinned_at, k.evaluated_through)
         from svc.customers as k
         where k.environment_id = replay_chunk.environment_id
           and k.customer_id = replay_chunk.customer_id

@@ -21,7 +21,7 @@ export interface RecomputeJob {
   question: StoredQuestion | null;
   /** The instant (ms) from which all events are present, if retention has removed earlier ones. */
   keptFrom: number | null;
-  /** Pinned (ms): the instant to evaluate through; customers created later are left out. */
+  /** Pinned (ms): the instant to evaluate through at least; customers created later are left out. */
   pinnedAt: number;
   sampleShare: number | null;
   attempt: number;
@@ -77,6 +77,8 @@ export type ExecutionKey = [rule: string, result: string, triggeredBy: string, a
 export interface RecomputeCustomer extends StoredCustomer {
   /** Changes with every change of the customer's row. */
   revision: string;
+  /** The instant (ms) to evaluate through. */
+  through: number;
   generation: number;
   /** Expirations of journeys that were already emitted. */
   told: [journey: string, at: number][] | null;

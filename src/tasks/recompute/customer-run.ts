@@ -26,7 +26,6 @@ export class CustomerRun {
   readonly executions = new ExecutionsAdded(LIST_MAX);
   readonly #job: RecomputeJob;
   readonly #before: CustomerState;
-  readonly #through: number;
   readonly #replay: CustomerReplay;
   readonly #active: CustomerReplay | null;
 
@@ -34,7 +33,6 @@ export class CustomerRun {
     this.customer = customer;
     this.#job = job;
     this.#before = loadedState(customer);
-    this.#through = Math.max(job.pinnedAt, this.#before.evaluatedThrough ?? -Infinity);
     this.#replay = new CustomerReplay(models.replayed, this.#before, customer.generation + 1);
     this.#active = models.active && new CustomerReplay(models.active, this.#before, 0);
   }
@@ -46,8 +44,8 @@ export class CustomerRun {
 
   /** Replays the whole history at once; false if that is too much for one budget, and this object cannot be used any more. */
   replayAll(events: readonly TrackedEvent[], executions: readonly ExecutionKey[]): boolean {
-    if (!this.#replay.part(events, this.#through).isDone) return false;
-    if (this.#active !== null && !this.#active.part(events, this.#through).isDone) return false;
+    if (!this.#replay.part(events, this.customer.through).isDone) return false;
+    if (this.#active !== null && !this.#active.part(events, this.customer.through).isDone) return false;
     if (this.readsLog) this.executions.addLogged(executions);
     return true;
   }
@@ -64,7 +62,7 @@ export class CustomerRun {
     past: { replayed: PastEvents; active: PastEvents },
     onLogs: (logs: Logs, knownBefore: number) => Promise<void>,
   ): Promise<void> {
-    const through = isLast ? this.#through : null;
+    const through = isLast ? this.customer.through : null;
     const advance = async (replay: CustomerReplay, seen: PastEvents, onSlice: () => Promise<void>): Promise<void> => {
       for (let left = events; ;) {
         const { taken, isDone } = await seen.runWith((source) => replay.part(left, through, source));
