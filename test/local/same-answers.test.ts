@@ -116,6 +116,15 @@ it.each<[Question, QuestionParams]>([
       '{"plan":{"atLeast":"f","atMost":"p"}}',
     ])
     .concat([
+      '{"plan":"gold"}',
+      '{"plan":["gold"]}',
+      '{"addOns":["sso","none"]}',
+      '{"addOns":[1]}',
+      '{"plan":"gold","seats":1}',
+      '{"pln":"pro"}',
+      '{"addOns":"none"}',
+    ])
+    .concat([
       '{"seats":{"atLeast":"1"}}',
       '{"addOns":{"atLeast":1}}',
       '{"nothing":{"atMost":1}}',

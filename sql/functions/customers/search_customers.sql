@@ -3,8 +3,8 @@
 -- requested. Null filters do not filter; search matches ids and textual traits that contain the text, in upper or lower case; traits is an
 -- object of filters for svc.has_trait_value. A page reads at most 2,000 customers in its order: if too few of them pass the filters, it is
 -- short or even empty, and nextCursor continues the list. Sorting by health reads the index of all customers of the environment each time.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor; a state, segment, band or signal that no
--- customer has and the active version does not declare). Locks nothing.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor; what the active version does not declare: a
+-- state, segment or signal that no customer has, or a band or trait that none of those in the first page's reach has). Locks nothing.
 create or replace function svc_api.search_customers(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
   lifecycle text, segment text, health text, signal text, search text, traits jsonb, inactive_seconds double precision, set_aside boolean,
@@ -194,16 +194,21 @@ begin
       _environment.environment_id, _after_id, _after_number, _inactive_since, search_customers.lifecycle, search_customers.segment,
       search_customers.health, search_customers.signal;
   end if;
-  if _items is null and search_customers.cursor is null and _resume is null then
+  if _items is null and search_customers.cursor is null then
     perform
       svc.require_part(_environment.project_id, _environment.active_version, f.kind, f.field, f.name)
     from (
       values
         ('state', 'lifecycle', search_customers.lifecycle),
         ('segment', 'segment', search_customers.segment),
-        ('band', 'health', search_customers.health),
-        ('signal', 'signal', search_customers.signal)
-    ) as f (kind, field, name);
+        ('signal', 'signal', search_customers.signal),
+        ('band', 'health', search_customers.health)
+    ) as f (kind, field, name)
+    -- No list is read by bands or traits: where none of the first customers has one, it may be far to another.
+    where f.kind = 'band' or _resume is null;
+    perform svc.require_traits(
+      _environment.environment_id, _environment.project_id, _environment.active_version, search_customers.traits
+    );
   end if;
   return svc.partial_page(_list, _items, _positions, search_customers.row_limit, _resume);
 end;

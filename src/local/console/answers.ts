@@ -1,8 +1,9 @@
 import type { ApiQuery, Answers, QuestionParams, Question, ServiceQuestion } from "../../console/source.js";
 import type { Effect, Operation, StateDocument } from "../../engine/index.js";
 import type { DueCustomer, HistoryEntry, ListedCustomer, ListedSignal, ListPage } from "../../http/admin/answers.js";
-import { ApiError } from "../../http/errors.js";
+import { ApiError, invalidField } from "../../http/errors.js";
 import { pastInstantOf, secondsOf } from "../../http/request/instants.js";
+import { list } from "../../model/snapshot/problem.js";
 import type { ExplainedParts } from "../../words/explanation.js";
 import { memberTexts } from "../../words/json-text.js";
 import type { LocalEngine } from "../engine.js";
@@ -119,8 +120,10 @@ function customers(stand: PopulationView, of: QuestionParams): ListPage<ListedCu
   const seenAt = ({ lastEventAt, createdAt }: StateDocument) => Date.parse(lastEventAt ?? createdAt);
   const passes = filterOf(of);
   const found = statesOf(stand).filter((state) => passes(state) && seenAt(state) <= inactiveSince);
-  if (found.length === 0)
+  if (found.length === 0) {
     requireKnown(engine, of, { lifecycle: "state", segment: "segment", health: "band", signal: "signal" });
+    requireTraits(stand, of["traits"] ?? "{}");
+  }
   const sort = of["sort"] ?? (inactive === undefined ? "customerId" : "lastEvent");
   const isReversed = of["reverse"] === "true";
   const keyOf = (state: StateDocument) =>
@@ -147,6 +150,27 @@ function filterOf(of: QuestionParams): (state: StateDocument) => boolean {
         (text) => typeof text === "string" && text.toLowerCase().includes(search),
       ));
 }
+
+/** Refuses filters by unknown traits and values, as svc.require_traits does. */
+function requireTraits(stand: PopulationView, traits: string): void {
+  const declared = stand.engine.snapshot.traits;
+  for (const [name, value] of Object.entries(JSON.parse(traits) as Record<string, unknown>)) {
+    const field = Object.hasOwn(declared, name) ? declared[name] : undefined;
+    const texts = field?.type === "string" ? field.enum : field?.type === "array" ? field.items.enum : undefined;
+    const isKnown =
+      field !== undefined ||
+      Object.keys(declared).length === 0 ||
+      statesOf(stand).some((state) => Object.hasOwn(state.traits, name));
+    if (!isKnown) throw unknownTrait(name, "The model declares no trait of this name.", Object.keys(declared));
+    const given = [value].flat().filter((one) => typeof one === "string");
+    const undeclared = given.find((one) => texts?.includes(one) === false);
+    if (undeclared !== undefined)
+      throw unknownTrait(undeclared, `The model declares other values of the trait "${name}".`, texts!);
+  }
+}
+
+const unknownTrait = (value: string, message: string, known: readonly string[]) =>
+  invalidField("traits", value, message, `Use one of ${list(known)}.`);
 
 /** Whether a trait passes a filter, as svc.has_trait_value says. */
 function hasValue(trait: unknown, text: string): boolean {

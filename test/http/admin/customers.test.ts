@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { snapshot } from "../../support/service.js";
 import { INSTANT, invalid, refused, TEXT, useApi, type Page } from "./support/api.js";
 
@@ -9,9 +10,10 @@ let environment: number;
 beforeAll(async () => {
   const when = { kind: "trait", trait: "plan", operator: "eq", value: "pro" } as const;
   const usage = { id: "usage", weight: 1, score: { kind: "map", trait: "plan", values: { pro: 100 } } } as const;
+  const traits: Snapshot["traits"] = { plan: { type: "string", enum: ["free", "pro"], optional: true } };
   const health = { components: [usage], bands: [{ id: "healthy", from: 0 }] };
   const signals = [{ id: "quiet", severity: "info", when }] as const;
-  await api.post("/config-versions", { snapshot: snapshot({ health, signals: [...signals] }) });
+  await api.post("/config-versions", { snapshot: snapshot({ traits, health, signals: [...signals] }) });
   const { sql } = api;
   const id = (environment = await api.environmentId());
   await sql`
@@ -168,9 +170,15 @@ describe("GET /projects/:project/customers", () => {
       ["traits", '{"plan": "pro", "z": 12345678901234567890}', ["b"]],
       ["traits", '{"plan": "pro", "z": 12345678901234567891}', []],
       ["traits", '{"a": [1]}', ["b"]],
-      ...['{"a": 2}', '{"a": "1"}', '{"a": [[1]]}', '{"plan": ["pro"]}', '{"none": null}'].map(
-        (traits) => ["traits", traits, []] as const,
-      ),
+      ...[
+        '{"a": 2}',
+        '{"a": "1"}',
+        '{"a": [[1]]}',
+        '{"plan": ["pro"]}',
+        '{"plan": ["free", 1]}',
+        '{"plan": "free"}',
+        '{"z": "pro"}',
+      ].map((traits) => ["traits", traits, []] as const),
       ["search", "b", both],
       ["search", "Ä", ["B/ä?"]],
       ["search", "PR", ["b"]],
@@ -216,16 +224,32 @@ describe("GET /projects/:project/customers", () => {
       expect(await pages(`env=live&${query}`)).toEqual(["many-04100"]);
     }
     expect(await pages("env=live&lifecycle=even", 200)).toHaveLength(2100);
+    await sql`update svc.environments set active_version = 1 where environment_id = ${id}`;
+    for (const [query, value] of [
+      ['traits={"plan": "gold"}', "gold"],
+      ['traits={"pln": 1}', "pln"],
+      ["health=nope", "nope"],
+    ] as const)
+      expect(await get(`/customers?env=live&${query}`), query).toMatchObject(
+        refused(400, "VALIDATION_ERROR", { value }),
+      );
+    expect(await read('/customers?env=live&traits={"plan": "pro"}')).toEqual({ data: [], nextCursor: TEXT });
+    await sql`update svc.environments set active_version = null where environment_id = ${id}`;
     expect(await pages("env=live&segment=odd_ones&inactive=1d", 200)).toHaveLength(2101);
   });
 
-  it("refuses an unknown state or segment without customers, and suggests the nearest name", async () => {
+  it("refuses an unknown state, segment or trait without customers, and suggests the nearest name", async () => {
     for (const [query, field, value, fix] of [
       ["segment=payin", "segment", "payin", 'Did you mean "paying"?'],
       ["segment=gone&lifecycle=activ", "lifecycle", "activ", 'Did you mean "active"?'],
       ["segment=gone", "segment", "gone", 'Use one of "paying", "chosen".'],
       ["health=heathy", "health", "heathy", 'Did you mean "healthy"?'],
       ["signal=quit", "signal", "quit", 'Did you mean "quiet"?'],
+      ['traits={"pln": "pro"}', "traits", "pln", 'Did you mean "plan"?'],
+      ['traits={"none": null}', "traits", "none", 'Use one of "plan".'],
+      ['traits={"plan": "prp"}', "traits", "prp", 'Did you mean "pro"?'],
+      ['traits={"plan": ["pro", "prp"]}', "traits", "prp", 'Did you mean "pro"?'],
+      ['traits={"z": 1, "plan": "gold"}', "traits", "gold", 'Use one of "free", "pro".'],
     ] as const)
       expect(await get(`/customers?${query}`)).toMatchObject(refused(400, "VALIDATION_ERROR", { field, value, fix }));
     const nobody = { data: [], nextCursor: null };
