@@ -187,6 +187,19 @@ it("a user without permission to migrate is reported in one line", async () => {
   );
 });
 
+it("schemas of another application are named before anything is created", async () => {
+  const other = await createEmptyDatabase();
+  onTestFinished(() => other.drop());
+  const [{ user }] = await other.sql<[{ user: string }]>`select current_user as user`;
+  await other.sql`create schema svc`;
+  await other.sql`create table svc.orders (id integer)`;
+  const line = `another application has schemas in this database that the service needs for itself: svc of ${user}; name another database`;
+  expect(await migrate({ DATABASE_URL: other.url })).toEqual(refused(line));
+  expect(await other.sql`select nspname from pg_namespace where nspname ~ '^(svc|iam|graphile)'`).toEqual([
+    { nspname: "svc" },
+  ]);
+});
+
 it("a database newer than the program is reported in one line", async () => {
   const newer = await createDatabase();
   onTestFinished(() => newer.drop());

@@ -12,8 +12,10 @@ const NO_LEDGER =
 /** The committed migrations that the database does not have. Throws MigrateError if it has others. */
 export async function missingMigrations(client: PoolClient, root: string): Promise<string[]> {
   const committed = await readCommitted(root);
+  const isMigrated = await hasTable(client, "svc.customers");
+  if (!isMigrated) await refuseForeignSchemas(client);
   const recorded = await readLedger(client);
-  if (recorded.length === 0 && (await hasTable(client, "svc.customers"))) throw new MigrateError(NO_LEDGER);
+  if (isMigrated && recorded.length === 0) throw new MigrateError(NO_LEDGER);
   refuseUnknown(committed, recorded);
   return committed.slice(recorded.length).map(({ filename }) => filename);
 }
@@ -47,6 +49,22 @@ async function readLedger(client: PoolClient): Promise<Committed[]> {
   if (!(await hasTable(client, "graphile_migrate.migrations"))) return [];
   return (await client.query<Committed>("select filename, hash from graphile_migrate.migrations order by filename"))
     .rows;
+}
+
+/** Before the first migration: the schemas must be free; those that the libraries and a pack make may exist if this user owns them. */
+async function refuseForeignSchemas(client: PoolClient): Promise<void> {
+  const { rows } = await client.query<{ schema: string; owner: string }>(
+    `select nspname as schema, nspowner::regrole::text as owner
+     from pg_namespace
+     where nspname in ('iam', 'svc', 'svc_api', 'svc_inspect')
+       or nspname in ('graphile_migrate', 'graphile_worker', 'svc_migrate', 'svc_citus') and not pg_has_role(nspowner, 'member')
+     order by nspname`,
+  );
+  if (rows.length === 0) return;
+  const schemas = rows.map(({ schema, owner }) => `${schema} of ${owner}`).join(", ");
+  throw new MigrateError(
+    `another application has schemas in this database that the service needs for itself: ${schemas}; name another database`,
+  );
 }
 
 function refuseUnknown(committed: Committed[], recorded: Committed[]): void {

@@ -51,10 +51,14 @@ async function unlessBroken(error: unknown, undone: Promise<unknown>): Promise<v
   });
 }
 
-/** Whether a table of this name exists. */
+/** Whether a table exists, also in a schema that the user may not use. @param name with its schema, as in SQL */
 export async function hasTable(client: ClientBase, name: string): Promise<boolean> {
-  const { rows } = await client.query<{ present: boolean }>("select to_regclass($1) is not null as present", [name]);
-  return rows[0]?.present === true;
+  const { rows } = await client.query(
+    `select from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+     where array[n.nspname, c.relname]::text[] = parse_ident($1)`,
+    [name],
+  );
+  return rows.length > 0;
 }
 
 /** The messages of the server and of the driver when a connection breaks; later statements fail with the second one. */
