@@ -131,6 +131,11 @@ export function customerAsOfHref(customerId: string, iso: string, id: string, no
   return `${customerHref(customerId, after > now ? {} : { at: new Date(after).toISOString() })}#${id}`;
 }
 
+/** The address of a customer's page as of just before an instant, at the element with this id. */
+export function customerBeforeHref(customerId: string, iso: string, id: string): string {
+  return `${customerHref(customerId, { at: new Date(Date.parse(iso) - 1).toISOString() })}#${id}`;
+}
+
 /** The address of an event's page. */
 export const eventHref = (id: string) => address("event", { id });
 

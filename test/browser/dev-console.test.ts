@@ -36,7 +36,8 @@ async function goTo(day: number): Promise<void> {
   await Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
 }
 
-const state = () => browser.page.getByRole("region", { name: "State", exact: true }).getByRole("link").innerText();
+const state = () =>
+  browser.page.getByRole("region", { name: "State", exact: true }).getByRole("link").first().innerText();
 
 it("an author follows an account from sign-up to churn with the slider, and looks back", async () => {
   const { page, complaints } = browser;

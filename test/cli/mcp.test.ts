@@ -153,6 +153,19 @@ describe("why a customer is at risk", () => {
     expect({ ...same, why: { ...same.why, asOf: facts.why.asOf } }).toEqual({ ...facts, customer: "umbrella" });
   });
 
+  test("is explained by what held just before the state was entered", async () => {
+    const { found: now } = await usual.call("explain_customer", { customer: "umbrella" });
+    const at = new Date(Date.parse(now.state.lifecycleEnteredAt as string) - 1).toISOString();
+    const { found } = await usual.call("explain_customer", { customer: "umbrella", part: "lifecycle", at });
+    expect(found.state.lifecycle).toBe("activated");
+    expect(found.why.lifecycle.transitions).toMatchObject([
+      {
+        to: "at_risk",
+        condition: { met: false, flipsAt: now.state.lifecycleEnteredAt as string },
+      },
+    ]);
+  });
+
   test("is explained for a single part if only that is requested", async () => {
     const { found } = await usual.call("explain_customer", { customer: "umbrella", part: "health" });
     expect(Object.keys(found.why)).toEqual(["asOf", "configVersion", "activeVersion", "unavailable", "health"]);

@@ -179,6 +179,25 @@ describe("a customer", () => {
   });
 });
 
+describe("what led to a customer's state", () => {
+  it("is one click away, unless the customer began in the state", async () => {
+    await fixture.batch([{ type: "identify", customerId: "became active", traits: { plan: "pro" } }]);
+    await fixture.evaluate();
+    await fixture.batch(
+      ["began active", "became active"].map((customerId) => ({ customerId, event: "login", properties: { seats: 1 } })),
+    );
+    await fixture.evaluate();
+    const linkOf = async (id: string) => {
+      const { text, html } = await owner.get(`${BASE}/customer?${new URLSearchParams({ id }).toString()}`);
+      expect(text).toContain("State active");
+      return /href="([^"]+)">What led to it</.exec(html)?.[1]?.replaceAll("&amp;", "&");
+    };
+    expect(await linkOf("began active")).toBeUndefined();
+    const before = await owner.get(`${BASE}/${await linkOf("became active")}`);
+    expect(before.text).toMatch(/State new .*to active , when .*count of "login" at least 1 .*1 more needed/);
+  });
+});
+
 it("pages have a policy that forbids external resources and scripts", async () => {
   const { headers, html } = await owner.get(`${BASE}/customers`);
   expect(headers.get("Content-Security-Policy")).toBe(

@@ -81,7 +81,7 @@ describe("the clock", () => {
 
 describe("the pages", () => {
   test("explain a customer's state, and show what happened with its causes", async () => {
-    const { text, send, move } = await serve();
+    const { text, page: serving, send, move } = await serve();
     send({ type: "identify", customerId: "globex", traits: { plan: "pro" } }, signedUp, created, created);
     const page = await text("customer?id=globex");
     expect(page).toMatch(/State activated/);
@@ -92,6 +92,13 @@ describe("the pages", () => {
     expect(await text("today")).toMatch(/to trial 1 globex .*builders entered 1 globex .*globex in 14 days/);
     await move({ advance: "1d", back: "customers" });
     const past = await text(`customer?id=globex&at=${iso(START)}`);
+    expect(page, "its past begins with its arrival").not.toContain("What led to it");
+    await move({ advance: "21d", back: "customers" });
+    const [, href] = /href="([^"]+)">What led to it</.exec((await serving("customer?id=globex")).html)!;
+    const before = await text(href!.replaceAll("&amp;", "&"));
+    expect(before).toMatch(
+      /State activated .*to quiet , when ✗ no event for 21d .* comes by itself now \(22 Jan 2026, 00:00\)/,
+    );
     expect(past).toMatch(/As of .*, under the local model, by what had arrived by then\. Ages count from then\./);
     expect(past).not.toMatch(/without a model|today's traits/);
   });

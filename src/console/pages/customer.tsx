@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { CustomerState } from "../../http/admin/answers.js";
+import type { CustomerState, HistoryEntry } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { HealthLine } from "../charts/health-line.js";
@@ -13,6 +13,8 @@ import { Why } from "./customer/why.js";
 
 const PATH = "customer";
 const HISTORY_LIMIT = "50";
+/** More than there are at one instant in most models. */
+const TRANSITIONS_LIMIT = "20";
 /** The most changes of the score that are drawn. */
 const SCORES_LIMIT = "200";
 /** The most traits that are listed besides those that the model displays. */
@@ -35,9 +37,10 @@ export const customerPage: ConsolePage = {
       const now = <LinkLine href={customerHref(customerId)} text="Show it as of now" />;
       return refused(printable(customerId), <AsItStood customerId={customerId} query={query} />, state, now);
     }
-    const [explanation, history, scores, backlog] = await Promise.all([
+    const [explanation, history, transitions, scores, backlog] = await Promise.all([
       explained(visit, customerId, at),
       ask("customers/:customerId/history", { ...of, kinds: kindsIn(query), limit: HISTORY_LIMIT, cursor }),
+      ask("customers/:customerId/history", { ...of, kinds: "transition", limit: TRANSITIONS_LIMIT }),
       ask("customers/:customerId/health-scores", { customerId, limit: SCORES_LIMIT }),
       ask("customers/:customerId/backlog", { customerId }),
     ]);
@@ -51,7 +54,7 @@ export const customerPage: ConsolePage = {
           </AsOf>
           {at === undefined ? <BacklogNote backlog={backlog} /> : <Past state={state} isService={isService} />}
           <AsOf at={state.at}>
-            <Cards state={state} />
+            <Cards state={state} hasFormer={hasFormerState(state, transitions.data, isService)} />
           </AsOf>
           {model?.health === null || model === null || scores.data.length < 2 ? null : (
             <HealthLine scores={scores.data} bands={model.health.bands} isWhole={scores.nextCursor === null} />
@@ -110,6 +113,13 @@ function missing({ isService }: Visit, customerId: string, at: string | undefine
       </>
     ),
   };
+}
+
+/** Whether the page can show the state before the present one. In `svc dev` a customer's past begins with its arrival. */
+function hasFormerState(state: CustomerState, latest: readonly HistoryEntry[], isService: boolean): boolean {
+  const entered = state.lifecycleEnteredAt;
+  if (entered === null || (!isService && entered <= state.createdAt)) return false;
+  return latest.some(({ at }) => at < entered);
 }
 
 /** The requested kinds of entries, separated by commas; undefined for all. */

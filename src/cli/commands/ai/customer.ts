@@ -35,16 +35,16 @@ export interface CustomerRecord {
 /** Entries of each list: enough to show what led to the present state, and no more than a person reads. */
 const LATEST = 30;
 
-/** Reads everything about a customer that the facts are made of. */
-export async function readCustomer(context: Context, customerId: string): Promise<CustomerRecord> {
+/** Reads everything about a customer that the facts are made of. @param at the instant of the state and its explanation; now unless given */
+export async function readCustomer(context: Context, customerId: string, at?: string): Promise<CustomerRecord> {
   const { api } = context;
   const path = ["customers", customerId];
   // First, because it fails with CUSTOMER_NOT_FOUND.
-  const state = await api.get<CustomerState>(path, ["customerId", "lifecycle", "segments", "traits"]);
+  const state = await api.get<CustomerState>(path, ["customerId", "lifecycle", "segments", "traits"], { at });
   const newest = { customer: customerId, limit: LATEST };
   const [backlog, explanation, snapshot, timeline, events, ruleRuns] = await Promise.all([
     api.get<Backlog>([...path, "backlog"], ["pending", "ahead", "setAside"]),
-    explanationOf(context, customerId),
+    explanationOf(context, customerId, { at }),
     activeSnapshot(context),
     readList<Emission>(api, [...path, "timeline"], { reverse: true, limit: LATEST }),
     readList<Event>(api, ["events"], newest),

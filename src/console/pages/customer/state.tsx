@@ -1,7 +1,7 @@
 import type { Backlog, CustomerState } from "../../../http/admin/answers.js";
 import type { Snapshot } from "../../../model/snapshot/types.js";
 import { formatNumber, plural, printable } from "../../../words/text.js";
-import { address, Ago, At, Section, Tags, Text, TextLink } from "../../parts.js";
+import { address, Ago, At, customerBeforeHref, Section, Tags, Text, TextLink } from "../../parts.js";
 import { JOURNEYS_MAX, MoreJourneys } from "./why.js";
 
 /** A note on operations that are not in the state yet; nothing if it is complete. */
@@ -24,11 +24,11 @@ export function BacklogNote({ backlog: { pending, ahead, setAside } }: { backlog
   );
 }
 
-/** The customer's state, part by part. */
-export function Cards({ state }: { state: CustomerState }) {
+/** The customer's state, part by part. @param hasFormer whether the lifecycle state before this one can be shown */
+export function Cards({ state, hasFormer }: { state: CustomerState; hasFormer: boolean }) {
   return (
     <div class="cards">
-      <Lifecycle state={state} />
+      <Lifecycle state={state} hasFormer={hasFormer} />
       <Health state={state} />
       <Signals state={state} />
       <Segments state={state} />
@@ -36,7 +36,8 @@ export function Cards({ state }: { state: CustomerState }) {
   );
 }
 
-function Lifecycle({ state: { lifecycle, lifecycleEnteredAt } }: { state: CustomerState }) {
+function Lifecycle({ state, hasFormer }: { state: CustomerState; hasFormer: boolean }) {
+  const { customerId, lifecycle, lifecycleEnteredAt } = state;
   return (
     <Section class="card" id="state" title="State">
       {lifecycle === null ? (
@@ -48,6 +49,12 @@ function Lifecycle({ state: { lifecycle, lifecycleEnteredAt } }: { state: Custom
             <>
               <br />
               since <At iso={lifecycleEnteredAt} />, <Ago iso={lifecycleEnteredAt} />
+              {!hasFormer ? null : (
+                <>
+                  <br />
+                  <a href={customerBeforeHref(customerId, lifecycleEnteredAt, "why")}>What led to it</a>
+                </>
+              )}
             </>
           )}
         </p>

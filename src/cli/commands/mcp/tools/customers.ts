@@ -79,22 +79,25 @@ const explainCustomer = defineTool({
   effect: "reads",
   input: {
     customer: customerInput,
+    at: optionalText(
+      "The state and its reasons at this past instant. A millisecond before lifecycleEnteredAt they show what led to the present lifecycle state.",
+    ),
     part: Type.Optional(Type.Enum([...PARTS], { description: "Explain only this part; all unless given." })),
   },
   less: "ask for one part: lifecycle, journeys, segments, health or signals",
   output: {
     customer: Type.String(),
     findings: Type.Array(Type.String({ description: "A problem or possible problem, and what to do." })),
-    state: document("The customer's present state."),
+    state: document("The customer's state."),
     backlog: document("Operations that wait for evaluation."),
     why: document("The conditions of each part, with what is met and missing."),
     timeline: Type.Array(document("A change of the state; the newest last.")),
     events: Type.Array(document("An event; the newest last.")),
     ruleRuns: Type.Array(document("A run of a rule; the newest last.")),
   },
-  async run(call, { customer, part }) {
+  async run(call, { customer, part, at }) {
     const sanitizer = await call.sanitizer();
-    const record = await readCustomer(call.context, call.customerId(customer));
+    const record = await readCustomer(call.context, call.customerId(customer), at);
     const { why, ...sent } = sentCustomer(record, sanitizer, ANSWER_BYTES_MAX - 1024);
     const others = new Set<string>(part === undefined ? [] : PARTS.filter((one) => one !== part));
     const asked = Object.fromEntries(Object.entries(why).filter(([name]) => !others.has(name)));
