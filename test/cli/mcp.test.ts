@@ -39,7 +39,8 @@ beforeAll(async () => {
 });
 
 const READING = [
-  ...["list_customers", "explain_customer", "customer_timeline", "overview", "trends", "list_segment_members"],
+  ...["list_customers", "explain_customer", "customer_timeline", "overview", "trends", "list_transitions"],
+  ...["journey_funnel", "list_segment_members"],
   ...["list_signals", "diagnose", "list_versions", "show_version", "compare_versions", "list_webhooks"],
   ...["list_deliveries", "validate_model", "preview_model"],
 ];
@@ -166,6 +167,15 @@ describe("why a customer is at risk", () => {
     ]);
   });
 
+  test("says of an instant before the customer existed that a later one is needed", async () => {
+    const { found } = await usual.call("list_customers", { lifecycle: "at_risk" });
+    const { customer } = found.items[0];
+    const { text } = await usual.call("explain_customer", { customer, at: "2020-01-01" });
+    expect(text).toBe(
+      `CUSTOMER_NOT_FOUND: The customer ${customer} did not exist then. The argument is at. Use a later instant.`,
+    );
+  });
+
   test("is explained for a single part if only that is requested", async () => {
     const { found } = await usual.call("explain_customer", { customer: "umbrella", part: "health" });
     expect(Object.keys(found.why)).toEqual(["asOf", "configVersion", "activeVersion", "unavailable", "health"]);
@@ -266,6 +276,8 @@ describe("answers", () => {
       explain_customer: { customer: "hooli" },
       customer_timeline: { customer: "hooli", oldestFirst: true },
       trends: { what: "segments", every: "week" },
+      list_transitions: { entered: "at_risk", left: "activated", from: "2020-01-01" },
+      journey_funnel: { journey: "onboarding", since: "300d" },
       list_segment_members: { segment: "power_users" },
       list_signals: { severity: "critical", since: "300d" },
       compare_versions: { from: "v1", to: "latest" },

@@ -24,11 +24,15 @@ export function succeeded(found: object, less: string): CallToolResult {
 const FIXES: Readonly<Record<string, string>> = {
   CUSTOMER_NOT_FOUND:
     "check the id: list_customers has all of this environment; a pseudonym is only valid while this server runs, so list them again",
+  JOURNEY_NOT_FOUND: "check its id: show_version has all journeys",
   SEGMENT_NOT_FOUND: "check its name: overview has all segments",
   WEBHOOK_NOT_FOUND: "check its id: list_webhooks has all of this environment",
   DELIVERY_NOT_FOUND: "check its id: list_deliveries has those of a webhook",
   VERSION_NOT_FOUND: "check its name: list_versions has all",
 };
+
+const fixOf = (error: UserError): string | undefined =>
+  isTooEarly(error) ? "use a later instant" : (FIXES[error.code] ?? error.fix);
 
 const PROBLEMS_MAX = 20;
 
@@ -38,7 +42,7 @@ export function failed({ context: { out }, pseudonym }: Call, thrown: unknown): 
   const { code, message, details } = error;
   const { reason, field, problems = [], warnings = [], diagnostics = [] } = details;
   const place = field === undefined ? undefined : `the argument is ${field}`;
-  const sentences = [message, reason, place, FIXES[code] ?? error.fix].filter((part) => part !== undefined);
+  const sentences = [message, reason, place, fixOf(error)].filter((part) => part !== undefined);
   const listed = ([...problems, ...warnings, ...diagnostics] as AnyDiagnostic[]).map(problemOf);
   // A single problem may only repeat the message.
   const shown = listed.length === 1 && listed[0]!.message === message ? [] : listed;
@@ -51,8 +55,13 @@ export function failed({ context: { out }, pseudonym }: Call, thrown: unknown): 
 /** Failures must not reveal the customer behind a pseudonym either. */
 function concealed(error: UserError, pseudonym: string | undefined): UserError {
   if (error.code !== "CUSTOMER_NOT_FOUND" || pseudonym === undefined) return error;
+  if (isTooEarly(error))
+    return new UserError(error.code, `the customer ${pseudonym} did not exist then`, undefined, error.details);
   return new UserError(error.code, `there is no customer ${pseudonym} any more`);
 }
+
+/** Whether the customer exists, but not at the instant that was asked for. */
+const isTooEarly = ({ code, details }: UserError): boolean => code === "CUSTOMER_NOT_FOUND" && details.field === "at";
 
 function internal(out: Out, thrown: unknown): UserError {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));

@@ -80,7 +80,7 @@ const explainCustomer = defineTool({
   input: {
     customer: customerInput,
     at: optionalText(
-      "The state and its reasons at this past instant. A millisecond before lifecycleEnteredAt they show what led to the present lifecycle state.",
+      "The state and its reasons at this past instant. A millisecond before lifecycleEnteredAt they show what led to the present lifecycle state. Findings, timeline, events and ruleRuns are those of now all the same.",
     ),
     part: Type.Optional(Type.Enum([...PARTS], { description: "Explain only this part; all unless given." })),
   },

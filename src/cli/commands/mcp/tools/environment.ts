@@ -1,7 +1,14 @@
 import Type from "typebox";
 
 import { conditionText } from "../../../../model/snapshot/words.js";
-import type { Finding, Overview, ListedSignal, Trends } from "../../../../http/admin/answers.js";
+import type {
+  Finding,
+  JourneyFunnel,
+  ListedSignal,
+  ListedTransition,
+  Overview,
+  Trends,
+} from "../../../../http/admin/answers.js";
 import { sinceOption } from "../../../core/values.js";
 import { isObject } from "../../../../words/text.js";
 import { pick, type Sanitizer } from "../../ai/sanitizer.js";
@@ -63,6 +70,60 @@ const trends = defineTool({
   async run({ context: { api } }, query) {
     const { data } = await api.get<Trends>(["trends"], ["periods", "series"], { ...query });
     return pick(data, "what", "every", "timeZone", "complete", "recomputedAt", "periods", "series");
+  },
+});
+
+const listTransitions = defineTool({
+  name: "list_transitions",
+  title: "Transitions of the lifecycle",
+  description:
+    "Which customers went from one lifecycle state to another, and when; the last written first. For numbers of them by days or weeks, use trends with what: flows.",
+  effect: "reads",
+  input: {
+    entered: optionalText("Only those into this state."),
+    left: optionalText("Only those out of this state."),
+    from: optionalText("The first day, as 2026-03-01."),
+    to: optionalText("The last day."),
+    ...pageInput,
+  },
+  output: pageOutput({
+    customer: Type.String(),
+    from: nullable(Type.String(), "Null for a customer's first state."),
+    to: Type.String(),
+    at: Type.String(),
+  }),
+  async run(call, query) {
+    const sanitizer = await call.sanitizer();
+    return readPage(call, ["transitions"], query, ({ customerId, ...row }: ListedTransition) => ({
+      customer: sanitizer.id("customer", customerId),
+      ...pick(row, "from", "to", "at"),
+    }));
+  },
+});
+
+const journeyFunnel = defineTool({
+  name: "journey_funnel",
+  title: "Funnel of a journey",
+  description:
+    "How many runs of a journey completed each step, are at it now or expired there, and how long the steps take, in seconds. For the ids of journeys, use show_version; for one customer's progress, explain_customer.",
+  effect: "reads",
+  input: {
+    journey: text("The journey's id."),
+    since: optionalText("Only runs that started since: how long ago, such as 90d, or an ISO date."),
+  },
+  output: {
+    runs: Type.Integer(),
+    customers: Type.Integer(),
+    active: Type.Integer(),
+    complete: Type.Integer(),
+    expired: Type.Integer(),
+    secondsToComplete: nullable(document("Quartiles: lower, median, upper.")),
+    steps: Type.Array(document("A step, its numbers of runs, and the quartiles of its duration.")),
+  },
+  async run({ context: { api } }, { journey, since }) {
+    const query = { since: sinceOption("since", since) };
+    const { data } = await api.get<JourneyFunnel>(["journeys", journey], ["runs", "steps"], query);
+    return pick(data, "runs", "customers", "active", "complete", "expired", "secondsToComplete", "steps");
   },
 });
 
@@ -179,4 +240,12 @@ function sentDetails(sanitizer: Sanitizer, name: string, value: unknown): unknow
   return sanitizer.value(name, value);
 }
 
-export const environmentTools = [overview, trends, listSegmentMembers, listSignals, diagnose];
+export const environmentTools = [
+  overview,
+  trends,
+  listTransitions,
+  journeyFunnel,
+  listSegmentMembers,
+  listSignals,
+  diagnose,
+];
