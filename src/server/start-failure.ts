@@ -117,8 +117,7 @@ function connecting(error: unknown, { variable, place, name, user, tls }: Target
     return `${server} has no database ${name}; create it (createdb ${name}), or correct ${variable}`;
   if (code === "42501") return `the user ${user} may not do this (${message}); ${owner(message, name, user)}`;
   if (code === "53100") return `the disk of ${server} is full (${message}); free space there`;
-  if (code === "53300")
-    return `${server} has no connections left (${message}); raise max_connections, or end other clients`;
+  if (code === "53300") return `${server} has no connections left (${message}); ${connectionLimit(message)}`;
   if (/^57P0/.test(code)) return `${server} is starting or stopping (${message}); start again in a moment`;
   if (code === "25006") return `${server} is read-only, a standby for example; name the primary in ${variable}`;
   if (/CERT|^ERR_TLS/.test(code)) {
@@ -128,10 +127,18 @@ function connecting(error: unknown, { variable, place, name, user, tls }: Target
   return null;
 }
 
-/** A migration that lacks a privilege needs the ownership of the database or of objects in it. */
+/** What to raise: a role or a database may have a limit of its own. */
+function connectionLimit(message: string): string {
+  const [, kind, name] = /for (role|database) "(.*)"/.exec(message) ?? [];
+  const raise = kind === undefined ? "raise max_connections" : `alter ${kind} "${name}" connection limit …`;
+  return `${raise}, or end other clients`;
+}
+
+/** A migration needs two connections, and the ownership of the database and of objects in it. */
 function migrating(error: MigrateError, name: string, user: string): string | null {
-  if (codeOf(error.cause) !== "42501") return null;
-  return `${error.message}; ${owner(error.message, name, user)}`;
+  const code = codeOf(error.cause);
+  if (code === "53300") return `${error.message}; ${connectionLimit(error.message)}`;
+  return code === "42501" ? `${error.message}; ${owner(error.message, name, user)}` : null;
 }
 
 /** What to do about a missing privilege: on the database, or on the objects of another user in it. */

@@ -187,6 +187,26 @@ it("a user without permission to migrate is reported in one line", async () => {
   );
 });
 
+it("a user's own limit of connections is named", async () => {
+  const empty = await createEmptyDatabase();
+  onTestFinished(() => empty.drop());
+  const user = `${empty.name}_few`;
+  await empty.sql.unsafe(`create role ${user} login password 'few' connection limit 0`);
+  onTestFinished(() => empty.sql.unsafe(`drop role ${user}`).then(() => undefined));
+  const line = new RegExp(
+    `has no connections left \\(too many connections for role "${user}"\\); alter role "${user}" connection limit …, or end other clients\n$`,
+  );
+  expect(await migrate({ DATABASE_URL: changed({ username: user, password: "few" }) })).toEqual(failedWith(line));
+  // One connection holds the lock; the job queue's migration needs another.
+  await empty.sql.unsafe(`alter role ${user} connection limit 1; alter database ${empty.name} owner to ${user}`);
+  expect(
+    await migrate({ DATABASE_URL: changed({ pathname: `/${empty.name}`, username: user, password: "few" }) }),
+  ).toEqual(
+    failedWith(new RegExp(`too many connections for role .*; alter role "${user}" connection limit …, or end `)),
+  );
+  await empty.sql.unsafe(`alter database ${empty.name} owner to current_user; drop owned by ${user}`);
+});
+
 it("schemas of another application are named before anything is created", async () => {
   const other = await createEmptyDatabase();
   onTestFinished(() => other.drop());
@@ -195,9 +215,15 @@ it("schemas of another application are named before anything is created", async 
   await other.sql`create table svc.orders (id integer)`;
   const line = `another application has schemas in this database that the service needs for itself: svc of ${user}; name another database`;
   expect(await migrate({ DATABASE_URL: other.url })).toEqual(refused(line));
-  expect(await other.sql`select nspname from pg_namespace where nspname ~ '^(svc|iam|graphile)'`).toEqual([
-    { nspname: "svc" },
-  ]);
+  // By a user who may not look into them.
+  const owner = `${other.name}_owner`;
+  await other.sql.unsafe(`create role ${owner} login password 'x'; alter database ${other.name} owner to ${owner}`);
+  await other.sql`create schema graphile_migrate`;
+  await other.sql`create table graphile_migrate.migrations (hash text, filename text)`;
+  const DATABASE_URL = changed({ pathname: `/${other.name}`, username: owner, password: "x" });
+  expect(await migrate({ DATABASE_URL })).toEqual(refused(line.replace(": svc", `: graphile_migrate of ${user}, svc`)));
+  expect(await other.sql`select from pg_namespace where nspname ~ '^(svc_|iam|graphile_worker)'`).toHaveLength(0);
+  await other.sql.unsafe(`alter database ${other.name} owner to current_user; drop role ${owner}`);
 });
 
 it("a database newer than the program is reported in one line", async () => {
