@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeAll, expect, test } from "vitest";
 
-import { typesOf } from "../../src/cli/commands/types/types.js";
+import { typesOf } from "../../src/cli/commands/types.js";
 import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { project } from "../dsl-compiler/project.js";
 import { useOwner } from "./support/owner.js";

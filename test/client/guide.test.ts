@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { typesOf } from "../../src/cli/commands/types/types.js";
+import { typesOf } from "../../src/cli/commands/types.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { isThere } from "../cli/support/program.js";
 import { tsconfig, typeMistakes } from "../cli/support/types.js";

@@ -2,7 +2,7 @@ import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { typesOf } from "../../src/cli/commands/types/types.js";
+import { typesOf } from "../../src/cli/commands/types.js";
 import { compileProject } from "../../src/dsl-compiler/index.js";
 import { TestClock } from "../../src/local/clock.js";
 import { LocalEngine, type LocalModel, type RequestOperation } from "../../src/local/engine.js";

@@ -1,6 +1,6 @@
 import type { AnyCommand, ListedCommand } from "./command.js";
 
-/** The nouns that commands begin with; each has a folder of the same name with a file per verb. */
+/** The nouns that commands begin with; each has a file or a folder of the same name. */
 export const nouns: Readonly<Record<string, string>> = {
   ai: "Facts, and a language model's explanation of them",
   auth: "Signing in and out",
@@ -111,6 +111,29 @@ const USAGES = {
     "Replace the signing secret and print the new one, once; the old one also signs for a while",
 } as const;
 
+/** For a file with the commands of several verbs: loads one of them. */
+function verbsOf<Verbs extends Readonly<Record<string, AnyCommand>>>(load: () => Promise<{ default: Verbs }>) {
+  return (verb: keyof Verbs) => async () => ({ default: (await load()).default[verb]! });
+}
+
+const ai = verbsOf(() => import("../commands/ai/commands.js"));
+const auth = verbsOf(() => import("../commands/auth.js"));
+const versions = verbsOf(() => import("../commands/config/versions.js"));
+const history = verbsOf(() => import("../commands/customers/history.js"));
+const emissions = verbsOf(() => import("../commands/emissions.js"));
+const events = verbsOf(() => import("../commands/events.js"));
+const health = verbsOf(() => import("../commands/health.js"));
+const invitations = verbsOf(() => import("../commands/invitations.js"));
+const journeys = verbsOf(() => import("../commands/journeys.js"));
+const keys = verbsOf(() => import("../commands/keys.js"));
+const members = verbsOf(() => import("../commands/members.js"));
+const projects = verbsOf(() => import("../commands/projects.js"));
+const quarantine = verbsOf(() => import("../commands/quarantine.js"));
+const queue = verbsOf(() => import("../commands/recompute/queue.js"));
+const tokens = verbsOf(() => import("../commands/tokens.js"));
+const deliveries = verbsOf(() => import("../commands/webhooks/deliveries.js"));
+const endpoints = verbsOf(() => import("../commands/webhooks/endpoints.js"));
+
 const LOADERS: Readonly<Record<keyof typeof USAGES, () => Promise<{ default: AnyCommand }>>> = {
   whoami: () => import("../commands/whoami.js"),
   console: () => import("../commands/console.js"),
@@ -120,11 +143,11 @@ const LOADERS: Readonly<Record<keyof typeof USAGES, () => Promise<{ default: Any
   deploy: () => import("../commands/deploy/deploy.js"),
   backtest: () => import("../commands/backtest/backtest.js"),
   recompute: () => import("../commands/recompute/recompute.js"),
-  "recompute status <recomputeId>": () => import("../commands/recompute/status.js"),
-  "recompute list": () => import("../commands/recompute/list.js"),
-  "recompute retry <recomputeId>": () => import("../commands/recompute/retry.js"),
-  "recompute cancel <recomputeId>": () => import("../commands/recompute/cancel.js"),
-  types: () => import("../commands/types/types.js"),
+  "recompute status <recomputeId>": queue("status"),
+  "recompute list": queue("list"),
+  "recompute retry <recomputeId>": queue("retry"),
+  "recompute cancel <recomputeId>": queue("cancel"),
+  types: () => import("../commands/types.js"),
   overview: () => import("../commands/overview.js"),
   "trends [what]": () => import("../commands/trends.js"),
   diagnose: () => import("../commands/diagnose.js"),
@@ -132,70 +155,70 @@ const LOADERS: Readonly<Record<keyof typeof USAGES, () => Promise<{ default: Any
   "completion <shell>": () => import("../commands/completion.js"),
   audit: () => import("../commands/audit.js"),
   usage: () => import("../commands/usage.js"),
-  "ai model-success": () => import("../commands/ai/model-success.js"),
-  "ai suggest-events": () => import("../commands/ai/suggest-events.js"),
-  "ai explain-config": () => import("../commands/ai/explain-config.js"),
-  "ai debug-customer <customerId>": () => import("../commands/ai/debug-customer.js"),
-  "ai why-not-activated <customerId>": () => import("../commands/ai/why-not-activated.js"),
-  "ai generate-instrumentation-plan": () => import("../commands/ai/generate-instrumentation-plan.js"),
-  "auth login": () => import("../commands/auth/login.js"),
+  "ai model-success": ai("model-success"),
+  "ai suggest-events": ai("suggest-events"),
+  "ai explain-config": ai("explain-config"),
+  "ai debug-customer <customerId>": ai("debug-customer"),
+  "ai why-not-activated <customerId>": ai("why-not-activated"),
+  "ai generate-instrumentation-plan": ai("generate-instrumentation-plan"),
+  "auth login": auth("login"),
   "auth status": () => import("../commands/whoami.js"),
-  "auth logout": () => import("../commands/auth/logout.js"),
-  "config versions": () => import("../commands/config/versions.js"),
-  "config activations": () => import("../commands/config/activations.js"),
+  "auth logout": auth("logout"),
+  "config versions": versions("versions"),
+  "config activations": versions("activations"),
   "config diff [from] [to]": () => import("../commands/config/diff.js"),
-  "config promote": () => import("../commands/config/promote.js"),
-  "config rollback": () => import("../commands/config/rollback.js"),
-  "config pull": () => import("../commands/config/pull.js"),
+  "config promote": versions("promote"),
+  "config rollback": versions("rollback"),
+  "config pull": versions("pull"),
   "customers list": () => import("../commands/customers/list.js"),
   "customers inspect <customerId>": () => import("../commands/customers/inspect.js"),
-  "customers timeline <customerId>": () => import("../commands/customers/timeline.js"),
-  "customers transitions <customerId>": () => import("../commands/customers/transitions.js"),
+  "customers timeline <customerId>": history("timeline"),
+  "customers transitions <customerId>": history("transitions"),
   "customers export <customerId>": () => import("../commands/customers/export.js"),
   "customers erase <customerId>": () => import("../commands/customers/erase.js"),
   "customers release": () => import("../commands/customers/release.js"),
-  "emissions list": () => import("../commands/emissions/list.js"),
-  "emissions inspect <emissionId>": () => import("../commands/emissions/inspect.js"),
-  "events send <event>": () => import("../commands/events/send.js"),
-  "events list": () => import("../commands/events/list.js"),
-  "events tail": () => import("../commands/events/tail.js"),
-  "events quarantine": () => import("../commands/events/quarantine/list.js"),
-  "events quarantine list": () => import("../commands/events/quarantine/list.js"),
-  "events quarantine show <quarantineId>": () => import("../commands/events/quarantine/show.js"),
-  "events quarantine release [quarantineId]": () => import("../commands/events/quarantine/release.js"),
-  "events quarantine discard [quarantineId]": () => import("../commands/events/quarantine/discard.js"),
-  "health explain <customerId>": () => import("../commands/health/explain.js"),
-  "health history <customerId>": () => import("../commands/health/history.js"),
-  "journeys funnel <journeyId>": () => import("../commands/journeys/funnel.js"),
-  "journeys inspect <customerId> <journeyId>": () => import("../commands/journeys/inspect.js"),
-  "keys list": () => import("../commands/keys/list.js"),
-  "keys create": () => import("../commands/keys/create.js"),
-  "keys rotate <keyId>": () => import("../commands/keys/rotate.js"),
-  "keys revoke <keyId>": () => import("../commands/keys/revoke.js"),
-  "members list": () => import("../commands/members/list.js"),
-  "members update <member>": () => import("../commands/members/update.js"),
-  "members remove <member>": () => import("../commands/members/remove.js"),
-  "members reset-password <member>": () => import("../commands/members/reset-password.js"),
-  "invitations list": () => import("../commands/invitations/list.js"),
-  "invitations create <email>": () => import("../commands/invitations/create.js"),
-  "invitations revoke <invitationId>": () => import("../commands/invitations/revoke.js"),
-  "organization update": () => import("../commands/organization/update.js"),
-  "projects list": () => import("../commands/projects/list.js"),
-  "projects create": () => import("../commands/projects/create.js"),
-  "rules logs": () => import("../commands/rules/logs.js"),
-  "segments inspect <segmentId>": () => import("../commands/segments/inspect.js"),
-  "signals list": () => import("../commands/signals/list.js"),
-  "tokens list": () => import("../commands/tokens/list.js"),
-  "tokens create": () => import("../commands/tokens/create.js"),
-  "tokens revoke <tokenId>": () => import("../commands/tokens/revoke.js"),
-  "webhooks list": () => import("../commands/webhooks/list.js"),
-  "webhooks create": () => import("../commands/webhooks/create.js"),
-  "webhooks update <webhookId>": () => import("../commands/webhooks/update.js"),
-  "webhooks delete <webhookId>": () => import("../commands/webhooks/delete.js"),
-  "webhooks test <webhookId>": () => import("../commands/webhooks/test.js"),
-  "webhooks deliveries <webhookId>": () => import("../commands/webhooks/deliveries.js"),
-  "webhooks resend <webhookId> [deliveryId]": () => import("../commands/webhooks/resend.js"),
-  "webhooks rotate-secret <webhookId>": () => import("../commands/webhooks/rotate-secret.js"),
+  "emissions list": emissions("list"),
+  "emissions inspect <emissionId>": emissions("inspect"),
+  "events send <event>": events("send"),
+  "events list": events("list"),
+  "events tail": events("tail"),
+  "events quarantine": quarantine("list"),
+  "events quarantine list": quarantine("list"),
+  "events quarantine show <quarantineId>": quarantine("show"),
+  "events quarantine release [quarantineId]": quarantine("release"),
+  "events quarantine discard [quarantineId]": quarantine("discard"),
+  "health explain <customerId>": health("explain"),
+  "health history <customerId>": health("history"),
+  "journeys funnel <journeyId>": journeys("funnel"),
+  "journeys inspect <customerId> <journeyId>": journeys("inspect"),
+  "keys list": keys("list"),
+  "keys create": keys("create"),
+  "keys rotate <keyId>": keys("rotate"),
+  "keys revoke <keyId>": keys("revoke"),
+  "members list": members("list"),
+  "members update <member>": members("update"),
+  "members remove <member>": members("remove"),
+  "members reset-password <member>": members("reset-password"),
+  "invitations list": invitations("list"),
+  "invitations create <email>": invitations("create"),
+  "invitations revoke <invitationId>": invitations("revoke"),
+  "organization update": () => import("../commands/organization.js"),
+  "projects list": projects("list"),
+  "projects create": projects("create"),
+  "rules logs": () => import("../commands/rules.js"),
+  "segments inspect <segmentId>": () => import("../commands/segments.js"),
+  "signals list": () => import("../commands/signals.js"),
+  "tokens list": tokens("list"),
+  "tokens create": tokens("create"),
+  "tokens revoke <tokenId>": tokens("revoke"),
+  "webhooks list": endpoints("list"),
+  "webhooks create": endpoints("create"),
+  "webhooks update <webhookId>": endpoints("update"),
+  "webhooks delete <webhookId>": endpoints("delete"),
+  "webhooks test <webhookId>": endpoints("test"),
+  "webhooks deliveries <webhookId>": deliveries("deliveries"),
+  "webhooks resend <webhookId> [deliveryId]": deliveries("resend"),
+  "webhooks rotate-secret <webhookId>": endpoints("rotate-secret"),
 };
 
 export const commands: readonly ListedCommand[] = Object.entries(USAGES).map(([usage, describe]) => {

@@ -6,7 +6,7 @@ import { marked } from "marked";
 import { describe, expect, it } from "vitest";
 
 import { detectFramework, FRAMEWORKS, instrumentationPlan } from "../../../src/cli/commands/ai/instrumentation.js";
-import { typesOf } from "../../../src/cli/commands/types/types.js";
+import { typesOf } from "../../../src/cli/commands/types.js";
 import { EMPTY_SNAPSHOT } from "../../../src/model/snapshot/types.js";
 import { project } from "../../dsl-compiler/project.js";
 import { isThere } from "../support/program.js";

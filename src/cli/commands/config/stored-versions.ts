@@ -1,5 +1,4 @@
 import type { Snapshot } from "../../../model/snapshot/types.js";
-import { parseSnapshot } from "../../../model/validate/validate.js";
 import type { Activation, ConfigDiff, ConfigVersionWithSnapshot, ListPage } from "../../../http/admin/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
 import type { Context } from "../../core/command.js";
@@ -43,6 +42,8 @@ export async function getVersion(context: Context, name: string): Promise<Versio
   const { data } = await api
     .get<ConfigVersionWithSnapshot>(["config-versions", name], members, ALL)
     .catch(withoutLatest(context, name));
+  // Commands that name a version in their options need none of it.
+  const { parseSnapshot } = await import("../../../model/validate/validate.js");
   const parsed = parseSnapshot(data.snapshot);
   if (parsed.ok) return { ...data, snapshot: parsed.snapshot };
   const { path: place, message } = parsed.problems[0]!;

@@ -5,7 +5,7 @@ import type { Whoami } from "../../../http/admin/answers.js";
 import { type Context, defineCommand } from "../../core/command.js";
 import { shouldAsk, askUntil, confirmation, inOrganization } from "../../output/change.js";
 import { onTermination, ignoreSignals } from "../../output/interruption.js";
-import { createdInWords, createProject, lostKeysAdvice } from "../projects/create.js";
+import { createdInWords, createProject, lostKeysAdvice } from "../projects.js";
 import { UsageError } from "../../core/errors.js";
 import { type Environment, ENVIRONMENTS, type Settings, SLUG_LENGTH_MAX, slugMistake } from "../../core/settings.js";
 import { fillTemplate, PACKAGE, version } from "../../core/package.js";

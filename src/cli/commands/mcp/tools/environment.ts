@@ -12,7 +12,7 @@ import type {
 import { sinceOption } from "../../../core/values.js";
 import { isObject } from "../../../../words/text.js";
 import { pick, type Sanitizer } from "../../ai/sanitizer.js";
-import type { InspectedSegment } from "../../segments/inspect.js";
+import type { InspectedSegment } from "../../segments.js";
 import { TREND_PERIODS, WHAT } from "../../trends.js";
 import { defineTool, document, optionalText, nullable, pageInput, pageOutput, readPage, text } from "../tool.js";
 import { hostOf } from "./webhooks.js";
