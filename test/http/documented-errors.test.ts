@@ -107,7 +107,7 @@ const requests: Record<string, () => Promise<Answered>> = {
   },
   RATE_LIMIT_EXCEEDED: () =>
     whileChanged(
-      "update iam.plans set rate_per_second = 100; update svc.key_usage set tokens = 20, refilled_at = now() + interval '1 hour'",
+      "update iam.plans set rate_per_second = 100; update svc.key_usage set tokens = 20, refilled_at = now() + interval '9 seconds'",
       () => fixture.batch(Array(300).fill(order())),
       "update iam.plans set rate_per_second = 50000; update svc.key_usage set tokens = 100000",
     ),

@@ -68,13 +68,21 @@ describe("the order of jobs", () => {
       expect(await first.fail(job, "It failed.", 3)).toBe(status);
       await first.leave(job);
       if (status === "dead_letter") break;
-      await db.sql`update svc.recomputes set next_attempt_at = now() + interval '1 hour' where recompute_id = ${failing}`;
+      await db.sql`update svc.recomputes set next_attempt_at = now() + interval '50 seconds' where recompute_id = ${failing}`;
       expect(await second.claim(), "while the first waits for its next attempt").toBeNull();
       await due(failing);
     }
     expect(await jobOf(db.sql, failing)).toMatchObject({ status: "dead_letter", attempt: 3, failures: 3 });
     await second.run(await claimed(second, behind));
     expect(await jobOf(db.sql, behind)).toMatchObject({ status: "completed", customers_done: 3 });
+  });
+
+  it("a job whose next attempt was put off before the database's clock was set back is tried at once", async () => {
+    const id = await queue(await populated(1));
+    await first.fail(await claimed(first, id), "It failed.");
+    await db.sql`update svc.recomputes set next_attempt_at = now() + interval '1 day' where recompute_id = ${id}`;
+    await first.run(await claimed(first, id));
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed" });
   });
 
   it("a job delays neither other environments nor previews", async () => {

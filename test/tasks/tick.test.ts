@@ -93,6 +93,9 @@ it("the tick ignores the timers of a backfill until the environment has settled,
   expect(await tick(db.sql, "w", SETTLE)).toBe(1);
   await backdate(0);
   expect(await tick(db.sql, "w", SETTLE)).toBe(0);
+  await backdate(-3_600);
+  expect(await tick(db.sql, "w", SETTLE), "accepted before the database's clock was set back").toBe(1);
+  await backdate(0);
   await db.sql`
     update svc.customers set held_until = ${ago(1)}::text::timestamptz
     where environment_id = ${environment.environmentId}`;
@@ -183,6 +186,7 @@ describe("a periodic job", () => {
     await change("run_at = now() - interval '11 minutes'");
     await tick(db.sql, "w", SETTLE);
     expect(await periodic()).toMatchObject([{ attempts: 0 }]);
+    expect(await db.sql`select from graphile_worker.jobs`, "and no other is left").toHaveLength(5);
   });
 
   it("that was queued before the clock was set back is queued for its next time", async () => {

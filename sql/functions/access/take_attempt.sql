@@ -21,6 +21,10 @@ begin
   from iam.throttles as t
   where t.bucket = _bucket
   for update;
+  -- No more than the capacity can be missing, and a little while others hold the lock: it was used before the clock was set back.
+  if _missing > 2 * take_attempt.capacity then
+    _missing := 0;
+  end if;
   if take_attempt.capacity - _missing < 1 then
     return make_interval(secs => (_missing - take_attempt.capacity + 1) * _refill);
   end if;

@@ -13,6 +13,8 @@ declare
   _environments integer[];
   _now constant timestamptz := now();
   _late_after constant timestamptz := _now - request_due_evaluations.settle;
+  -- Later ones are from before the clock was set back.
+  _late_until constant timestamptz := _now + interval '1 minute';
 begin
   -- One index probe per environment and kind of work; the order by keeps the first from reading all waiting rows. The conditions for due
   -- timers are those of svc.due_customers.
@@ -43,7 +45,8 @@ begin
   ) and not exists (
     select 1
     from svc.ingest_batches as b
-    where b.environment_id = h.environment_id and b.late and b.accepted_at > _late_after
+    where b.environment_id = h.environment_id and b.late
+      and b.accepted_at > _late_after and b.accepted_at < _late_until
   );
   _environments := array(
     select u.environment_id from unnest(_environments) as u (environment_id) where not svc.is_frozen(u.environment_id)

@@ -97,7 +97,8 @@ begin
   _settled := not exists (
     select 1
     from svc.ingest_batches as b
-    where b.environment_id = take_customers.environment_id and b.late and b.accepted_at > _now - take_customers.settle
+    where b.environment_id = take_customers.environment_id and b.late
+      and b.accepted_at > _now - take_customers.settle and b.accepted_at < now() + interval '1 minute'
   );
 
   if cardinality(_locked) < take_customers.customer_limit then

@@ -319,7 +319,7 @@ begin
   update svc.key_usage as u
   set
     tokens = svc.rate_tokens(u.tokens, u.refilled_at, _now, _key.rate_per_second, _key.rate_burst) - _taken,
-    refilled_at = greatest(u.refilled_at, _now),
+    refilled_at = case when u.refilled_at > _now + interval '10 seconds' then _now else greatest(u.refilled_at, _now) end,
     month = greatest(u.month, _month),
     month_events = case when u.month < _month then _tracked when u.month = _month then u.month_events + _tracked else u.month_events end
   where u.key_hash = ingest.key_hash;

@@ -12,6 +12,8 @@ security definer
 set search_path = ''
 as $$
 declare
+  -- Attempts wait for a minute at most: a later one is from before the clock was set back.
+  _latest constant timestamptz := now() + interval '1 minute';
   _environments integer[];
   _lanes integer[];
   _next_attempts timestamptz[];
@@ -49,7 +51,7 @@ begin
     -- An organization with many queued jobs does not keep others waiting.
     order by q.running, random()
   loop
-    continue when _queue.next_attempt_at > now() or svc.is_recompute_held(_queue.environment_id, _queue.lane)
+    continue when _queue.next_attempt_at between now() and _latest or svc.is_recompute_held(_queue.environment_id, _queue.lane)
       or not svc.lock_recomputes(_queue.environment_id, _queue.lane);
 
     -- Check again: the session that had it locked until now may have claimed or ended a job.
@@ -61,7 +63,7 @@ begin
     order by r.recompute_seq
     limit 1;
 
-    if found and (_job.next_attempt_at <= now() or _job.next_attempt_at is null) then
+    if found and (_job.next_attempt_at between now() and _latest) is not true then
       _failures := case
         when _job.status <> 'running' then _job.failures
         when _job.customers_done > _job.done_at_attempt then 1

@@ -59,7 +59,7 @@ declare
         where replay_chunk.customer_id is null
           and k.environment_id = replay_chunk.environment_id
           and k.customer_id > coalesce(replay_chunk.after_customer_id, '')
-          and k.created_at <= replay_chunk.pinned_at
+          and svc.existed_at(k.created_at, replay_chunk.pinned_at)
           and (replay_chunk.sample_share is null or svc.is_sampled(k.customer_id, replay_chunk.sample_share))
         order by k.customer_id
         limit replay_chunk.customer_limit
@@ -73,7 +73,7 @@ declare
         where k.environment_id = replay_chunk.environment_id
           and k.customer_id = replay_chunk.customer_id
           and k.customer_id > coalesce(replay_chunk.after_customer_id, '')
-          and k.created_at <= replay_chunk.pinned_at
+          and svc.existed_at(k.created_at, replay_chunk.pinned_at)
         limit 1
       )
     ) as c

@@ -19,14 +19,14 @@ begin
   if _job.customers_total is null then
     select count(*) into _job.customers_total
     from svc.customers as c
-    where c.environment_id = _job.environment_id and c.created_at <= _job.pinned_at
+    where c.environment_id = _job.environment_id and svc.existed_at(c.created_at, _job.pinned_at)
       and (_job.customer_id is null or c.customer_id = _job.customer_id);
     _sample_size := least(_job.sample_size, case when _job.kind = 'backtest' then 100000 end);
     if _sample_size < _job.customers_total then
       _job.sample_share := _sample_size::float8 / _job.customers_total;
       select count(*) into _job.customers_total
       from svc.customers as c
-      where c.environment_id = _job.environment_id and c.created_at <= _job.pinned_at
+      where c.environment_id = _job.environment_id and svc.existed_at(c.created_at, _job.pinned_at)
         and svc.is_sampled(c.customer_id, _job.sample_share);
     end if;
   end if;
@@ -34,7 +34,7 @@ begin
   -- Retention goes on between two attempts.
   if _kept_from is not null and exists (
     select from svc.customers as c
-    where c.environment_id = _job.environment_id and c.created_at <= _job.pinned_at and c.created_at < _kept_from
+    where c.environment_id = _job.environment_id and svc.existed_at(c.created_at, _job.pinned_at) and c.created_at < _kept_from
       and (_job.customer_id is null or c.customer_id = _job.customer_id)
   ) then
     _job.exact_from := _kept_from;

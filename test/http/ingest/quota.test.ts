@@ -166,4 +166,10 @@ describe("the rate limit", () => {
     await sql`update svc.key_usage set tokens = 0, refilled_at = now() - interval '1 day'`;
     expect(limitHeaders(await fixture.single(events(1)[0]))).toMatchObject({ "RateLimit-Remaining": "999" });
   });
+
+  it("is full again when the database's clock was set back, which would otherwise stop it until then", async () => {
+    await sql`update svc.key_usage set tokens = 0, refilled_at = now() + interval '1 day'`;
+    for (const left of ["999", "998"])
+      expect(limitHeaders(await fixture.single(events(1)[0]))).toMatchObject({ "RateLimit-Remaining": left });
+  });
 });

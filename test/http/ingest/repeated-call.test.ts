@@ -26,7 +26,7 @@ const outcomes = (answers: SingleOutcome[]) => answers.map(({ outcome }) => outc
 /** Does the work while the rate limit has this many tokens left. */
 async function whileLimited(tokens: number, work: () => Promise<void>): Promise<void> {
   const { sql: admin } = fixture.service.db;
-  await admin`update svc.key_usage set tokens = ${tokens}, refilled_at = now() + interval '1 hour'`;
+  await admin`update svc.key_usage set tokens = ${tokens}, refilled_at = now() + interval '9 seconds'`;
   await work();
   await admin`update svc.key_usage set tokens = 100000, refilled_at = now()`;
 }

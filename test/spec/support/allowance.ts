@@ -11,7 +11,7 @@ export interface Allowance {
 export async function setAllowance({ service }: IngestFixture, { perSecond, left }: Allowance): Promise<void> {
   const { sql } = service.db;
   await sql`update iam.plans set rate_per_second = ${perSecond}, rate_burst = 1000`;
-  await sql`update svc.key_usage set tokens = ${left}, refilled_at = now() + interval '1 hour'`;
+  await sql`update svc.key_usage set tokens = ${left}, refilled_at = now() + interval '9 seconds'`;
 }
 
 /** Restores the original plan. */
