@@ -55,12 +55,12 @@ export function Ago({ iso, by }: { iso: string; by?: string }) {
   );
 }
 
-/** An instant as a date, with the time since or until then as a tooltip. @param by who did it */
+/** An instant as a date, with the time since or until then and the time zone as a tooltip. @param by who did it */
 export function At({ iso, by }: { iso: string; by?: string }) {
   const look = usePresentation();
   return (
     <>
-      <time dateTime={iso} title={away(iso, look)}>
+      <time dateTime={iso} title={isDay(iso) ? away(iso, look) : `${away(iso, look)} (${look.timeZone})`}>
         {dateTime(iso, look.timeZone)}
       </time>
       <By name={by} />

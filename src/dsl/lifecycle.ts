@@ -72,10 +72,8 @@ export function lifecycle<State extends string>(definition: {
   const given = entriesOf<StateDefinition<string> | null | undefined>(states);
   for (const [name, state] of given) checkTransitions(state, `the state ${JSON.stringify(name)}`);
   const declared = given.map(([name, state]): [string, StateDefinition<string>] => [name, state ?? {}]);
-  if (anyState !== undefined) {
-    checkTransitions(anyState, '"anyState"');
-    checkAnyState(anyState, declared);
-  }
+  if (anyState !== undefined) checkTransitions(anyState, '"anyState"');
+  if (anyState) checkAnyState(anyState, declared);
   const lower = (): LifecycleNode => {
     const shared = transitionNodes(anyState?.to);
     const excepted: readonly string[] = isList(anyState?.except) ? anyState.except : [];

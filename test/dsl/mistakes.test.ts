@@ -189,6 +189,16 @@ test.each<[message: string, to: string[], except?: any]>([
   expect(problems.map((problem) => [problem.severity, problem.message])).toEqual([[severity, message]]);
 });
 
+test("an anyState that is null is reported, and adds nothing", () => {
+  const states: any = { a: { to: { b: order.never() } }, b: {} };
+  const { problems } = lower({
+    default: defineModel({ lifecycle: lifecycle({ initial: "a", states, anyState: null as any }) }),
+  });
+  expect(problems.map(({ code, message }) => `${code}: ${message}`)).toEqual([
+    'INVALID_SHAPE: "anyState" is null, not an object',
+  ]);
+});
+
 test("a nonexistent target of anyState is reported even if no state remains to leave from", () => {
   const anyState: any = { to: { gonne: order.happened() }, except: ["a"] };
   const states: any = { a: { to: { gone: order.never() } }, gone: { terminal: true } };
