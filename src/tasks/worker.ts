@@ -3,29 +3,22 @@ import { EventEmitter } from "node:events";
 import { Logger as GraphileLogger, runTaskList, type TaskList, type WorkerEvents } from "graphile-worker";
 import pg from "pg";
 import type { Logger } from "pino";
-import type { Sql } from "postgres";
 import { withSession } from "../db/address.js";
 import { call } from "../db/api/call.js";
 import { tick } from "../db/api/evaluation.js";
 import { Models } from "../evaluation/models.js";
 import { JOBS, TICKS, type WorkerCounters } from "../metrics/worker-metrics.js";
 import { EvaluationTurns } from "./evaluate/turns.js";
-import { repeatUntilZero } from "./environments.js";
-import { sweepRetention } from "./retention.js";
-import { countTrends } from "./trends.js";
+import { type PeriodicJobsOptions, periodicJobs } from "./periodic-jobs.js";
 
-export interface WorkerOptions {
+export interface WorkerOptions extends PeriodicJobsOptions {
   databaseUrl: string;
   /** Act as svc_worker; false if the roles could not be created. */
   useRoles: boolean;
-  sql: Sql;
   settleSeconds: number;
-  /** How many days attempts at deliveries are kept. */
-  attemptDays: number;
   concurrency: number;
   /** Called when a recompute was requested. */
   onRecompute: () => void;
-  logger: Logger;
   /** Counts jobs, ticks and evaluated operations. */
   counters?: WorkerCounters;
   /** The previous worker, if it ended without stopping properly. */
@@ -47,18 +40,11 @@ const TICK_MS = 1_000;
 /** Longer than a database's failover; a query without an answer for this long has lost its connection unnoticed by the driver. */
 const SILENCE_MS_MAX = 120_000;
 
-/** Rows of a kind that one call removes, in tens of milliseconds. */
-const SWEPT_ROWS = 5_000;
-
-/** Results of recomputes that one call removes; these rows are wide. */
-const SWEPT_RESULTS = 1_000;
-
 /** Starts the job runner and the tick of this process. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { sql, logger, settleSeconds, counters } = options;
   const stopping = new AbortController();
   const isStopping = () => stopping.signal.aborted;
-  const shouldContinue = () => !isStopping();
   const events: WorkerEvents = new EventEmitter();
   events.on("job:success", ({ job }) => counters?.count(JOBS, [job.task_identifier, "done"]));
   events.on("job:error", ({ job }) => counters?.count(JOBS, [job.task_identifier, "failed"]));
@@ -68,31 +54,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   if (options.formerWorkerId !== undefined) await call(sql, "remove_worker", options.formerWorkerId);
   // Named in sql/functions/evaluation/heartbeat.sql, too; that queues the periodic ones.
   const tasks: TaskList = {
+    ...periodicJobs(options, stopping.signal),
     recompute: options.onRecompute,
-    sweep_iam: async () => {
-      const rows = Number(await call(sql, "sweep_iam"));
-      logger.debug({ rows }, "expired sign-ins, links and sessions were deleted");
-    },
-    sweep_webhooks: async () => {
-      const rows = await repeatUntilZero(
-        () => call(sql, "sweep_webhooks", options.attemptDays, SWEPT_ROWS),
-        shouldContinue,
-      );
-      logger.debug({ rows }, "old attempts and the rows of deleted webhooks were deleted");
-    },
-    sweep_recomputes: async () => {
-      const rows = await repeatUntilZero(() => call(sql, "sweep_recomputes", SWEPT_RESULTS), shouldContinue);
-      logger.debug({ rows }, "expired results of recomputes were deleted");
-    },
-    sweep_retention: async () => {
-      const swept = await sweepRetention(sql, stopping.signal);
-      const hasRemoved = Object.values(swept).some((rows) => rows > 0);
-      logger[hasRemoved ? "info" : "debug"](swept, "operations and logs past their retention were deleted");
-    },
-    count_trends: async () => {
-      const rows = await countTrends(sql, stopping.signal);
-      logger.debug({ rows }, "trends were counted");
-    },
     evaluate: async (payload, { job, addJob }) => {
       const { environmentId } = payload as { environmentId: number };
       await turns.take({ environmentId, isRetry: job.attempts > 1, addJob });

@@ -7,7 +7,7 @@ import { TestClock } from "../../src/local/clock.js";
 import { localAsk } from "../../src/local/console/answers.js";
 import { LocalEngine, type RequestOperation } from "../../src/local/engine.js";
 import { canonicalJson } from "../../src/model/snapshot/canonical.js";
-import { countTrends } from "../../src/tasks/trends.js";
+import { countTrends } from "../../src/tasks/periodic-jobs.js";
 import { EXAMPLES, readData } from "../examples/support/examples.js";
 import { useSpec } from "../spec/support/fixture.js";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { environmentsToSweep, loadedState } from "../../src/db/api/evaluation.js";
-import { sweepRetention } from "../../src/tasks/retention.js";
+import { sweepRetention } from "../../src/tasks/periodic-jobs.js";
 import {
   aggregate,
   count,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
-import { countTrends } from "../../src/tasks/trends.js";
+import { countTrends } from "../../src/tasks/periodic-jobs.js";
 import { useDatabase } from "../support/database.js";
 import { violations } from "../support/invariants.js";
 import { lockWaiter } from "../support/locks.js";

@@ -3,7 +3,7 @@ import { beforeAll, expect, it, onTestFinished } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { connect } from "../../../src/db/connect.js";
 import { environmentsToCount } from "../../../src/db/api/evaluation.js";
-import { countTrends } from "../../../src/tasks/trends.js";
+import { countTrends } from "../../../src/tasks/periodic-jobs.js";
 import type { Score } from "../../../src/model/snapshot/types.js";
 import { useSpec } from "../../spec/support/fixture.js";
 import { violations } from "../../support/invariants.js";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { gzipSync } from "node:zlib";
 import { beforeAll, expect, it } from "vitest";
 import { snakeCase } from "../../../src/ingestion/tracking.js";
-import { sweepRetention } from "../../../src/tasks/retention.js";
+import { sweepRetention } from "../../../src/tasks/periodic-jobs.js";
 import { violations } from "../../support/invariants.js";
 import { propertyRuns } from "../../support/property-runs.js";
 import { useIngest } from "../ingest/fixture.js";

@@ -3,7 +3,7 @@ import type { Sql, TransactionSql } from "postgres";
 import { call } from "../../../src/db/api/call.js";
 import { importEnvironment } from "../../../src/server/environments/import.js";
 import { exportEnvironment } from "../../../src/server/environments/export.js";
-import { countTrends } from "../../../src/tasks/trends.js";
+import { countTrends } from "../../../src/tasks/periodic-jobs.js";
 import type { TestDatabase } from "../../support/database.js";
 import { TestEnvironment } from "../../tasks/support/environment.js";
 import { liveThrough } from "../../tasks/support/lived.js";

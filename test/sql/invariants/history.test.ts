@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
-import { sweepRetention } from "../../../src/tasks/retention.js";
+import { sweepRetention } from "../../../src/tasks/periodic-jobs.js";
 import { useDatabase } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";
 import { isCluster } from "../../support/is-cluster.js";

@@ -1,5 +1,5 @@
 import { call } from "../../../src/db/api/call.js";
-import { sweepRetention } from "../../../src/tasks/retention.js";
+import { sweepRetention } from "../../../src/tasks/periodic-jobs.js";
 import type { TestDatabase } from "../../support/database.js";
 import { claim } from "../../webhooks/support/fixtures.js";
 import type { TestEnvironment } from "./environment.js";
