@@ -195,6 +195,7 @@ describe("what goes to the assistant", () => {
       call("list_segment_members", { segment: "power_users" }),
       call("list_webhooks"),
       call("list_deliveries", { webhookId: shop.webhookId, customer }),
+      call("list_transitions"),
     ]);
     expect(answers.filter(({ isError }) => isError)).toEqual([]);
     return {
@@ -218,6 +219,13 @@ describe("what goes to the assistant", () => {
     expect(explained.events[0].properties).toEqual({ seats: 3, note: "(withheld)" });
     for (const withheld of ["jane", "Ignore", "2031", "evt_", "globex", "umbrella", shop.receiver.url])
       expect(text).not.toContain(withheld);
+  });
+
+  test("names the customer of deliveries as the call does", async () => {
+    for (const customer of ["hooli", "umbrella"]) {
+      const { found } = await usual.call("list_deliveries", { webhookId: shop.webhookId, customer, limit: 2 });
+      expect(found.items.map((item: { customer: string }) => item.customer)).toContain(customer);
+    }
   });
 
   test("contains since when a webhook fails", async () => {
