@@ -31,6 +31,11 @@ function away(iso: string, { now, timeZone }: Pick<Presentation, "now" | "timeZo
   return iso === today ? "today" : distance(iso, Date.parse(today));
 }
 
+/** A tooltip of an instant, with the time zone; a calendar day has none. */
+function withZone(text: string, iso: string, { timeZone }: Pick<Presentation, "timeZone">): string {
+  return isDay(iso) ? text : `${text} (${timeZone})`;
+}
+
 /** Shows its children as of an instant, so that ages count from it. @param at the present unless given */
 export function AsOf({ at, children }: { at: string | undefined; children: ComponentChildren }) {
   const look = usePresentation();
@@ -47,7 +52,7 @@ export function Ago({ iso, by }: { iso: string; by?: string }) {
   const date = dateTime(iso, look.timeZone);
   return (
     <>
-      <time dateTime={iso} title={isDay(iso) ? date : `${date} (${look.timeZone})`}>
+      <time dateTime={iso} title={withZone(date, iso, look)}>
         {away(iso, look)}
       </time>
       <By name={by} />
@@ -60,7 +65,7 @@ export function At({ iso, by }: { iso: string; by?: string }) {
   const look = usePresentation();
   return (
     <>
-      <time dateTime={iso} title={isDay(iso) ? away(iso, look) : `${away(iso, look)} (${look.timeZone})`}>
+      <time dateTime={iso} title={withZone(away(iso, look), iso, look)}>
         {dateTime(iso, look.timeZone)}
       </time>
       <By name={by} />

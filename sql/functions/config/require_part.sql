@@ -16,15 +16,9 @@ begin
   end if;
   _names := svc.part_names(require_part.project_id, require_part.active_version, require_part.kind);
   if require_part.name <> all(_names) then
-    raise exception using
-      errcode = 'SV006',
-      message = 'VALIDATION_ERROR',
-      detail = jsonb_build_object(
-        'field', require_part.field,
-        'value', left(require_part.name, 256),
-        'reason', format('The active version has no %s of this name.', require_part.kind),
-        'unknown', json_build_object('name', require_part.name, 'known', _names)
-      )::text;
+    perform svc.raise_undeclared(
+      require_part.field, require_part.name, format('The active version has no %s of this name.', require_part.kind), _names
+    );
   end if;
 end;
 $$;

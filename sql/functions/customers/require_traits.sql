@@ -15,8 +15,7 @@ declare
     from svc.config_versions as v
     where v.project_id = require_traits.project_id and v.version = require_traits.active_version
   );
-  _names text[] := array(select json_object_keys(_fields));
-  _reason text;
+  _names constant text[] := array(select json_object_keys(_fields));
 begin
   for _filter in
     select
@@ -43,23 +42,13 @@ begin
       ) as c
       where c.traits ? _filter.name
     ) then
-      _reason := 'The active version declares no trait of this name.';
-      _filter.undeclared := _filter.name;
+      perform svc.raise_undeclared('traits', _filter.name, 'The active version declares no trait of this name.', _names);
     elsif _filter.undeclared is not null then
-      _reason := format('The active version declares other values of the trait "%s".', _filter.name);
-      _names := array(select jsonb_array_elements_text(_filter.enum));
-    else
-      continue;
+      perform svc.raise_undeclared(
+        'traits', _filter.undeclared, format('The active version declares other values of the trait "%s".', _filter.name),
+        array(select jsonb_array_elements_text(_filter.enum))
+      );
     end if;
-    raise exception using
-      errcode = 'SV006',
-      message = 'VALIDATION_ERROR',
-      detail = jsonb_build_object(
-        'field', 'traits',
-        'value', left(_filter.undeclared, 256),
-        'reason', _reason,
-        'unknown', json_build_object('name', _filter.undeclared, 'known', _names)
-      )::text;
   end loop;
 end;
 $$;

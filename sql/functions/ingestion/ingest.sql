@@ -314,7 +314,8 @@ begin
   end if;
 
   -- Last, so that the row is locked only while the transaction commits. Concurrent calls may overdraw the bucket. Refused operations are
-  -- not charged. A call that began in the previous month is not counted if the new month has already begun in the row.
+  -- not charged. A call that began in the previous month is not counted if the new month has already begun in the row. What svc.rate_tokens
+  -- takes for refilled before the clock was set back is refilled now.
   _taken := _count - (select count(*) from jsonb_object_keys(_failures));
   update svc.key_usage as u
   set

@@ -1,6 +1,5 @@
--- Leases webhooks to a worker, and answers those that it got: those that were free or already its own. A lease that lasts for more than
--- two was written before the clock was set back, and is taken for free. environment_ids[i] is that of webhook_ids[i]; all are of one group
--- of svc.by_shard.
+-- Leases webhooks to a worker, and answers those that it got: those that were free or already its own. environment_ids[i] is that of
+-- webhook_ids[i]; all are of one group of svc.by_shard.
 -- Raises nothing. Locks the webhooks that it leases; skips those that others are leasing.
 create or replace function svc.lease_webhooks(
   environment_ids integer[], webhook_ids text[], worker_id text, at timestamptz, until timestamptz
@@ -12,7 +11,6 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  _latest constant timestamptz := lease_webhooks.until + (lease_webhooks.until - lease_webhooks.at);
   _got text[];
 begin
   with free as materialized (
@@ -20,10 +18,7 @@ begin
     from unnest(lease_webhooks.environment_ids, lease_webhooks.webhook_ids) as u (environment_id, webhook_id)
     join svc.webhooks as k on k.environment_id = u.environment_id and k.webhook_id = u.webhook_id
     where k.environment_id = any(lease_webhooks.environment_ids)
-      and (
-        k.leased_by is null or k.leased_until <= lease_webhooks.at or k.leased_until > _latest
-        or k.leased_by = lease_webhooks.worker_id
-      )
+      and (svc.is_lease_over(k.leased_until, lease_webhooks.at, lease_webhooks.until) or k.leased_by = lease_webhooks.worker_id)
     for no key update of k skip locked
   ),
   leased as (

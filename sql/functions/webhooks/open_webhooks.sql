@@ -10,9 +10,8 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
+  _until constant timestamptz := open_webhooks.at + open_webhooks.lease;
   _lasts_until constant timestamptz := open_webhooks.at + open_webhooks.lease / 2;
-  -- As in svc.lease_webhooks.
-  _latest constant timestamptz := open_webhooks.at + 2 * open_webhooks.lease;
 begin
   if to_regnamespace('svc_citus') is null then
     return query
@@ -38,7 +37,10 @@ begin
     )
     select
       e.environment_id, e.webhook_id, e.next_attempt_at, w.failing_since is not null,
-      (w.leased_by = open_webhooks.worker_id and w.leased_until > _lasts_until and w.leased_until <= _latest) is true
+      (
+        w.leased_by = open_webhooks.worker_id and w.leased_until > _lasts_until
+        and not svc.is_lease_over(w.leased_until, open_webhooks.at, _until)
+      ) is true
     from waiting as e
     cross join lateral (
       select k.failing_since, k.disabled_at, k.deleted_at, k.leased_by, k.leased_until
@@ -49,16 +51,16 @@ begin
     where e.next_attempt_at <= open_webhooks.at
       and w.disabled_at is null
       and w.deleted_at is null
-      and (
-        w.leased_by is null or w.leased_until <= open_webhooks.at or w.leased_until > _latest
-        or w.leased_by = open_webhooks.worker_id
-      );
+      and (svc.is_lease_over(w.leased_until, open_webhooks.at, _until) or w.leased_by = open_webhooks.worker_id);
   else
     -- Tables distributed over nodes cannot be read recursively: each node looks up the first row of each of its webhooks.
     return query
     select
       w.environment_id, w.webhook_id, d.next_attempt_at, w.failing_since is not null,
-      (w.leased_by = open_webhooks.worker_id and w.leased_until > _lasts_until and w.leased_until <= _latest) is true
+      (
+        w.leased_by = open_webhooks.worker_id and w.leased_until > _lasts_until
+        and not svc.is_lease_over(w.leased_until, open_webhooks.at, _until)
+      ) is true
     from svc.webhooks as w
     cross join lateral (
       select k.next_attempt_at
@@ -70,10 +72,7 @@ begin
     where d.next_attempt_at <= open_webhooks.at
       and w.disabled_at is null
       and w.deleted_at is null
-      and (
-        w.leased_by is null or w.leased_until <= open_webhooks.at or w.leased_until > _latest
-        or w.leased_by = open_webhooks.worker_id
-      );
+      and (svc.is_lease_over(w.leased_until, open_webhooks.at, _until) or w.leased_by = open_webhooks.worker_id);
   end if;
 end;
 $$;

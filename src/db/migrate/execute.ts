@@ -55,7 +55,7 @@ async function unlessBroken(error: unknown, undone: Promise<unknown>): Promise<v
 export async function hasTable(client: ClientBase, name: string): Promise<boolean> {
   const { rows } = await client.query(
     `select from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
-     where array[n.nspname, c.relname]::text[] = parse_ident($1)`,
+     where n.nspname = (parse_ident($1))[1]::name and c.relname = (parse_ident($1))[2]::name`,
     [name],
   );
   return rows.length > 0;

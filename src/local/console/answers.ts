@@ -1,9 +1,8 @@
 import type { ApiQuery, Answers, QuestionParams, Question, ServiceQuestion } from "../../console/source.js";
 import type { Effect, Operation, StateDocument } from "../../engine/index.js";
 import type { DueCustomer, HistoryEntry, ListedCustomer, ListedSignal, ListPage } from "../../http/admin/answers.js";
-import { ApiError, invalidField } from "../../http/errors.js";
+import { ApiError } from "../../http/errors.js";
 import { pastInstantOf, secondsOf } from "../../http/request/instants.js";
-import { list } from "../../model/snapshot/problem.js";
 import type { ExplainedParts } from "../../words/explanation.js";
 import { memberTexts } from "../../words/json-text.js";
 import type { LocalEngine } from "../engine.js";
@@ -20,6 +19,7 @@ import {
   isoTime,
   pageOf,
   requireKnown,
+  undeclared,
   statesOf,
   type PopulationView,
 } from "./stand.js";
@@ -161,16 +161,13 @@ function requireTraits(stand: PopulationView, traits: string): void {
       field !== undefined ||
       Object.keys(declared).length === 0 ||
       statesOf(stand).some((state) => Object.hasOwn(state.traits, name));
-    if (!isKnown) throw unknownTrait(name, "The model declares no trait of this name.", Object.keys(declared));
+    if (!isKnown) throw undeclared("traits", name, "The model declares no trait of this name.", Object.keys(declared));
     const given = [value].flat().filter((one) => typeof one === "string");
-    const undeclared = given.find((one) => texts?.includes(one) === false);
-    if (undeclared !== undefined)
-      throw unknownTrait(undeclared, `The model declares other values of the trait "${name}".`, texts!);
+    const other = given.find((one) => texts?.includes(one) === false);
+    if (other !== undefined)
+      throw undeclared("traits", other, `The model declares other values of the trait "${name}".`, texts!);
   }
 }
-
-const unknownTrait = (value: string, message: string, known: readonly string[]) =>
-  invalidField("traits", value, message, `Use one of ${list(known)}.`);
 
 /** Whether a trait passes a filter, as svc.has_trait_value says. */
 function hasValue(trait: unknown, text: string): boolean {

@@ -2,7 +2,7 @@ import { partNames } from "../../console/model.js";
 import type { QuestionParams } from "../../console/source.js";
 import { causeId, type Effect, type StateDocument } from "../../engine/index.js";
 import type { ListPage } from "../../http/admin/answers.js";
-import { invalidField } from "../../http/errors.js";
+import { type ApiError, invalidField } from "../../http/errors.js";
 import { instantOf } from "../../http/request/instants.js";
 import { list } from "../../model/snapshot/problem.js";
 import type { LocalEngine } from "../engine.js";
@@ -48,9 +48,13 @@ export function requireKnown(
   for (const [field, kind] of Object.entries(kinds)) {
     const [value, names] = [of[field], known[`${kind}s` as const]];
     if (value === undefined || names.includes(value)) continue;
-    const fix = names.length === 0 ? "Leave it out." : `Use one of ${list(names)}.`;
-    throw invalidField(field, value, `The model has no ${kind} of this name.`, fix);
+    throw undeclared(field, value, `The model has no ${kind} of this name.`, names);
   }
+}
+
+/** The refusal of a filter by a name or value that the model does not declare. */
+export function undeclared(field: string, value: string, message: string, known: readonly string[]): ApiError {
+  return invalidField(field, value, message, known.length === 0 ? "Leave it out." : `Use one of ${list(known)}.`);
 }
 
 /** Compares texts, for sorting. */

@@ -49,12 +49,12 @@ function Lifecycle({ state, hasFormer }: { state: CustomerState; hasFormer: bool
             <>
               <br />
               since <At iso={lifecycleEnteredAt} />, <Ago iso={lifecycleEnteredAt} />
-              {!hasFormer ? null : (
+              {hasFormer ? (
                 <>
                   <br />
                   <a href={customerBeforeHref(customerId, lifecycleEnteredAt, "why")}>What led to it</a>
                 </>
-              )}
+              ) : null}
             </>
           )}
         </p>
