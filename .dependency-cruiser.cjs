@@ -1,26 +1,26 @@
-const { readArrows } = require("./scripts/arrows.cjs");
+const { readAllowedImports } = require("./scripts/allowed-imports.cjs");
 
 // Which part may use which: what docs/architecture.md does not list is forbidden, so a new part has to be entered there. Types count:
 // `import type` makes a part depend on another's shapes as well.
-const arrows = readArrows();
+const allowed = readAllowedImports();
 
 /** Parts that are the same on every machine and at every time: they get data and instants from their callers. */
 const pure = ["engine", "dsl"];
 
-const parts = Object.keys(arrows);
+const parts = Object.keys(allowed);
 
 /** @type {import("dependency-cruiser").IConfiguration} */
 module.exports = {
   forbidden: [
     ...parts.map((part) => ({
-      name: `arrows-of-${part}`,
-      comment: `src/${part} may use ${arrows[part].map((other) => `src/${other}`).join(", ") || "no other part"}; see docs/architecture.md`,
+      name: `imports-of-${part}`,
+      comment: `src/${part} may use ${allowed[part].map((other) => `src/${other}`).join(", ") || "no other part"}; see docs/architecture.md`,
       severity: "error",
       from: { path: `^src/${part}/` },
-      to: { path: "^src/", pathNot: `^src/(${[part, ...arrows[part]].join("|")})/` },
+      to: { path: "^src/", pathNot: `^src/(${[part, ...allowed[part]].join("|")})/` },
     })),
     {
-      name: "every-part-has-arrows",
+      name: "every-part-is-listed",
       comment: "enter the new part of src, and what it may use, in the table of docs/architecture.md",
       severity: "error",
       from: { path: "^src/", pathNot: `^src/(${parts.join("|")})/` },

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { ingestBatch, ingestSingles } from "../src/db/api/ingestion.js";
 import { connect } from "../src/db/connect.js";
-import { createCustomerWork, createWebhookTests } from "../src/http/admin/work.js";
+import { createCustomerWork, createWebhookTests } from "../src/http/admin/slow-work.js";
 import { createApp } from "../src/http/app.js";
 import { KeyCheck } from "../src/http/ingest/key-check.js";
 import type { IngestBackend } from "../src/http/ingest/request.js";

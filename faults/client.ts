@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Answer, readEnvelope } from "../src/client/answer.js";
 import { post, reasonOf } from "../src/client/post.js";
-import { isTemporary, retryAfterMs } from "../src/client/retry.js";
+import { isTemporary, retryAfterMs } from "../src/client/backoff.js";
 import { DemoFailure } from "../src/demo/failure.js";
 
 /** Time limit for an answer. A request is safe to repeat, so a silent connection is given up like a broken one. */

@@ -1,5 +1,5 @@
 import { ClientError, type Diagnostic } from "./errors.js";
-import { isTemporary, retryAfterMs } from "./retry.js";
+import { isTemporary, retryAfterMs } from "./backoff.js";
 
 /** An HTTP response of the service, or of a proxy in front of it. */
 export interface Answer {

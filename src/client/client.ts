@@ -1,7 +1,7 @@
 import { identifyEntry, operationEntry, operationOf, trackEntry, type Entry } from "./entry.js";
 import { ClientError, InvalidOperationError } from "./errors.js";
 import { described } from "./json.js";
-import { Group, type QueuedEntry } from "./line.js";
+import { Group, type QueuedEntry } from "./queue.js";
 import { readOptions, shown, type ClientOptions, type ClientSettings } from "./options.js";
 import { Sender, TIMER_MS_MAX } from "./sender.js";
 import type { AnySchema, BatchResult, EventName, Identify, Operation, Schema, SentOperation, Track } from "./types.js";
@@ -115,7 +115,7 @@ export class Client<S extends Schema = AnySchema> {
    */
   async flush({ timeoutMs }: { timeoutMs?: number } = {}): Promise<void> {
     checkTimeout(timeoutMs);
-    const { last } = this.#sender.line;
+    const { last } = this.#sender.queue;
     if (this.#closing !== null && this.#sender.first !== undefined) throw closed();
     this.#sender.send();
     const isDone = () => (this.#sender.first?.number ?? Infinity) > last;
@@ -210,7 +210,7 @@ export class Client<S extends Schema = AnySchema> {
 
   /** Rejects all pending calls. Queued operations stay; those of a `batch()` are removed, since its caller gets the error. */
   #stopped(error: ClientError): void {
-    this.#sender.line.remove(({ of }) => of !== null);
+    this.#sender.queue.remove(({ of }) => of !== null);
     for (const waiter of this.#waiters) waiter.reject(error);
     for (const group of this.#groups) group.abandon(error);
     if (this.#reportedStop !== error.code) this.#settings.onError(error);

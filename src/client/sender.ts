@@ -1,10 +1,10 @@
 import { type AnswerOutcome, readAnswer } from "./answer.js";
 import { type Entry, operationOf } from "./entry.js";
 import { ClientError } from "./errors.js";
-import { type BatchLimits, EntryQueue, type QueuedEntry } from "./line.js";
+import { type BatchLimits, EntryQueue, type QueuedEntry } from "./queue.js";
 import type { ClientSettings } from "./options.js";
 import { post, reasonOf } from "./post.js";
-import { pauseMs } from "./retry.js";
+import { pauseMs } from "./backoff.js";
 
 /** The longest delay of a timer in Node.js. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
@@ -61,11 +61,11 @@ interface SenderEvents {
 type Final = Exclude<AnswerOutcome, { kind: "again" }> | { kind: "ended" };
 
 /**
- * Sends a line of operations, one batch after the other, because the service may process overlapping requests in any order, and the order of a customer's
+ * Sends a queue of operations, one batch after the other, because the service may process overlapping requests in any order, and the order of a customer's
  * operations matters. A batch that may have been accepted is sent again byte for byte, with the same keys and timestamps, before any newer operation.
  */
 export class Sender {
-  readonly line = new EntryQueue();
+  readonly queue = new EntryQueue();
   /** The batch being sent, until it is answered. */
   #underWay: readonly QueuedEntry[] = [];
   /** Operations up to this number are sent without waiting for more. */
@@ -87,7 +87,7 @@ export class Sender {
   }
 
   get first(): QueuedEntry | undefined {
-    return this.#underWay[0] ?? this.line.first;
+    return this.#underWay[0] ?? this.queue.first;
   }
 
   /** The error because of which nothing is sent at present; null while the sender is not stopped. */
@@ -96,19 +96,19 @@ export class Sender {
   }
 
   add(entry: Entry, of: QueuedEntry["of"] = null): void {
-    this.line.push(entry, of);
+    this.queue.push(entry, of);
     this.#go();
   }
 
-  /** Sends all that is in the line now, also after a stop. */
+  /** Sends all that is in the queue now, also after a stop. */
   send(): void {
     this.#stopped = null;
     this.hurry();
   }
 
-  /** Sends all that is in the line now, unless stopped. */
+  /** Sends all that is in the queue now, unless stopped. */
   hurry(): void {
-    this.#due = this.line.last;
+    this.#due = this.queue.last;
     this.#go();
   }
 
@@ -123,11 +123,11 @@ export class Sender {
     this.#gathering.cancel();
     this.#backoff.end();
     if (this.#isRunning) await new Promise<void>((resolve) => (this.#idle = resolve));
-    return this.line.all();
+    return this.queue.all();
   }
 
   #go(): void {
-    if (this.#isRunning || this.#stopped !== null || this.#end.signal.aborted || this.line.first === undefined) return;
+    if (this.#isRunning || this.#stopped !== null || this.#end.signal.aborted || this.queue.first === undefined) return;
     if (this.#isDue()) {
       this.#gathering.cancel();
       this.#isRunning = true;
@@ -138,15 +138,15 @@ export class Sender {
   }
 
   #isDue(): boolean {
-    const { first } = this.line;
-    return first !== undefined && (first.number <= this.#due || this.line.fills(this.#limits));
+    const { first } = this.queue;
+    return first !== undefined && (first.number <= this.#due || this.queue.fills(this.#limits));
   }
 
   async #run(): Promise<void> {
     // Lets operations of one turn of the event loop go into one batch.
     await Promise.resolve();
     while (this.#stopped === null && !this.#end.signal.aborted && this.#isDue()) {
-      const batch = this.line.take(this.#limits);
+      const batch = this.queue.take(this.#limits);
       this.#underWay = batch;
       this.#settle(batch, await this.#exchange(batch));
     }
@@ -212,10 +212,10 @@ export class Sender {
     }
   }
 
-  /** Returns operations to the front of the line, to be sent again at once. */
+  /** Returns operations to the front of the queue, to be sent again at once. */
   #putBack(entries: readonly QueuedEntry[]): void {
     this.#underWay = [];
-    this.line.putBack(entries);
+    this.queue.putBack(entries);
     this.#due = Math.max(this.#due, entries.at(-1)?.number ?? 0);
   }
 

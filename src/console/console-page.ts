@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { ApiError } from "../http/errors.js";
 import type { Snapshot } from "../model/snapshot/types.js";
-import type { Presentation } from "./look.js";
+import type { Presentation } from "./presentation.js";
 import type { ApiQuery, ApiMutation } from "./source.js";
 
 /** A visit to a page of the console. */
@@ -11,7 +11,7 @@ export interface Visit {
   query: URLSearchParams;
   /** The active model; null if there is none. */
   model: Snapshot | null;
-  look: Pick<Presentation, "now" | "timeZone">;
+  presentation: Pick<Presentation, "now" | "timeZone">;
   environment: "test" | "live";
   /** The active version of the environment; null if there is none, and in the local engine. */
   activeVersion: string | null;

@@ -3,7 +3,7 @@ import type { Cause, ListPage, Trends } from "../http/admin/answers.js";
 import type { ApiError } from "../http/errors.js";
 import { distance, printable } from "../words/text.js";
 import type { Snapshot } from "../model/snapshot/types.js";
-import { type Presentation, usePresentation, WithPresentation } from "./look.js";
+import { type Presentation, usePresentation, WithPresentation } from "./presentation.js";
 import { dayIn } from "./span.js";
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -38,22 +38,22 @@ function withZone(text: string, iso: string, { timeZone }: Pick<Presentation, "t
 
 /** Shows its children as of an instant, so that ages count from it. @param at the present unless given */
 export function AsOf({ at, children }: { at: string | undefined; children: ComponentChildren }) {
-  const look = usePresentation();
+  const presentation = usePresentation();
   return at === undefined ? (
     <>{children}</>
   ) : (
-    <WithPresentation value={{ ...look, now: Date.parse(at) }}>{children}</WithPresentation>
+    <WithPresentation value={{ ...presentation, now: Date.parse(at) }}>{children}</WithPresentation>
   );
 }
 
 /** The time since or until an instant, with the date as a tooltip. @param by who did it */
 export function Ago({ iso, by }: { iso: string; by?: string }) {
-  const look = usePresentation();
-  const date = dateTime(iso, look.timeZone);
+  const presentation = usePresentation();
+  const date = dateTime(iso, presentation.timeZone);
   return (
     <>
-      <time dateTime={iso} title={withZone(date, iso, look)}>
-        {away(iso, look)}
+      <time dateTime={iso} title={withZone(date, iso, presentation)}>
+        {away(iso, presentation)}
       </time>
       <By name={by} />
     </>
@@ -62,11 +62,11 @@ export function Ago({ iso, by }: { iso: string; by?: string }) {
 
 /** An instant as a date, with the time since or until then and the time zone as a tooltip. @param by who did it */
 export function At({ iso, by }: { iso: string; by?: string }) {
-  const look = usePresentation();
+  const presentation = usePresentation();
   return (
     <>
-      <time dateTime={iso} title={withZone(away(iso, look), iso, look)}>
-        {dateTime(iso, look.timeZone)}
+      <time dateTime={iso} title={withZone(away(iso, presentation), iso, presentation)}>
+        {dateTime(iso, presentation.timeZone)}
       </time>
       <By name={by} />
     </>

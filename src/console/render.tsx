@@ -2,8 +2,8 @@ import type { Context } from "koa";
 import { toApiError } from "../http/errors.js";
 import { addToLogLine } from "../http/middleware/request-log.js";
 import type { ConsolePage, FormValues, PageChange, View, Visit } from "./console-page.js";
-import { WithPresentation } from "./look.js";
-import { displayedTraits } from "./shown.js";
+import { WithPresentation } from "./presentation.js";
+import { displayedTraits } from "./displayed-traits.js";
 import type { ApiMutation } from "./source.js";
 import { ErrorBody, PageError, pageErrorOf, renderDocument } from "./page.js";
 import { LinkLine, Text } from "./parts.js";
@@ -46,7 +46,7 @@ export async function renderConsoleChange(
 }
 
 async function renderView(asking: PageRequest, view: View): Promise<void> {
-  const { look } = asking;
+  const { presentation } = asking;
   const { derived, customerIds = [] } = view;
   const [shown, outdated] = await Promise.all([
     displayedTraits(asking, customerIds),
@@ -55,7 +55,7 @@ async function renderView(asking: PageRequest, view: View): Promise<void> {
   renderFramed(asking, {
     ...view,
     body: (
-      <WithPresentation value={{ ...look, shownOf: (customerId) => shown.get(customerId) ?? {} }}>
+      <WithPresentation value={{ ...presentation, shownOf: (customerId) => shown.get(customerId) ?? {} }}>
         {outdated === undefined ? null : (
           <p class="note">
             <Text>{outdated.message}</Text> They keep the {derived} of that version until something happens to them, or

@@ -16,13 +16,16 @@ export function daysOf({ query }: Pick<Visit, "query">): number {
 }
 
 /** The parameters of a question for trends that cover these days. */
-export function trendSpan({ query, look }: Pick<Visit, "query" | "look">): { every: "day" | "week"; from: string } {
+export function trendSpan({ query, presentation }: Pick<Visit, "query" | "presentation">): {
+  every: "day" | "week";
+  from: string;
+} {
   const days = daysOf({ query });
-  return { every: days > PERIODS_MAX ? "week" : "day", from: firstDay(days, look) };
+  return { every: days > PERIODS_MAX ? "week" : "day", from: firstDay(days, presentation) };
 }
 
 /** The first of `days` days that end today. */
-export function firstDay(days: number, { now, timeZone }: Visit["look"]): string {
+export function firstDay(days: number, { now, timeZone }: Visit["presentation"]): string {
   const today = dayIn(now, timeZone);
   return new Date(Date.parse(today) - (days - 1) * DAY_MS).toISOString().slice(0, 10);
 }

@@ -1,7 +1,7 @@
 /** The administrative API, as far as the demo needs it. */
 import { setTimeout as delay } from "node:timers/promises";
 import { request } from "undici";
-import { isTemporary } from "../client/retry.js";
+import { isTemporary } from "../client/backoff.js";
 import { DemoFailure, messageOf } from "./failure.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 

@@ -11,7 +11,7 @@ import { readLargeBodies } from "./request/large-bodies.js";
 import { countRequests, metricsRoutes, type MetricsDeps } from "./metrics.js";
 import type { OAuthDeps } from "./oauth/oauth-route.js";
 import { oauthRoutes } from "./oauth/routes.js";
-import { openApiRoutes } from "./openapi/routes.js";
+import { openApiRoutes } from "./openapi/document.js";
 import { probeRoutes, refuseWhileStarting, type ProbeChecks } from "./probes.js";
 import { assignRequestId, requireHost, setSecurityHeaders } from "./middleware/headers.js";
 import { logRequests } from "./middleware/request-log.js";

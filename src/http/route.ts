@@ -1,5 +1,5 @@
 import type { Context } from "koa";
-import type { Declaration } from "./openapi/administrative.js";
+import type { Declaration } from "./openapi/administrative-endpoint.js";
 
 /** An endpoint as data, which app.ts registers with the router. */
 export interface Route {

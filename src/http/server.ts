@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 import type { Logger } from "pino";
-import { closeAcceptors } from "./acceptors.js";
+import { closeAcceptors } from "./accept-in-parallel.js";
 import { answerClientErrors } from "./client-error.js";
 import type { DocsUrl } from "./errors.js";
 import { subscriberNetwork } from "./request/client-address.js";

@@ -11,9 +11,9 @@ import {
   createCustomerWork,
   createWebhookTests,
   CUSTOMER_WORK_CONNECTIONS,
-} from "../http/admin/work.js";
+} from "../http/admin/slow-work.js";
 import { ADMINISTRATION_CONNECTIONS } from "../http/admin/routes.js";
-import { acceptInParallel } from "../http/acceptors.js";
+import { acceptInParallel } from "../http/accept-in-parallel.js";
 import { createApp, createStartingApp } from "../http/app.js";
 import { type DocsUrl, type FailedCheck, OverdueError, withTimeout } from "../http/errors.js";
 import { Ingestor, LARGE_CALLS } from "../http/ingest/ingestor.js";

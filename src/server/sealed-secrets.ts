@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { call } from "../db/api/call.js";
-import type { SealedSecret } from "../db/api/moving.js";
+import type { SealedSecret } from "../db/api/environments.js";
 import { openSecret, SealedSecretError, sealingKey } from "../webhooks/secret.js";
 import type { Logger } from "./log.js";
 

@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import picocolors from "picocolors";
 import { describe, expect, test } from "vitest";
 
-import { confirmation } from "../../src/cli/output/change.js";
+import { confirmation } from "../../src/cli/output/confirmation.js";
 import { countDiagnostics, showDiagnostics } from "../../src/cli/output/diagnostics.js";
 import { project } from "../dsl-compiler/project.js";
 import { cannedServer, json } from "./support/canned-server.js";

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { readAnswer, type Answer } from "../../src/client/answer.js";
 import { identifyEntry, trackEntry } from "../../src/client/entry.js";
 import { InvalidOperationError } from "../../src/client/errors.js";
-import { EntryQueue } from "../../src/client/line.js";
-import { isTemporary, pauseMs, retryAfterMs } from "../../src/client/retry.js";
+import { EntryQueue } from "../../src/client/queue.js";
+import { isTemporary, pauseMs, retryAfterMs } from "../../src/client/backoff.js";
 
 // The client's rules, one at a time, without a network.
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { readPermissions } from "../../src/http/openapi/administrative.js";
+import { readPermissions } from "../../src/http/openapi/administrative-endpoint.js";
 import { runBash } from "../support/bash.js";
 import { useDirectory } from "../support/directory.js";
 import { environmentId, useService } from "../support/service.js";

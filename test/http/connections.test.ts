@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import Koa from "koa";
 import { pino } from "pino";
 import { expect, it, onTestFinished } from "vitest";
-import { acceptInParallel, ACCEPTORS } from "../../src/http/acceptors.js";
+import { acceptInParallel, ACCEPTORS } from "../../src/http/accept-in-parallel.js";
 import { discardUnread } from "../../src/http/middleware/unread-body.js";
 import { CLIENT_LIMITS, createHttpServer, drain } from "../../src/http/server.js";
 import { createDatabase } from "../support/database.js";

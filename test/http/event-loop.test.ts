@@ -5,7 +5,7 @@ import type { Sql } from "postgres";
 import { beforeAll, expect, it } from "vitest";
 import type { AdminDeps } from "../../src/http/admin/route.js";
 import { adminRoutes } from "../../src/http/admin/routes.js";
-import { openApiRoutes } from "../../src/http/openapi/routes.js";
+import { openApiRoutes } from "../../src/http/openapi/document.js";
 import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { createDatabase } from "../support/database.js";
 import { IS_DEEP } from "../support/property-runs.js";

@@ -1,7 +1,7 @@
 import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readPermissions, type PermissionRow } from "../../src/http/openapi/administrative.js";
+import { readPermissions, type PermissionRow } from "../../src/http/openapi/administrative-endpoint.js";
 import { batchRequestProblem } from "../../src/ingestion/request.js";
 import { startService, useService } from "../support/service.js";
 

@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { expect } from "vitest";
-import { type Declaration, refusalsOf } from "../../src/http/openapi/administrative.js";
+import { type Declaration, refusalsOf } from "../../src/http/openapi/administrative-endpoint.js";
 import type { Description } from "../../src/http/openapi/endpoint.js";
 import { ingestionEndpoints, trackingEndpoints } from "../../src/http/openapi/ingestion.js";
 import { errorEnvelope, type Refusals } from "../../src/http/openapi/refusals.js";

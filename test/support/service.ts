@@ -11,7 +11,7 @@ import {
   createCustomerWork,
   createWebhookTests,
   CUSTOMER_WORK_CONNECTIONS,
-} from "../../src/http/admin/work.js";
+} from "../../src/http/admin/slow-work.js";
 import { newCredential } from "../../src/http/request/credentials.js";
 import { Ingestor, type IngestorOptions, LARGE_CALLS } from "../../src/http/ingest/ingestor.js";
 import { KeyCheck } from "../../src/http/ingest/key-check.js";

@@ -1,6 +1,6 @@
 -- The positions of the operations that would store an event beyond the rest of a month's quota, or repeat one that would, in order.
 -- Identify operations and stored keys store none, and a key repeated within the call stores one. A key that another call is just storing
--- counts here, but not when the call is repeated.
+-- counts here, but not when the call is repeated. svc_api.ingest compares the month with the plan; svc.quota_failure is the refusal.
 -- Raises nothing, locks nothing.
 create or replace function svc.over_quota(environment_id integer, keys text[], identify boolean[], fresh boolean[], events_left bigint)
 returns bigint[]

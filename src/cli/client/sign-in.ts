@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 
 import type { Context } from "../core/command.js";
 import { cancelled, failure, type LocalCode, UserError } from "../core/errors.js";
-import { prompt, canAsk } from "../output/change.js";
+import { prompt, canAsk } from "../output/confirmation.js";
 import { interruption } from "../output/interruption.js";
 import { plural, printable, span } from "../../words/text.js";
 import type { Organization, Whoami } from "../../http/admin/answers.js";

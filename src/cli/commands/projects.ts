@@ -2,7 +2,8 @@ import type { CreatedProject, Project } from "../../http/admin/answers.js";
 import { printable, shellWord } from "../../words/text.js";
 import type { Api, ApiAnswer } from "../client/api.js";
 import { defineCommand, pageOptions, yesOption } from "../core/command.js";
-import { confirmation, organizationPlace, sendChange } from "../output/change.js";
+import { organizationPlace, sendChange } from "../output/change.js";
+import { confirmation } from "../output/confirmation.js";
 import type { Out, ShownOnce } from "../output/out.js";
 import { fields, printList } from "../output/table.js";
 

@@ -11,7 +11,8 @@ import {
   yesOption,
 } from "../core/command.js";
 import { failure, UsageError, type UserError } from "../core/errors.js";
-import { confirmation, sendChange } from "../output/change.js";
+import { sendChange } from "../output/change.js";
+import { confirmation } from "../output/confirmation.js";
 import { fields, printList } from "../output/table.js";
 
 /** Options that filter the operations in quarantine. */

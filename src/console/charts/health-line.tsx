@@ -3,7 +3,7 @@ import { curveStepAfter, line } from "d3-shape";
 import type { HealthScoreChange } from "../../http/admin/answers.js";
 import type { HealthBand } from "../../model/snapshot/types.js";
 import { formatNumber } from "../../words/text.js";
-import { usePresentation } from "../look.js";
+import { usePresentation } from "../presentation.js";
 import { At, Text } from "../parts.js";
 import { Table } from "../tables.js";
 import { shortened, tickFormat } from "./axis.js";

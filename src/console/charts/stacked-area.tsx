@@ -47,7 +47,7 @@ export function StackedArea(props: { title: string; periods: readonly string[]; 
           {stacked.map((layer) => (
             <g key={layer.key}>
               <title>{printable(layers[layer.key]!.name)}</title>
-              <Coloured place={layer.key} draw={(look) => <path {...look} d={shape(layer) ?? ""} />} />
+              <Coloured place={layer.key} draw={(colour) => <path {...colour} d={shape(layer) ?? ""} />} />
             </g>
           ))}
           {days.map((day, index) =>
@@ -63,7 +63,7 @@ export function StackedArea(props: { title: string; periods: readonly string[]; 
         {layers.map(({ name, href }, index) => (
           <li key={name}>
             <svg viewBox="0 0 10 10" aria-hidden="true">
-              <Coloured place={index} draw={(look) => <rect {...look} width="10" height="10" />} />
+              <Coloured place={index} draw={(colour) => <rect {...colour} width="10" height="10" />} />
             </svg>
             <MaybeLink href={href}>
               <bdi>{printable(name)}</bdi>
@@ -99,7 +99,7 @@ function Hatchings() {
 }
 
 /** Draws a layer with the colour of its index: one of eight colours, then the same ones hatched. @param draw returns the shape with these attributes */
-function Coloured(props: { place: number; draw: (look: { class?: string; fill?: string }) => ComponentChildren }) {
+function Coloured(props: { place: number; draw: (colour: { class?: string; fill?: string }) => ComponentChildren }) {
   const { place, draw } = props;
   const hatching = Math.floor(place / COLOURS) % 3;
   return (

@@ -11,8 +11,8 @@ import {
   expectedRefusal,
   type Visit,
 } from "../console-page.js";
-import type { DisplayedTraits } from "../look.js";
-import { displayedTraits, shownColumns, displayedMembers } from "../shown.js";
+import type { DisplayedTraits } from "../presentation.js";
+import { displayedTraits, shownColumns, displayedMembers } from "../displayed-traits.js";
 import { partNames } from "../model.js";
 import { address, Ago, Customer, Tags, TextLink, without } from "../parts.js";
 import { listView } from "../list-page.js";

@@ -14,10 +14,10 @@ export const deliveriesPage: ConsolePage = {
   path: PATH,
   section: "Deliveries",
   inService: true,
-  async answer({ ask, query, look }) {
+  async answer({ ask, query, presentation }) {
     const [{ data, nextCursor }, trends] = await Promise.all([
       ask("webhooks", { limit: LIMIT, cursor: queryParam(query, "cursor") }),
-      ask("trends", { what: "deliveries", from: firstDay(7, look) }),
+      ask("trends", { what: "deliveries", from: firstDay(7, presentation) }),
     ]);
     const webhooks = await Promise.all(data.map(({ id }) => ask("webhooks/:webhook", { webhook: id })));
     return {

@@ -16,7 +16,7 @@ import { listView } from "../list-page.js";
 import { Choose, FilterForm, InputField } from "../forms.js";
 import { FactList, Table, type TableColumn } from "../tables.js";
 import { plural, printable } from "../../words/text.js";
-import { usePresentation } from "../look.js";
+import { usePresentation } from "../presentation.js";
 import { deliveryHref, DeliveryStatus } from "./deliveries.js";
 import { FirstConditions } from "../first-conditions.js";
 import { ConditionTree } from "./customer/why.js";

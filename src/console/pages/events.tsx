@@ -24,7 +24,7 @@ import { listView } from "../list-page.js";
 import { Choose, FilterForm, InputField } from "../forms.js";
 import { FactList, type TableColumn } from "../tables.js";
 import { printable } from "../../words/text.js";
-import { usePresentation } from "../look.js";
+import { usePresentation } from "../presentation.js";
 import { History } from "./customer/history.js";
 
 const LIST = "events";

@@ -88,11 +88,14 @@ async function developmentOf({ ask, query }: Visit) {
 }
 
 /** The states and transitions of the model, followed by those that customers had but the model no longer has. */
-function lifecycleOf({ customers, flows }: { customers: Trends; flows: Trends }, { model, query, look }: Visit) {
+function lifecycleOf(
+  { customers, flows }: { customers: Trends; flows: Trends },
+  { model, query, presentation }: Visit,
+) {
   const { periods } = customers;
   const first = periods[0]!;
   const last = lastDayOf(periods.at(-1)!, everyIn(query));
-  const isNow = last >= dayIn(look.now, look.timeZone);
+  const isNow = last >= dayIn(presentation.now, presentation.timeZone);
   const wentFrom = flows.series.map(({ from = null, to = "", values }) => ({ from, to, transitions: sum(values) }));
   const valuesOf = new Map(
     customers.series.map(({ state = "", values }) => [state, values.map((value) => value ?? 0)]),

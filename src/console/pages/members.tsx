@@ -2,7 +2,7 @@ import type { Invitation, ListPage, Member, PasswordReset } from "../../http/adm
 import { printable } from "../../words/text.js";
 import { type ConsolePage, queryParam, type View, type Visit } from "../console-page.js";
 import { Ago, At, Empty, LinkLine, PageLinks, Section, Text, TextLink } from "../parts.js";
-import { usePresentation } from "../look.js";
+import { usePresentation } from "../presentation.js";
 import { FactList, Table } from "../tables.js";
 import { Allowed, ChangeForm, changeIn } from "../changes.js";
 import { entryHref, entryOf, missingEntry, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
@@ -238,7 +238,7 @@ export const invitationPage: ConsolePage = {
                 <p>
                   <Text>{invitation.createdBy}</Text> invited <Text>{invitation.email}</Text> as {invitation.role} on{" "}
                   <At iso={invitation.createdAt} />;{" "}
-                  {Date.parse(invitation.expiresAt) > visit.look.now ? (
+                  {Date.parse(invitation.expiresAt) > visit.presentation.now ? (
                     <>
                       the link is valid until <At iso={invitation.expiresAt} />. If you revoke it, it ends at once.
                     </>

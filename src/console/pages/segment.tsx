@@ -7,7 +7,7 @@ import { missing, refused } from "../list-page.js";
 import { DecidingRules, Definition } from "../definition.js";
 import { FirstConditions } from "../first-conditions.js";
 import { address, Ago, IncompleteTrendsNote, Customer, Empty, PageLinks, Section, Text } from "../parts.js";
-import { shownColumns } from "../shown.js";
+import { shownColumns } from "../displayed-traits.js";
 import { FactList, Table } from "../tables.js";
 import { DaysForm, daysOf, trendSpan, nowOf, valuesOf } from "../trends.js";
 

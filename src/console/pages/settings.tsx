@@ -55,7 +55,7 @@ const PAGES = [
 ] as const;
 
 function TimeZone({ visit }: { visit: Visit }) {
-  const { timeZone } = visit.look;
+  const { timeZone } = visit.presentation;
   return (
     <Section id="time-zone" title="Time zone">
       <p>

@@ -22,7 +22,7 @@ import {
   Text,
   TextLink,
 } from "../parts.js";
-import { shownColumns } from "../shown.js";
+import { shownColumns } from "../displayed-traits.js";
 import { Choose, InputField, FilterForm } from "../forms.js";
 import { type TableColumn, Table } from "../tables.js";
 import { daysOf, SpanField, trendSpan, presentParts, valuesOf } from "../trends.js";

@@ -8,7 +8,7 @@ import type {
 } from "../../http/admin/answers.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, queryParam, expectedRefusal } from "../console-page.js";
-import { shownColumns } from "../shown.js";
+import { shownColumns } from "../displayed-traits.js";
 import { SEVERITIES, SignalName } from "./signals.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import { address, Ago, At, Customer, Empty, NoPart, Section, Text, TextLink } from "../parts.js";

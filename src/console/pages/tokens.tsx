@@ -1,7 +1,7 @@
 import type { AccessToken, CreatedAccessToken, ListPage } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, queryParam, type Visit } from "../console-page.js";
-import { usePresentation } from "../look.js";
+import { usePresentation } from "../presentation.js";
 import { Ago, At, Empty, LinkLine, PageLinks, Text, TextLink } from "../parts.js";
 import { FactList, Table, type TableColumn } from "../tables.js";
 import { LastUsed } from "./keys.js";
@@ -175,7 +175,7 @@ function Token({ visit, token }: { visit: Visit; token: AccessToken }) {
           Id: <Text>{token.id}</Text>,
         }}
       />
-      {works(token, visit.look.now) ? (
+      {works(token, visit.presentation.now) ? (
         <ChangeForm visit={visit} path={ENTRY} hidden={{ id: token.id }}>
           <p>Whatever still uses it is refused at once.</p>
           <button>Revoke it</button>

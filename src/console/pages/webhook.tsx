@@ -28,13 +28,13 @@ export const webhookPage: ConsolePage = {
   path: PATH,
   inService: true,
   async answer(visit) {
-    const { ask, query, look } = visit;
+    const { ask, query, presentation } = visit;
     const id = query.get("id") ?? "";
     const days = SPANS.find((span) => String(span) === query.get("days")) ?? 30;
     const [webhook, found, trends] = await Promise.all([
       ask("webhooks/:webhook", { webhook: id }),
       listOf(visit, id),
-      ask("trends", { what: "deliveries", from: firstDay(days, look) }),
+      ask("trends", { what: "deliveries", from: firstDay(days, presentation) }),
     ]);
     const isWrong = found instanceof ApiError;
     return {

@@ -136,7 +136,7 @@ async function placeOf({ deps, ctx, session, tokenField }: PageVisit<string>, en
     isService: true,
     ask: askInDays(serviceQuery(endpoints, asking), timeZone),
     tell: serviceMutation(endpoints, asking),
-    look: { now: Date.now(), timeZone },
+    presentation: { now: Date.now(), timeZone },
     may: (operation: string) => operations.has(operation),
     token: tokenField(),
   };

@@ -5,7 +5,7 @@ import type { ExplainedPart, StoredForExplanation, StoredForTimeTravel } from ".
 import type { ChunkLimits, EvaluationInput, EvaluationResult, Trial } from "./evaluation.js";
 import type { KnownTrackingModel, QuarantinedCalls, StreamPage, ValidKey } from "./ingestion.js";
 import type { CounterRow, Installation } from "./monitoring.js";
-import type { ChangesUnderWay, ExportBegun, ExportHeader, Frozen, ImportBegun, SealedSecret } from "./moving.js";
+import type { ChangesUnderWay, ExportBegun, ExportHeader, Frozen, ImportBegun, SealedSecret } from "./environments.js";
 import type { Examination, InvariantViolation, PlanLimits } from "./operator.js";
 import type {
   AppliedCustomer,

@@ -1,9 +1,6 @@
-import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { eventIdOf } from "../../engine/ids.js";
 import type { TrackingModel } from "../../model/tracking.js";
-import { isTransient } from "../sqlstate.js";
 
 /** Capacity of a key's rate bucket, and what remains of it. */
 export interface Allowance {
@@ -123,27 +120,4 @@ export interface StreamPage {
   position: string;
   /** Whether there is more already. */
   more: boolean;
-}
-
-const RETRY_DELAYS_MS = [50, 200, 500, 1_000];
-
-/**
- * Makes a call, and retries it after a transient error, such as a lost connection, while `isWanted` says that the answer is still needed. All
- * tries have the same id, by which the database recognizes what an earlier one has stored, so nothing is stored twice. Throws the last error.
- */
-export async function withRetries<T>(
-  attempt: (call: Omit<IngestCall, "keyHash">) => Promise<T>,
-  isWanted: () => boolean | Promise<boolean>,
-): Promise<T> {
-  const batchId = randomUUID();
-  for (let tries = 0; ; tries++) {
-    try {
-      return await attempt({ batchId, repeated: tries > 0 });
-    } catch (error) {
-      const pause = RETRY_DELAYS_MS[tries];
-      if (pause === undefined || !isTransient(error)) throw error;
-      await delay(pause);
-      if (!(await isWanted())) throw error;
-    }
-  }
 }

@@ -6,7 +6,7 @@ import { build } from "esbuild";
 import { diagnostic } from "../diagnostics/diagnostic.js";
 import { SOURCES } from "../load/bundle.js";
 import type { TypeMistake } from "./check.js";
-import type { GuardedFile } from "./guards.js";
+import type { GuardedFile } from "./exception-guards.js";
 import type { Places } from "./program.js";
 import type { SourcePlace, PlaceRequest } from "./syntax.js";
 

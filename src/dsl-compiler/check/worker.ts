@@ -4,7 +4,7 @@ import { parentPort } from "node:worker_threads";
 import { relative } from "../diagnostics/diagnostic.js";
 import { findMistakes } from "./check.js";
 import type { Request } from "./checker.js";
-import { guard } from "./guards.js";
+import { guard } from "./exception-guards.js";
 import { authoredFiles, createProgram, type Places } from "./program.js";
 import { sourcePlaceOf } from "./syntax.js";
 

@@ -5,7 +5,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Message, type Location as MessageLocation, type Metafile, type Plugin } from "esbuild";
 
-import type { GuardedFile } from "../check/guards.js";
+import type { GuardedFile } from "../check/exception-guards.js";
 import { type Diagnostic, diagnostic, type Location, type Range, relative } from "../diagnostics/diagnostic.js";
 import { fixFor } from "../diagnostics/fixes.js";
 

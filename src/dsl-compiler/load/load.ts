@@ -5,7 +5,7 @@ import type { Diagnostic } from "../diagnostics/diagnostic.js";
 import { endDiagnostic, thrownDiagnostic } from "../diagnostics/to-diagnostics.js";
 import type { Lowered } from "./lower.js";
 import type { RunnerMessage, RunOutcome } from "./runner.js";
-import type { GuardedFile } from "../check/guards.js";
+import type { GuardedFile } from "../check/exception-guards.js";
 import type { TypeChecker } from "../check/checker.js";
 
 /** The module that exports the model. */

@@ -1,7 +1,7 @@
 /**
  * The entry of the process in which the author's modules run: loads the configuration, turns it into a snapshot and sends that to the
  * compiler. Failures are sent as messages, too, so that nothing depends on the output. A guarded load continues after an exception, to
- * find the other mistakes as well: check/guards.ts inserts calls of the functions that are installed here.
+ * find the other mistakes as well: check/exception-guards.ts inserts calls of the functions that are installed here.
  */
 import { ModelError, recoveryValue, takeRecorded } from "../../dsl/mistakes.js";
 import { MODEL } from "../../dsl/model.js";

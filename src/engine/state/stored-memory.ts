@@ -1,4 +1,4 @@
-import { asIs, differences, listForm, nullableForm, objectForm, type StoredForm } from "./forms.js";
+import { asIs, differences, listForm, nullableForm, objectForm, type StoredForm } from "./stored-forms.js";
 import type {
   AggregateMemory,
   BoundaryMemory,

@@ -1,5 +1,5 @@
 import { newCustomer } from "./customer.js";
-import { asIs, differences, objectForm, recordForm, type StoredForm } from "./forms.js";
+import { asIs, differences, objectForm, recordForm, type StoredForm } from "./stored-forms.js";
 import { conditionMemory, orderOrNull } from "./stored-memory.js";
 import type { CustomerState, HealthScore, JourneyRun, RaisedSignal } from "./types.js";
 

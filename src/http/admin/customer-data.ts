@@ -7,7 +7,7 @@ import { call } from "../../db/api/call.js";
 import { onSnapshot } from "../../db/transaction.js";
 import { ApiError } from "../errors.js";
 import { envelopeOf } from "../middleware/handle-errors.js";
-import type { CustomerWork } from "./work.js";
+import type { CustomerWork } from "./slow-work.js";
 import { adminRoute } from "./route.js";
 import {
   count,

@@ -10,7 +10,7 @@ import type { Mailer } from "../../mail/mailer.js";
 import { answerCsv, CSV, csvColumns, listCsv } from "../csv.js";
 import { ApiError } from "../errors.js";
 import { addToLogLine } from "../middleware/request-log.js";
-import type { Declaration } from "../openapi/administrative.js";
+import type { Declaration } from "../openapi/administrative-endpoint.js";
 import { type JsonBody, readJsonBody, readJsonText } from "../request/body.js";
 import { bearerToken, hashCredential, isSessionText } from "../request/credentials.js";
 import { countJson } from "../request/json-limits.js";
@@ -19,7 +19,7 @@ import { PARSER_LIMITS, parseJson } from "../request/parse-json.js";
 import { hasRequiredMembers, shape, type RequestShape } from "../request/shapes.js";
 import type { Route } from "../route.js";
 import type { Semaphore } from "../semaphore.js";
-import type { AiQuestions, CustomerWork, WebhookTests } from "./work.js";
+import type { AiQuestions, CustomerWork, WebhookTests } from "./slow-work.js";
 import { emptyObject, environmentQuery } from "./parameters.js";
 import { readSubmission, refuseBadLiterals, type SubmissionKind } from "./submitted-snapshot.js";
 

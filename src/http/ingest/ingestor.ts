@@ -1,12 +1,6 @@
 import type { Sql } from "postgres";
 import { call } from "../../db/api/call.js";
-import {
-  type BatchAnswer,
-  ingestBatch,
-  ingestSingles,
-  type SingleOutcome,
-  withRetries,
-} from "../../db/api/ingestion.js";
+import { type BatchAnswer, ingestBatch, ingestSingles, type SingleOutcome } from "../../db/api/ingestion.js";
 import type { TrackingModel } from "../../model/tracking.js";
 import { isBadValue } from "../../db/sqlstate.js";
 import type { Bytes, JsonBody } from "../request/body.js";
@@ -15,6 +9,7 @@ import { ComputeThread } from "../compute/compute-thread.js";
 import { withTimeout } from "../errors.js";
 import type { BatchDatabase } from "./send-batch.js";
 import { KeyedCallQueue, type CallQueueLoad, type KeyHolder, type QueuedRequest } from "./keyed-call-queue.js";
+import { withRetries } from "./retries.js";
 
 export interface IngestorOptions {
   /** Concurrent calls with single events; each uses one connection. */

@@ -1,7 +1,8 @@
 import type { Sql } from "postgres";
 import { call } from "../../db/api/call.js";
-import { type ValidKey, withRetries } from "../../db/api/ingestion.js";
+import type { ValidKey } from "../../db/api/ingestion.js";
 import { QueueFullError, withTimeout } from "../errors.js";
+import { withRetries } from "./retries.js";
 
 const CACHED_MS = 5_000;
 const ENTRIES_MAX = 10_000;

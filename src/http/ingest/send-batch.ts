@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { ingestBatch, withRetries, type BatchAnswer } from "../../db/api/ingestion.js";
+import { ingestBatch, type BatchAnswer } from "../../db/api/ingestion.js";
 import { connect, type ConnectOptions } from "../../db/connect.js";
 import { batchRequestProblem, SINGLE_BYTES_MAX, tooManyOperations } from "../../ingestion/request.js";
 import { BATCH_MAX, DOCUMENT_BYTES_MAX } from "../../ingestion/shape.js";
@@ -7,6 +7,7 @@ import { throwProblem } from "../errors.js";
 import type { Bytes } from "../request/body.js";
 import { countJson, type JsonLimits } from "../request/json-limits.js";
 import { decodeText, PARSER_LIMITS, parseChecked, limitRefusal } from "../request/parse-json.js";
+import { withRetries } from "./retries.js";
 
 /** Limits that no acceptable batch exceeds. */
 const LIMITS: JsonLimits = {

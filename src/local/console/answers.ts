@@ -11,18 +11,8 @@ import { localJourneyRuns, localJourneys, localJourneyTimes } from "./journeys.j
 import { localTransitions, localTransitionTimes } from "./transitions.js";
 import { localSegmentMembers } from "./segment-members.js";
 import { localRuleCounts, localRuleExecutions, ruleRuns } from "./rule-executions.js";
-import {
-  aboutEffect,
-  compareKeys,
-  compareTexts,
-  earliestOf,
-  isoTime,
-  pageOf,
-  requireKnown,
-  undeclared,
-  statesOf,
-  type PopulationView,
-} from "./stand.js";
+import { compareKeys, compareTexts, pageOf, requireKnown, undeclared } from "./lists.js";
+import { aboutEffect, earliestOf, isoTime, statesOf, type PopulationView } from "./population-view.js";
 import { localTrends } from "./trends.js";
 
 const WEEK_MS = 7 * 86_400_000;
@@ -36,21 +26,21 @@ interface Customer extends PopulationView {
 
 /** Answers the questions of console pages from the engine in memory. @param at the instant to show; null for the present */
 export function localAsk(engine: LocalEngine, at: number | null): ApiQuery {
-  const standAt = (instant: number | null): PopulationView =>
+  const viewAt = (instant: number | null): PopulationView =>
     instant === null
       ? { engine, population: engine.population, now: engine.clock.now() }
       : { engine, population: engine.populationAt(instant), now: instant };
-  const stand = standAt(at);
+  const view = viewAt(at);
   const { environment } = engine;
   const ofCustomer = (of: QuestionParams): Customer => {
-    const own = of["at"] === undefined ? stand : standAt(pastInstantOf(of["at"], "at", stand.now).getTime());
+    const own = of["at"] === undefined ? view : viewAt(pastInstantOf(of["at"], "at", view.now).getTime());
     const customerId = of["customerId"] ?? "";
     const state = engine.document(customerId, own.population);
     if (state === undefined) throw new ApiError(404, "CUSTOMER_NOT_FOUND");
     return { ...own, customerId, state };
   };
   const answers: { [Name in Exclude<Question, ServiceQuestion>]: (of: QuestionParams) => Answers[Name] } = {
-    customers: (of) => customers(stand, of),
+    customers: (of) => customers(view, of),
     "customers/:customerId": (of) => {
       const { state, now } = ofCustomer(of);
       const known = { ...state, environment };
@@ -65,36 +55,36 @@ export function localAsk(engine: LocalEngine, at: number | null): ApiQuery {
     },
     "customers/:customerId/history": (of) => pageOf(history(ofCustomer(of), of), of),
     "customers/:customerId/health-scores": (of) => pageOf(scores(ofCustomer(of)).toReversed(), of),
-    trends: (of) => localTrends(stand, of),
-    transitions: (of) => pageOf(localTransitions(stand, of), of),
-    "transitions/times": () => localTransitionTimes(stand),
-    journeys: (of) => localJourneys(stand, of),
-    "journeys/:journeyId/times": (of) => localJourneyTimes(stand, of),
-    "journeys/:journeyId/runs": (of) => pageOf(localJourneyRuns(stand, of), of),
+    trends: (of) => localTrends(view, of),
+    transitions: (of) => pageOf(localTransitions(view, of), of),
+    "transitions/times": () => localTransitionTimes(view),
+    journeys: (of) => localJourneys(view, of),
+    "journeys/:journeyId/times": (of) => localJourneyTimes(view, of),
+    "journeys/:journeyId/runs": (of) => pageOf(localJourneyRuns(view, of), of),
     "customers/:customerId/backlog": (of) => {
       const { customerId, population } = ofCustomer(of);
       // What else is accepted is evaluated at once.
       const { length: ahead } = population.customer(customerId)!.ahead;
       return { pending: ahead, ahead, setAside: null };
     },
-    "due-customers": (of) => pageOf(dueCustomers(stand), of),
-    signals: (of) => raisedSignals(stand, of),
-    "rule-executions": (of) => localRuleExecutions(stand, of),
-    events: (of) => pageOf(listedEvents(stand, of), of),
+    "due-customers": (of) => pageOf(dueCustomers(view), of),
+    signals: (of) => raisedSignals(view, of),
+    "rule-executions": (of) => localRuleExecutions(view, of),
+    events: (of) => pageOf(listedEvents(view, of), of),
     "events/:event": (of) => {
-      const event = eventOf(stand, of["event"]);
+      const event = eventOf(view, of["event"]);
       const entries = history(ofCustomer({ customerId: event.customerId }), {});
       return { ...event, caused: entries.filter(({ cause }) => cause?.id === event.eventId).toReversed() };
     },
-    "schema-violations": (of) => pageOf(violationsOf(stand), of),
-    emissions: (of) => pageOf(emissionsOf(stand, of), of),
-    "emissions/:emission": (of) => emissionOf(stand, of["emission"]),
-    "segments/:segment": (of) => localSegmentMembers(stand, of),
-    "rule-executions/counts": (of) => localRuleCounts(stand, of),
+    "schema-violations": (of) => pageOf(violationsOf(view), of),
+    emissions: (of) => pageOf(emissionsOf(view, of), of),
+    "emissions/:emission": (of) => emissionOf(view, of["emission"]),
+    "segments/:segment": (of) => localSegmentMembers(view, of),
+    "rule-executions/counts": (of) => localRuleCounts(view, of),
     traits: (of) => {
       const names = JSON.parse(of["names"] ?? "[]") as string[];
       const ids = JSON.parse(of["customers"] ?? "[]") as string[];
-      const states = ids.flatMap((id) => engine.document(id, stand.population) ?? []);
+      const states = ids.flatMap((id) => engine.document(id, view.population) ?? []);
       return Object.fromEntries(states.map((state) => [state.customerId, textsOf(state, names)]));
     },
   };
@@ -113,16 +103,16 @@ function textsOf({ traits }: StateDocument, names: readonly string[]): Record<st
   );
 }
 
-function customers(stand: PopulationView, of: QuestionParams): ListPage<ListedCustomer> {
-  const { engine, now } = stand;
+function customers(view: PopulationView, of: QuestionParams): ListPage<ListedCustomer> {
+  const { engine, now } = view;
   const { inactive } = of;
   const inactiveSince = inactive === undefined ? Infinity : now - secondsOf(inactive, "inactive") * 1000;
   const seenAt = ({ lastEventAt, createdAt }: StateDocument) => Date.parse(lastEventAt ?? createdAt);
   const passes = filterOf(of);
-  const found = statesOf(stand).filter((state) => passes(state) && seenAt(state) <= inactiveSince);
+  const found = statesOf(view).filter((state) => passes(state) && seenAt(state) <= inactiveSince);
   if (found.length === 0) {
     requireKnown(engine, of, { lifecycle: "state", segment: "segment", health: "band", signal: "signal" });
-    requireTraits(stand, of["traits"] ?? "{}");
+    requireTraits(view, of["traits"] ?? "{}");
   }
   const sort = of["sort"] ?? (inactive === undefined ? "customerId" : "lastEvent");
   const isReversed = of["reverse"] === "true";
@@ -130,7 +120,7 @@ function customers(stand: PopulationView, of: QuestionParams): ListPage<ListedCu
     sort === "health" ? (state.health?.overall ?? (isReversed ? -1 : 101)) : sort === "lastEvent" ? seenAt(state) : 0;
   const sorted = found.toSorted((a, b) => keyOf(a) - keyOf(b));
   const page = pageOf(isReversed ? sorted.toReversed() : sorted, of);
-  return { ...page, data: page.data.map((state) => listed(stand, state)) };
+  return { ...page, data: page.data.map((state) => listed(view, state)) };
 }
 
 function filterOf(of: QuestionParams): (state: StateDocument) => boolean {
@@ -152,15 +142,15 @@ function filterOf(of: QuestionParams): (state: StateDocument) => boolean {
 }
 
 /** Refuses filters by unknown traits and values, as svc.require_traits does. */
-function requireTraits(stand: PopulationView, traits: string): void {
-  const declared = stand.engine.snapshot.traits;
+function requireTraits(view: PopulationView, traits: string): void {
+  const declared = view.engine.snapshot.traits;
   for (const [name, value] of Object.entries(JSON.parse(traits) as Record<string, unknown>)) {
     const field = Object.hasOwn(declared, name) ? declared[name] : undefined;
     const texts = field?.type === "string" ? field.enum : field?.type === "array" ? field.items.enum : undefined;
     const isKnown =
       field !== undefined ||
       Object.keys(declared).length === 0 ||
-      statesOf(stand).some((state) => Object.hasOwn(state.traits, name));
+      statesOf(view).some((state) => Object.hasOwn(state.traits, name));
     if (!isKnown) throw undeclared("traits", name, "The model declares no trait of this name.", Object.keys(declared));
     const given = [value].flat().filter((one) => typeof one === "string");
     const other = given.find((one) => texts?.includes(one) === false);
@@ -226,13 +216,13 @@ function scores({ population, customerId }: Customer) {
 }
 
 /** Customers with timers, by when these may fire. While timers of held customers are overdue, they are shown at the end of the hold. */
-function dueCustomers(stand: PopulationView): DueCustomer[] {
-  const due = statesOf(stand).flatMap(({ customerId, lifecycle, nextDueAt }) => {
+function dueCustomers(view: PopulationView): DueCustomer[] {
+  const due = statesOf(view).flatMap(({ customerId, lifecycle, nextDueAt }) => {
     if (nextDueAt === null) return [];
-    const heldUntil = stand.population.customer(customerId)!.heldUntil ?? -Infinity;
+    const heldUntil = view.population.customer(customerId)!.heldUntil ?? -Infinity;
     return [{ customerId, lifecycle, dueAt: Date.parse(nextDueAt), heldUntil }];
   });
-  const isWaiting = due.some(({ dueAt, heldUntil }) => heldUntil > -Infinity && dueAt < stand.now - FIRING_MS);
+  const isWaiting = due.some(({ dueAt, heldUntil }) => heldUntil > -Infinity && dueAt < view.now - FIRING_MS);
   return due
     .map(({ dueAt, heldUntil, ...customer }) => ({
       ...customer,
@@ -243,17 +233,17 @@ function dueCustomers(stand: PopulationView): DueCustomer[] {
 }
 
 /** The raised signals, the latest first; filtered by signal, severity and `since`. */
-function raisedSignals(stand: PopulationView, of: QuestionParams): ListPage<ListedSignal> {
+function raisedSignals(view: PopulationView, of: QuestionParams): ListPage<ListedSignal> {
   const { signal, severity } = of;
-  const since = earliestOf(stand, of);
-  const raised = statesOf(stand).flatMap(({ customerId, signals }) => signals.map((each) => ({ customerId, ...each })));
+  const since = earliestOf(view, of);
+  const raised = statesOf(view).flatMap(({ customerId, signals }) => signals.map((each) => ({ customerId, ...each })));
   const wanted = raised.filter(
     (each) =>
       (signal === undefined || each.signalId === signal) &&
       (severity === undefined || each.severity === severity) &&
       Date.parse(each.raisedAt) >= since,
   );
-  if (wanted.length === 0) requireKnown(stand.engine, of, { signal: "signal" });
+  if (wanted.length === 0) requireKnown(view.engine, of, { signal: "signal" });
   // By instant, signal and customer, all descending.
   const keyOf = ({ raisedAt, signalId, customerId }: ListedSignal) => [raisedAt, signalId, customerId];
   return pageOf(

@@ -4,13 +4,14 @@ import type { EmissionDetail, Event, ListedEmission, RuleExecution } from "../..
 import { ApiError } from "../../http/errors.js";
 import { eventDiagnostics, traitDiagnostics } from "../../model/payload.js";
 import { ruleRuns } from "./rule-executions.js";
-import { compareTexts, earliestOf, isoTime, type PopulationView } from "./stand.js";
+import { compareTexts } from "./lists.js";
+import { earliestOf, isoTime, type PopulationView } from "./population-view.js";
 
 /** Events, the newest occurrence first. Accepted events are evaluated at once, except for those in the future, which are pending. */
-export function listedEvents(stand: PopulationView, of: QuestionParams): Event[] {
-  const { engine, population, now } = stand;
+export function listedEvents(view: PopulationView, of: QuestionParams): Event[] {
+  const { engine, population, now } = view;
   const { customer, type, status } = of;
-  const since = earliestOf(stand, of);
+  const since = earliestOf(view, of);
   return engine
     .operations(now)
     .flatMap(({ customerId, operation }): Event[] => {
@@ -29,8 +30,8 @@ export function listedEvents(stand: PopulationView, of: QuestionParams): Event[]
 }
 
 /** @throws {ApiError} 404 */
-export function eventOf(stand: PopulationView, eventId: string | undefined): Event {
-  const event = listedEvents(stand, {}).find((each) => each.eventId === eventId);
+export function eventOf(view: PopulationView, eventId: string | undefined): Event {
+  const event = listedEvents(view, {}).find((each) => each.eventId === eventId);
   if (event !== undefined) return event;
   throw new ApiError(404, "EVENT_NOT_FOUND", { message: `There is no event "${eventId ?? ""}".` });
 }
@@ -56,10 +57,10 @@ export function violationsOf({ engine, now }: PopulationView): Violation[] {
 }
 
 /** The emissions of all customers, the latest first. */
-export function emissionsOf(stand: PopulationView, of: QuestionParams): ListedEmission[] {
-  const { population } = stand;
+export function emissionsOf(view: PopulationView, of: QuestionParams): ListedEmission[] {
+  const { population } = view;
   const { customer, eventType, source } = of;
-  const since = earliestOf(stand, of);
+  const since = earliestOf(view, of);
   return population.customerIds
     .filter((id) => customer === undefined || id === customer)
     .flatMap((customerId) =>
@@ -74,12 +75,12 @@ export function emissionsOf(stand: PopulationView, of: QuestionParams): ListedEm
 }
 
 /** @throws {ApiError} 404 */
-export function emissionOf(stand: PopulationView, id: string | undefined): EmissionDetail {
-  const emission = emissionsOf(stand, {}).find((each) => each.id === id);
+export function emissionOf(view: PopulationView, id: string | undefined): EmissionDetail {
+  const emission = emissionsOf(view, {}).find((each) => each.id === id);
   if (emission === undefined) {
     throw new ApiError(404, "EMISSION_NOT_FOUND", { message: `There is no emission "${id ?? ""}".` });
   }
-  const { population } = stand;
+  const { population } = view;
   const place = population.timeline(emission.customerId).findIndex((each) => each.id === id);
   const ruleExecution = runOf(emission, population.effects(emission.customerId), place);
   return {

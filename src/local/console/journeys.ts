@@ -2,15 +2,15 @@ import type { QuestionParams } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
 import type { JourneyCounts, JourneyTimes, ListedRun } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import { earliestOf, isoTime, quartilesOf, type PopulationView } from "./stand.js";
+import { earliestOf, isoTime, quartilesOf, type PopulationView } from "./population-view.js";
 
 type Run = Extract<Effect, { kind: "journey" }>["run"];
 type RunOf = Run & { customerId: string; journeyId: string };
 
 /** The present state of journeys' runs, by customer, without those that began before `since`. */
-function runsOf(stand: PopulationView, of: QuestionParams): RunOf[] {
-  const { population } = stand;
-  const from = earliestOf(stand, of);
+function runsOf(view: PopulationView, of: QuestionParams): RunOf[] {
+  const { population } = view;
+  const from = earliestOf(view, of);
   const runs = new Map<string, RunOf>();
   for (const customerId of population.customerIds) {
     for (const effect of population.effects(customerId)) {
@@ -23,9 +23,9 @@ function runsOf(stand: PopulationView, of: QuestionParams): RunOf[] {
 }
 
 /** The counts of all journeys of the model. */
-export function localJourneys(stand: PopulationView, of: QuestionParams): { journeys: JourneyCounts[] } {
-  const runs = runsOf(stand, of);
-  const counts = stand.engine.snapshot.journeys.map(({ id, steps }) => {
+export function localJourneys(view: PopulationView, of: QuestionParams): { journeys: JourneyCounts[] } {
+  const runs = runsOf(view, of);
+  const counts = view.engine.snapshot.journeys.map(({ id, steps }) => {
     const own = runs.filter(({ journeyId }) => journeyId === id);
     const count = (status: Run["status"], step?: string) =>
       own.filter((run) => run.status === status && (step === undefined || run.currentStep === step)).length;
@@ -45,10 +45,10 @@ export function localJourneys(stand: PopulationView, of: QuestionParams): { jour
 }
 
 /** How long the steps of a journey took, over all runs. */
-export function localJourneyTimes(stand: PopulationView, of: QuestionParams): JourneyTimes {
-  const steps = stepsOf(stand, of);
-  const since = earliestOf(stand, of);
-  const runs = runsOf(stand, of).filter(({ journeyId }) => journeyId === of["journeyId"]);
+export function localJourneyTimes(view: PopulationView, of: QuestionParams): JourneyTimes {
+  const steps = stepsOf(view, of);
+  const since = earliestOf(view, of);
+  const runs = runsOf(view, of).filter(({ journeyId }) => journeyId === of["journeyId"]);
   const taken = new Map<string, number[]>();
   for (const run of runs) {
     let before = run.startedAt;
@@ -77,10 +77,10 @@ export function localJourneyTimes(stand: PopulationView, of: QuestionParams): Jo
 }
 
 /** The runs of a journey, filtered as the service does. */
-export function localJourneyRuns(stand: PopulationView, of: QuestionParams): ListedRun[] {
+export function localJourneyRuns(view: PopulationView, of: QuestionParams): ListedRun[] {
   const { journeyId, status, step, completed } = of;
-  stepsOf(stand, of);
-  return runsOf(stand, of)
+  stepsOf(view, of);
+  return runsOf(view, of)
     .filter((run) => run.journeyId === journeyId)
     .filter((run) => status === undefined || run.status === status)
     .filter((run) => step === undefined || (run.status !== "complete" && run.currentStep === step))

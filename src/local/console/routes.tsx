@@ -29,7 +29,7 @@ export function addConsole(router: Router, engine: LocalEngine): void {
     ...{ isService: false, activeVersion: null, may: () => false, token: null, environment: engine.environment },
     ask: localAsk(engine, viewedAt),
     model: engine.snapshot,
-    look: { now: viewedAt ?? engine.clock.now(), timeZone: "UTC" },
+    presentation: { now: viewedAt ?? engine.clock.now(), timeZone: "UTC" },
   });
   for (const page of PAGES) {
     const { path, csv } = page;

@@ -2,14 +2,15 @@ import type { RuleResult } from "../../engine/state/types.js";
 import type { Effect } from "../../engine/index.js";
 import type { QuestionParams } from "../../console/source.js";
 import type { ListPage, RuleCounts, RuleExecution } from "../../http/admin/answers.js";
-import { aboutEffect, compareTexts, earliestOf, pageOf, requireKnown, type PopulationView } from "./stand.js";
+import { compareTexts, pageOf, requireKnown } from "./lists.js";
+import { aboutEffect, earliestOf, type PopulationView } from "./population-view.js";
 
 /** The log of rules, newest first; filtered by rule, customer, result and `since`. */
-export function localRuleExecutions(stand: PopulationView, of: QuestionParams): ListPage<RuleExecution> {
-  const found = runsOf(stand, of).filter(
+export function localRuleExecutions(view: PopulationView, of: QuestionParams): ListPage<RuleExecution> {
+  const found = runsOf(view, of).filter(
     ({ ruleId, customerId }) => ruleId === (of["rule"] ?? ruleId) && customerId === (of["customer"] ?? customerId),
   );
-  if (found.length === 0) requireKnown(stand.engine, of, { rule: "rule" });
+  if (found.length === 0) requireKnown(view.engine, of, { rule: "rule" });
   return pageOf(
     found.filter(({ result }) => of["result"] === undefined || result === of["result"]),
     of,
@@ -17,18 +18,18 @@ export function localRuleExecutions(stand: PopulationView, of: QuestionParams): 
 }
 
 /** How often each rule of the model ran, by result. */
-export function localRuleCounts(stand: PopulationView, of: QuestionParams): { rules: RuleCounts[] } {
-  const runs = runsOf(stand, { since: "7d", ...of });
-  const rules = stand.engine.snapshot.rules.map(({ id: ruleId }) => {
+export function localRuleCounts(view: PopulationView, of: QuestionParams): { rules: RuleCounts[] } {
+  const runs = runsOf(view, { since: "7d", ...of });
+  const rules = view.engine.snapshot.rules.map(({ id: ruleId }) => {
     const count = (wanted: RuleResult) => runs.filter((run) => run.ruleId === ruleId && run.result === wanted).length;
     return { ruleId, pass: count("pass"), fail: count("fail"), skip: count("skip"), error: count("error"), more: [] };
   });
   return { rules };
 }
 
-function runsOf(stand: PopulationView, of: QuestionParams): RuleExecution[] {
-  const { population } = stand;
-  const since = earliestOf(stand, of);
+function runsOf(view: PopulationView, of: QuestionParams): RuleExecution[] {
+  const { population } = view;
+  const since = earliestOf(view, of);
   const runs = population.customerIds.flatMap((customerId) =>
     ruleRuns(population.effects(customerId))
       .filter(({ run }) => run.at >= since)
@@ -55,7 +56,7 @@ export function ruleRuns(effects: readonly Effect[]): RuleRun[] {
   for (const effect of effects) {
     if (effect.kind === "ruleExecuted") runs.push({ run: effect, emission: null });
     if (effect.kind !== "emission") continue;
-    // The effects of the rule's action stand between its run and its emission.
+    // The effects of the rule's action view between its run and its emission.
     if (effect.byRule === true) runs.at(-1)!.emission = emissions;
     emissions += 1;
   }

@@ -2,15 +2,16 @@ import type { QuestionParams } from "../../console/source.js";
 import type { StateDocument } from "../../engine/index.js";
 import type { SegmentMembers, SegmentStatistics } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import { isoTime, meanScore, pageOf, statesOf, type PopulationView } from "./stand.js";
+import { pageOf } from "./lists.js";
+import { isoTime, meanScore, statesOf, type PopulationView } from "./population-view.js";
 
 const DAY_MS = 86_400_000;
 
 /** A segment and a page of its members. */
-export function localSegmentMembers(stand: PopulationView, of: QuestionParams): SegmentMembers {
-  const { engine, population } = stand;
+export function localSegmentMembers(view: PopulationView, of: QuestionParams): SegmentMembers {
+  const { engine, population } = view;
   const segment = of["segment"] ?? "";
-  const members = statesOf(stand).filter(({ segments }) => segments.includes(segment));
+  const members = statesOf(view).filter(({ segments }) => segments.includes(segment));
   const definition = engine.snapshot.segments.find(({ id }) => id === segment) ?? null;
   if (members.length === 0 && definition === null) throw new ApiError(404, "SEGMENT_NOT_FOUND");
   const enteredAt = (id: string) => isoTime(population.customer(id)!.state.segments[segment]!.enteredAt);
@@ -18,9 +19,9 @@ export function localSegmentMembers(stand: PopulationView, of: QuestionParams): 
   const page = { ...pageOf(items, of), segment, members: members.length };
   // Like the service, only the first page has statistics.
   if (of["cursor"] !== undefined) return page;
-  const weekAgo = isoTime(stand.now - 7 * DAY_MS);
+  const weekAgo = isoTime(view.now - 7 * DAY_MS);
   const enteredWithin7d = items.filter(({ enteredAt }) => enteredAt > weekAgo).length;
-  const statistics = { ...statisticsOf(members, stand.now), enteredWithin7d };
+  const statistics = { ...statisticsOf(members, view.now), enteredWithin7d };
   return { ...page, definition: definition && { ...definition }, statistics };
 }
 

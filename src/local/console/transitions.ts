@@ -1,7 +1,8 @@
 import type { QuestionParams } from "../../console/source.js";
 import type { ListedTransition, TransitionTimes } from "../../http/admin/answers.js";
 import { calendarSpan } from "../../http/request/instants.js";
-import { aboutEffect, compareTexts, quartilesOf, requireKnown, type PopulationView } from "./stand.js";
+import { compareTexts, requireKnown } from "./lists.js";
+import { aboutEffect, quartilesOf, type PopulationView } from "./population-view.js";
 
 /** All transitions, the latest first. */
 function transitionsOf({ population }: PopulationView): ListedTransition[] {
@@ -17,10 +18,10 @@ function transitionsOf({ population }: PopulationView): ListedTransition[] {
 }
 
 /** Transitions, filtered by the state they left (empty for no state), the state they entered, and a span of days, if given. */
-export function localTransitions(stand: PopulationView, of: QuestionParams): ListedTransition[] {
+export function localTransitions(view: PopulationView, of: QuestionParams): ListedTransition[] {
   const { left, entered } = of;
   const { from: first = "", to: last = "9999-12-31" } = calendarSpan(of["from"], of["to"]);
-  const found = transitionsOf(stand).filter(
+  const found = transitionsOf(view).filter(
     ({ from, to, at }) =>
       (entered === undefined || to === entered) &&
       (left === undefined || (from ?? "") === left) &&
@@ -29,13 +30,13 @@ export function localTransitions(stand: PopulationView, of: QuestionParams): Lis
   );
   // Empty: the transitions from no state.
   const named = left === "" ? { ...of, left: undefined } : of;
-  if (found.length === 0) requireKnown(stand.engine, named, { left: "state", entered: "state" });
+  if (found.length === 0) requireKnown(view.engine, named, { left: "state", entered: "state" });
   return found;
 }
 
 /** How long customers were in the states that they left. */
-export function localTransitionTimes(stand: PopulationView): TransitionTimes {
-  const all = transitionsOf(stand).toReversed();
+export function localTransitionTimes(view: PopulationView): TransitionTimes {
+  const all = transitionsOf(view).toReversed();
   const since = new Map<string, number>();
   const taken = new Map<string, number[]>();
   for (const { customerId, from, at } of all) {

@@ -4,7 +4,7 @@ import type { Effect } from "../../engine/index.js";
 import type { Trends, TrendSeries } from "../../http/admin/answers.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { calendarDay } from "../../http/request/instants.js";
-import { isoTime, meanScore, type PopulationView } from "./stand.js";
+import { isoTime, meanScore, type PopulationView } from "./population-view.js";
 
 const DAY_MS = 86_400_000;
 const PERIODS_MAX = 1100;
@@ -17,12 +17,12 @@ type What = (typeof WHAT)[number];
 type Named = Omit<TrendSeries, "values">;
 
 /** The development of customers by periods until now, from the effects of evaluation; days begin at 00:00 UTC. Throws VALIDATION_ERROR. */
-export function localTrends(stand: PopulationView, of: QuestionParams): Trends {
+export function localTrends(view: PopulationView, of: QuestionParams): Trends {
   const what = oneOf(WHAT, of["what"] ?? "lifecycle", "what");
   const every = oneOf(EVERY, of["every"] ?? "day", "every");
-  const periods = periodsOf(of, every, stand.now);
-  const series = what === "health" ? healthSeries(stand, periods, every) : countedSeries(stand, what, periods, every);
-  return { environment: stand.engine.environment, what, every, timeZone: "UTC", complete: true, periods, series };
+  const periods = periodsOf(of, every, view.now);
+  const series = what === "health" ? healthSeries(view, periods, every) : countedSeries(view, what, periods, every);
+  return { environment: view.engine.environment, what, every, timeZone: "UTC", complete: true, periods, series };
 }
 
 function oneOf<const Value extends string>(values: readonly Value[], text: string, field: string): Value {

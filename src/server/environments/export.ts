@@ -6,7 +6,7 @@ import { to } from "pg-copy-streams";
 import type { Sql } from "postgres";
 import type { EnvironmentRef } from "../../db/api/access.js";
 import { call, callOn } from "../../db/api/call.js";
-import type { Frozen } from "../../db/api/moving.js";
+import type { Frozen } from "../../db/api/environments.js";
 import { flushDirectory } from "../../db/embedded/files.js";
 import { codeOf } from "../../db/sqlstate.js";
 import { version } from "../../http/version.js";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
-import type { ExportHeader } from "../../db/api/moving.js";
+import type { ExportHeader } from "../../db/api/environments.js";
 import { OperatorError } from "../start-failure.js";
 
 /*

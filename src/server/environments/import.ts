@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import type { ClientBase } from "pg";
 import { callOn } from "../../db/api/call.js";
-import { isKnownKey, storeRows, type ExportedTable, type ImportBegun } from "../../db/api/moving.js";
+import { isKnownKey, storeRows, type ExportedTable, type ImportBegun } from "../../db/api/environments.js";
 import { codeOf, isDataFault } from "../../db/sqlstate.js";
 import { inClientTransaction } from "../operator.js";
 import { unreadableSecrets } from "../sealed-secrets.js";

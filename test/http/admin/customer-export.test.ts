@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import type { Sql } from "postgres";
 import { beforeAll, expect, it, vi } from "vitest";
 import { connect } from "../../../src/db/connect.js";
-import { createCustomerWork } from "../../../src/http/admin/work.js";
+import { createCustomerWork } from "../../../src/http/admin/slow-work.js";
 import { streamExport } from "../../../src/http/admin/customer-data.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import type { Health } from "../../../src/model/snapshot/types.js";

@@ -3,7 +3,7 @@ import type { Context } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import { fromTemplate } from "../../core/package.js";
 import { optionName } from "../../core/values.js";
-import { shouldAsk, askUntil } from "../../output/change.js";
+import { shouldAsk, askUntil } from "../../output/confirmation.js";
 import { UNPRINTABLE } from "../../../words/text.js";
 
 /** The answers that a success model is made from; the questions below say what each is. */

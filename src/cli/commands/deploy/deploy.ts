@@ -3,7 +3,8 @@ import type { ConfigCheck, DeployedVersion } from "../../../http/admin/answers.j
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { compile, warningsFailure } from "../../core/compile.js";
 import { UsageError } from "../../core/errors.js";
-import { confirmation, sendChange, recomputeHint } from "../../output/change.js";
+import { sendChange, recomputeHint } from "../../output/change.js";
+import { confirmation } from "../../output/confirmation.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { asWarnings } from "../../client/failures.js";
 import { cancellable } from "../../output/interruption.js";

@@ -3,7 +3,8 @@ import path from "node:path";
 
 import type { Whoami } from "../../../http/admin/answers.js";
 import { type Context, defineCommand } from "../../core/command.js";
-import { shouldAsk, askUntil, confirmation, inOrganization } from "../../output/change.js";
+import { inOrganization } from "../../output/change.js";
+import { shouldAsk, askUntil, confirmation } from "../../output/confirmation.js";
 import { onTermination, ignoreSignals } from "../../output/interruption.js";
 import { createdInWords, createProject, lostKeysAdvice } from "../projects.js";
 import { UsageError } from "../../core/errors.js";

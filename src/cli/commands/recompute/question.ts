@@ -1,5 +1,5 @@
 import type { RecomputeOrPreview, Usage } from "../../../http/admin/answers.js";
-import { shouldAsk, confirmation } from "../../output/change.js";
+import { shouldAsk, confirmation } from "../../output/confirmation.js";
 import type { Context } from "../../core/command.js";
 import { activeVersion } from "../config/stored-versions.js";
 import { kindOf, scopeOf } from "./jobs.js";

@@ -4,7 +4,8 @@ import { plural, printable, shellWord } from "../../../words/text.js";
 import { type Context, csvPageOptions, defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import { checkWords, sinceOption } from "../../core/values.js";
-import { confirmation, sendChange } from "../../output/change.js";
+import { sendChange } from "../../output/change.js";
+import { confirmation } from "../../output/confirmation.js";
 import type { Out } from "../../output/out.js";
 import { getWebhook } from "./webhooks.js";
 

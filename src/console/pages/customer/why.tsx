@@ -3,7 +3,7 @@ import type { ExplainedCustomer } from "../../../http/admin/answers.js";
 import { factsOf, groupInWords, type InstantWords, measuredInWords } from "../../../words/explanation.js";
 import { distance, formatNumber, plural, printable } from "../../../words/text.js";
 import { FirstConditions, useShown } from "../../first-conditions.js";
-import { usePresentation } from "../../look.js";
+import { usePresentation } from "../../presentation.js";
 import { dateTime, Empty, Text } from "../../parts.js";
 
 /** The most journeys of a customer that are shown; each may have a hundred steps. */

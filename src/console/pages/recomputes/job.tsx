@@ -4,7 +4,7 @@ import { historyFields, movesText, totalFields } from "../../../words/recompute.
 import { formatNumber, span } from "../../../words/text.js";
 import { queryParam, type View, type Visit } from "../../console-page.js";
 import { Ago, At, Customer, dateTime, FoundList, PageLinks, Section, Text, versionHref } from "../../parts.js";
-import { usePresentation } from "../../look.js";
+import { usePresentation } from "../../presentation.js";
 import { FactList, Table, type TableColumn } from "../../tables.js";
 
 /** Customers of a job per page. */

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { hashCredential, newCredential } from "../../../../src/http/request/credentials.js";
 import { adminRoutes } from "../../../../src/http/admin/routes.js";
 import type { AdminDeps } from "../../../../src/http/admin/route.js";
-import type { Declaration } from "../../../../src/http/openapi/administrative.js";
+import type { Declaration } from "../../../../src/http/openapi/administrative-endpoint.js";
 import { startProvider } from "../../../support/language-model.js";
 import { startSpec } from "../../../spec/support/fixture.js";
 import { environmentId, snapshot, type Actor, type Reply } from "../../../support/service.js";

@@ -4,7 +4,7 @@ import Type from "typebox";
 import { exact } from "../admin/schemas.js";
 import type { Route } from "../route.js";
 import { version } from "../version.js";
-import { administrativeEndpoint, type Declaration, tags } from "./administrative.js";
+import { administrativeEndpoint, type Declaration, tags } from "./administrative-endpoint.js";
 import { Description, type Endpoint, REQUEST_ID, type RequestParameter } from "./endpoint.js";
 import { ingestionEndpoints, trackingEndpoints } from "./ingestion.js";
 import { oauthEndpoints } from "./oauth.js";

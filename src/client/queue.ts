@@ -38,7 +38,7 @@ export class Group {
   }
 }
 
-/** An operation in the line. */
+/** An operation in the queue. */
 export interface QueuedEntry extends Entry {
   /** The operation's place among all that were ever queued, from 1. */
   number: number;

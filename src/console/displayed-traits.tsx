@@ -1,6 +1,6 @@
 import type { Display, Snapshot } from "../model/snapshot/types.js";
 import type { Visit } from "./console-page.js";
-import { type DisplayedTraits, usePresentation } from "./look.js";
+import { type DisplayedTraits, usePresentation } from "./presentation.js";
 import { Ago, Text } from "./parts.js";
 import type { TableColumn } from "./tables.js";
 

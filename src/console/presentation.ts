@@ -14,9 +14,9 @@ export interface Presentation {
   shownOf: (customerId: string) => DisplayedTraits;
 }
 
-const LookContext = createContext<Presentation>({ now: 0, timeZone: "UTC", shownOf: () => ({}) });
+const PresentationContext = createContext<Presentation>({ now: 0, timeZone: "UTC", shownOf: () => ({}) });
 
-/** Sets the look of its children. */
-export const WithPresentation = LookContext.Provider;
+/** Sets how its children are shown. */
+export const WithPresentation = PresentationContext.Provider;
 
-export const usePresentation = (): Presentation => useContext(LookContext);
+export const usePresentation = (): Presentation => useContext(PresentationContext);
