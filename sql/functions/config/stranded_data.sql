@@ -1,7 +1,7 @@
 -- The data of an environment that would be stranded if a snapshot became active: customers in a state, members of a segment, active runs of
--- a journey and raised signals that it removes; stored traits and events that do not conform to it. The snapshot is compared with the
--- active version, so what that one removed is not reported again. A list of {code, message, path}: the path refers to the active snapshot
--- for removed parts, to the new one for changed ones.
+-- a journey and raised signals that it removes; stored traits and events that do not conform to it; webhooks left without emissions. The
+-- snapshot is compared with the active version, so what that one removed is not reported again. A list of {code, message, path}: the path
+-- refers to the active snapshot for removed parts, to the new one for changed ones.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_data(environment_id integer, snapshot json)
 returns jsonb
@@ -24,6 +24,9 @@ as $$
     union all
     select 4, c.code, c.message, c.path, 1
     from svc.stranded_violations(e.environment_id, v.version, v.snapshot, stranded_data.snapshot) as c
+    union all
+    select 5, h.code, h.message, h.path, h.n
+    from svc.stranded_webhooks(e.environment_id, v.snapshot, stranded_data.snapshot) with ordinality as h (code, message, path, n)
   ) as w
   where e.environment_id = stranded_data.environment_id;
 $$;

@@ -1,6 +1,6 @@
--- Events that another snapshot removes under a strict schema although some are stored; properties that it removes although recent events
--- have them, or requires although they lack them, under a strict schema, too; and properties whose type or values change although stored
--- ones do not conform. Reads the newest 10,000 events with such a property, by index.
+-- Events that another snapshot removes although some are stored, if its schema is strict or the active one reads them; properties that it
+-- removes although recent events have them, or requires although they lack them, under a strict schema; and properties whose type or
+-- values change although stored ones do not conform. Reads the newest 10,000 events with such a property, by index.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_events(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)
@@ -13,11 +13,14 @@ as $$
   select
     'EVENT_REMOVED',
     format(
-      'The event "%s" is removed, and %s stored; the strict schema %s it from now on.',
+      case when s.is_strict then 'The event "%s" is removed, and %s stored; the strict schema %s it from now on.'
+        else 'The event "%s" is removed, which the active version reads, and %s stored; nothing is derived from them any more.'
+      end,
       o.key, svc.count_text(n.amount, 'such event is', 'such events are'), svc.strict_schema_verb(stranded_events.snapshot)
     ),
     svc.member_path('events', o.key)
   from json_each(stranded_events.active -> 'events') as o
+  cross join lateral (select (stranded_events.snapshot ->> 'strictSchema')::boolean as is_strict) as s
   cross join lateral (
     select count(*) as amount
     from (
@@ -26,9 +29,15 @@ as $$
       limit 10001
     ) as found
   ) as n
-  where (stranded_events.snapshot ->> 'strictSchema')::boolean
-    and not (stranded_events.snapshot -> 'events')::jsonb ? o.key
+  where not (stranded_events.snapshot -> 'events')::jsonb ? o.key
     and n.amount > 0
+    -- A condition, a measure or a trigger has the member; filters of properties have none of that name.
+    and (
+      s.is_strict
+      or jsonb_path_exists(
+        stranded_events.active::jsonb - 'events', '$.** ? (@.event == $event)', jsonb_build_object('event', o.key)
+      )
+    )
   union all
   select
     case when f.required then 'PROPERTY_REQUIRED' else 'PROPERTY_REMOVED' end,

@@ -1,5 +1,6 @@
--- Parts of the active snapshot that another one removes although customers are in them: states, segments, journeys and signals. Each is
--- counted by index, up to the highest number that svc.counted distinguishes.
+-- Parts of the active snapshot that another one removes although customers are in them: states, segments, journeys and signals; and
+-- segments that lose their condition, whose members only rules can remove then. Each is counted by index, up to the highest number that
+-- svc.counted distinguishes.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_parts(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)
@@ -24,6 +25,13 @@ as $$
       select from json_array_elements(stranded_parts.snapshot #> string_to_array(p.list, '.')) as n (part)
       where n.part ->> p.id = o.part ->> p.id
     )
+    union all
+    select
+      5, o.ordinality, 'SEGMENT_CONDITION_REMOVED', 'The segment "%s" loses its condition, and %s in it, whom only rules can remove then.',
+      o.part ->> 'id', format('segments[%s]', o.ordinality - 1)
+    from json_array_elements(stranded_parts.active -> 'segments') with ordinality as o (part)
+    join json_array_elements(stranded_parts.snapshot -> 'segments') as n (part) on n.part ->> 'id' = o.part ->> 'id'
+    where o.part -> 'when' is not null and n.part -> 'when' is null
   )
   select r.code, format(r.said, r.id, svc.count_text(n.amount, 'customer is', 'customers are')), r.path
   from removed as r
@@ -37,7 +45,7 @@ as $$
       union all
       select 1
       from svc.segment_memberships as m
-      where r.code = 'SEGMENT_REMOVED' and m.environment_id = stranded_parts.environment_id
+      where r.code in ('SEGMENT_REMOVED', 'SEGMENT_CONDITION_REMOVED') and m.environment_id = stranded_parts.environment_id
         and m.segment_id = r.id and m.exited_at is null
       union all
       select 1
@@ -56,4 +64,5 @@ as $$
   order by r.n, r.ordinality;
 $$;
 
-comment on function svc.stranded_parts(integer, json, json) is 'Removed states, segments, journeys and signals that customers are in.';
+comment on function svc.stranded_parts(integer, json, json) is
+  'Removed states, segments, journeys and signals, and segments without their condition, that customers are in.';

@@ -1,5 +1,6 @@
--- Violations of the last 30 days that the active version, which is not strict, only counted, if another snapshot is strict and declares the
--- violated event, or the traits, as before: one row for all of them, or none.
+-- Violations of the last 30 days that the active version, which is not strict, only counted, if another snapshot is strict and declares
+-- the violated event, or the traits, as before; and those that earlier versions counted, of events that neither declares: one row for all
+-- of them, or none.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_violations(environment_id integer, active_version integer, active json, snapshot json)
 returns table (code text, message text, path text)
@@ -15,7 +16,11 @@ as $$
     ),
     'strictSchema'
   from svc.schema_violations as v
-  where v.environment_id = stranded_violations.environment_id and v.version = stranded_violations.active_version
+  where v.environment_id = stranded_violations.environment_id
+    and (
+      v.version = stranded_violations.active_version
+      or (v.event <> '' and not (stranded_violations.active -> 'events')::jsonb ? v.event)
+    )
     and v.last_seen_at > now() - interval '30 days'
     and (stranded_violations.snapshot ->> 'strictSchema')::boolean
     and not (stranded_violations.active ->> 'strictSchema')::boolean

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Field, Snapshot } from "../../../src/model/snapshot/types.js";
+import { emissionTypes } from "../../../src/cli/commands/webhooks/emission-types.js";
+import { EMPTY_SNAPSHOT, type Field, type Snapshot } from "../../../src/model/snapshot/types.js";
 import { snapshot, type Reply } from "../../support/service.js";
 import { refused } from "./support/api.js";
 import { named, useConfig } from "./support/config.js";
@@ -274,18 +275,25 @@ describe("what a strict schema will refuse although it was accepted", () => {
   it("has a warning if the schema becomes strict, and operations violate what it declares as before", async () => {
     const lax = { ...full, strictSchema: false };
     expect(await deploy(lax)).toMatchObject({ status: 201 });
-    const violate = (event: string, operations: number) => api.sql`
+    const violate = (event: string, operations: number, version = 2) => api.sql`
       insert into svc.schema_violations (environment_id, version, event, code, path, operations, first_seen_at, last_seen_at)
-      values (${environment}, 2, ${event}, 'UNKNOWN_EVENT', 'event', ${operations}, now(), now())`;
-    await Promise.all([violate("unknown", 2), violate("left", 3), violate("", 5)]);
+      values (${environment}, ${version}, ${event}, 'UNKNOWN_EVENT', 'event', ${operations}, now(), now())`;
+    // Of an earlier version only what is declared nowhere counts.
+    await Promise.all([
+      violate("unknown", 2),
+      violate("left", 3),
+      violate("", 5),
+      violate("gone", 7, 1),
+      violate("left", 9, 1),
+    ]);
     const warning = (amount: number): Warning => [
       "VIOLATIONS_COUNTED",
       "strictSchema",
       `The schema becomes strict, and ${amount} operations of the last 30 days violated it; the strict schema refuses such operations from now on.`,
     ];
-    await strands(deploy(full), warning(10));
+    await strands(deploy(full), warning(17));
     const declared = { ...full.events, unknown: { properties: {} } };
-    await strands(deploy({ ...full, events: declared, traits: {} }), warning(3));
+    await strands(deploy({ ...full, events: declared, traits: {} }), warning(10));
     expect(await check(lax)).toMatchObject({ body: { warnings: [] } });
     await api.sql`update svc.schema_violations set last_seen_at = now() - interval '31 days' where environment_id = ${environment}`;
     expect(await check(full)).toMatchObject({ body: { warnings: [] } });
@@ -317,10 +325,67 @@ describe("an event that is removed", () => {
     expect(await deploy({ ...full, strictSchema: false, events: without })).toMatchObject(activatedWith());
   });
 
+  it("has a warning under any schema if the active version derives something from it", async () => {
+    const events = { signed_up: { properties: {} } };
+    await api.sql`
+      insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+      values (${environment}, 1024, 'c', 'login', '{}', now(), now())`;
+    const start = { ...signup, of: { event: "signed_up" } };
+    const lifecycle = { initial: "new", states: [{ name: "new", transitions: [] }] };
+    const renamed = {
+      ...full,
+      lifecycle,
+      strictSchema: false,
+      events,
+      journeys: [{ id: "onboarding", start, steps: [{ id: "first", when: start }] }],
+    };
+    const message =
+      'The event "login" is removed, which the active version reads, and 1 such event is stored; nothing is derived from them any more.';
+    await strands(deploy(renamed), ["EVENT_REMOVED", "events.login", message]);
+  });
+
   it("is named by its path if its name is not an identifier", async () => {
     const odd = 'seat "added"';
     await deploy({ ...full, events: { ...full.events, [odd]: { properties: {} } } });
     await events(odd, {});
     await strands(deploy(full), ["EVENT_REMOVED", 'events["seat \\"added\\""]', expect.any(String) as string]);
+  });
+});
+
+it("a segment that loses its condition has a warning if customers are in it", async () => {
+  await deploy({ ...full, segments: [{ id: "paying" }, { id: "chosen", when: signup }] });
+  await members("chosen", 2);
+  const message =
+    'The segment "chosen" loses its condition, and 2 customers are in it, whom only rules can remove then.';
+  await strands(deploy(full), ["SEGMENT_CONDITION_REMOVED", "segments[1]", message]);
+});
+
+describe("types that are no longer emitted", () => {
+  const subscribed = (id: string, ...types: string[]) => api.sql`
+    insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
+    values (${environment}, ${id}, 'https://example.com/', ${types}, '\\x00')`;
+  const removed = (id: string, type: string): Warning => [
+    ...(["WEBHOOK_TYPE_REMOVED", ""] as const),
+    `The webhook ${id} is subscribed to "${type}", and nothing of this type is emitted any more.`,
+  ];
+  const lifecycle = { initial: "new", states: [{ name: "new", transitions: [] }] };
+
+  it("have a warning for each webhook that is subscribed to them, and for patterns that match nothing else", async () => {
+    await subscribed("whk_a", "customer.active", "customer.new", "journey.*", "misspelt.type");
+    await subscribed("whk_b", "*", "customer.*");
+    await subscribed("whk_disabled", "customer.active");
+    await api.sql`update svc.webhooks set disabled_at = now(), disabled_reason = 'x' where webhook_id = 'whk_disabled'`;
+    const without = { ...full, lifecycle, journeys: [] };
+    await strands(deploy(without), removed("whk_a", "customer.active"), removed("whk_a", "journey.*"));
+  });
+
+  it("are those that the command line knows", async () => {
+    const then = { kind: "emit", type: "own.type" } as const;
+    const rules = [{ id: "one", on: { kind: "event", of: { event: "login" } }, then }] satisfies Snapshot["rules"];
+    for (const one of [snapshot({ ...full, lifecycle, rules }), snapshot({}), EMPTY_SNAPSHOT]) {
+      const [{ types }] = await api.sql<[{ types: string[] }]>`
+        select svc.emission_types(${JSON.stringify(one)}::text::json) as types`;
+      expect(new Set([...types, "webhook.test"])).toEqual(emissionTypes(one));
+    }
   });
 });
