@@ -57,6 +57,8 @@ export function historyFields(
 interface Ids {
   before: readonly string[];
   after: readonly string[];
+  /** Signals that stay raised, with another severity or message. */
+  changed?: readonly string[];
 }
 
 /** The ids that are only in `after`. */
@@ -69,7 +71,8 @@ export function lost({ before, after }: Ids): string[] {
   return before.filter((id) => !after.includes(id));
 }
 
-/** `+vip -paying`. @param minus the sign of lost ids */
+/** `+vip -paying`, and `~low_usage` for what changes otherwise. @param minus the sign of lost ids */
 export function movesText(ids: Ids, minus: "-" | "−"): string {
-  return [...gained(ids).map((id) => `+${id}`), ...lost(ids).map((id) => `${minus}${id}`)].join(" ");
+  const signed = (sign: string, some: readonly string[]) => some.map((id) => `${sign}${id}`);
+  return [...signed("+", gained(ids)), ...signed(minus, lost(ids)), ...signed("~", ids.changed ?? [])].join(" ");
 }

@@ -23,6 +23,22 @@ async function run(environment: TestEnvironment, options: QueueOptions) {
 const preview = (environment: TestEnvironment, snapshot: Snapshot, sample?: number) =>
   run(environment, { kind: "preview", snapshot, ...(sample === undefined ? {} : { sample }) });
 
+it("lists a signal that stays raised with another severity or message, which evaluation leaves as it was raised", async () => {
+  const signals = (severity: "warning" | "critical", message: string) =>
+    snapshotOf({
+      signals: { used: { when: happened("login"), severity, message }, kept: { when: happened("login") } },
+    });
+  const environment = await populated(db.sql, 12, signals("warning", "used"));
+  for (const other of [signals("critical", "used"), signals("warning", "much used")]) {
+    const { job, found } = await preview(environment, other);
+    expect(job).toMatchObject({ customers_changed: found.length, signals_raised: 0, signals_cleared: 0 });
+    expect(found.length).toBeGreaterThan(3);
+    for (const { signals: changed } of found)
+      expect(changed).toEqual({ before: ["kept", "used"], after: ["kept", "used"], changed: ["used"] });
+  }
+  expect((await preview(environment, signals("warning", "used"))).found).toEqual([]);
+});
+
 describe("its baseline", () => {
   it("is empty before the first deploy", async () => {
     // Operations are evaluated anyway.

@@ -119,11 +119,18 @@ export const difference = named("CustomerDifference", "A customer before and aft
   segments: beforeAndAfter(Type.Array(Type.String(), { description: "All segments that the customer is in." })),
   journeys: beforeAndAfter(Type.Array(journeyRun)),
   signals: Type.Optional(
-    beforeAndAfter(
-      Type.Array(Type.String(), {
+    exact({
+      before: Type.Array(Type.String(), {
         description: "All raised signals. Absent in differences from releases that had no signals.",
       }),
-    ),
+      after: Type.Array(Type.String(), { description: "All raised signals." }),
+      changed: Type.Optional(
+        Type.Array(Type.String(), {
+          minItems: 1,
+          description: "Those that stay raised, with another severity or message.",
+        }),
+      ),
+    }),
   ),
   rules: Type.Array(
     exact({

@@ -81,7 +81,7 @@ export function compare(
   const health = { before: scoreOf(before), after: scoreOf(after) };
   const segments = { before: from!.segments, after: to!.segments };
   const journeys = { before: from!.journeys, after: to!.journeys };
-  const signals = { before: signalsOf(from!), after: signalsOf(to!) };
+  const signals = compareSignals(from!.signals, to!.signals);
 
   const entered = segments.after.filter((id) => !Object.hasOwn(before.segments, id)).length;
   const exited = segments.before.filter((id) => !Object.hasOwn(after.segments, id)).length;
@@ -90,7 +90,7 @@ export function compare(
   const journeysChanged = differ(journeys);
   const signalsRaised = signals.after.filter((id) => !Object.hasOwn(before.signals, id)).length;
   const signalsCleared = signals.before.filter((id) => !Object.hasOwn(after.signals, id)).length;
-  const signalsChanged = signalsRaised + signalsCleared > 0;
+  const signalsChanged = signalsRaised + signalsCleared > 0 || signals.changed !== undefined;
   const isListed =
     lifecycleChanged ||
     healthChanged ||
@@ -159,8 +159,15 @@ function scoreOf({ health }: CustomerState): Pick<HealthScore, "overall" | "band
   return health && { overall: health.overall, band: health.band, components: health.components };
 }
 
-function signalsOf({ signals }: StateDocument): string[] {
-  return signals.map(({ signalId }) => signalId);
+type Raised = StateDocument["signals"];
+
+/** `changed`: those that stay raised, with the severity and the message of another model. Evaluation keeps those of the raise. */
+function compareSignals(before: Raised, after: Raised): { before: string[]; after: string[]; changed?: string[] } {
+  const ids = (raised: Raised) => raised.map(({ signalId }) => signalId);
+  const isOther = (was: Raised[number], { signalId, severity, message }: Raised[number]) =>
+    was.signalId === signalId && (was.severity !== severity || was.message !== message);
+  const changed = ids(after.filter((one) => before.some((was) => isOther(was, one))));
+  return { before: ids(before), after: ids(after), ...(changed.length > 0 ? { changed } : {}) };
 }
 
 function differ({ before, after }: { before: unknown; after: unknown }): boolean {
