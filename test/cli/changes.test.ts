@@ -1,6 +1,7 @@
 import { createServer } from "node:https";
 import { describe, expect, test } from "vitest";
 
+import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { project } from "../dsl-compiler/project.js";
 import { brokenServer } from "./support/broken-server.js";
 import { type Canned, cannedServer, json, served } from "./support/canned-server.js";
@@ -125,7 +126,7 @@ const CHANGES: Record<string, Change> = {
   },
   deploy: {
     action: "Deploying to test",
-    question: `Deploy 1 event, 1 segment to ${PLACE}?`,
+    question: `Deploy 1 event, 1 segment to ${PLACE}, instead of v2?`,
     seen: "svc config versions --project shop",
   },
   "config rollback --version v1": {
@@ -157,7 +158,7 @@ const BY_WORD: Record<string, Change & { word: string; yes: boolean }> = {
     word: "live",
     yes: false,
     action: "Deploying to live",
-    question: "Deploy 1 event, 1 segment to live of project shop at <service>?",
+    question: "Deploy 1 event, 1 segment to live of project shop at <service>, instead of v2?",
     seen: "svc config versions --env live --project shop",
   },
   "config promote --version v1": {
@@ -205,7 +206,14 @@ const READ = {
       ...{ userId: "usr_1", email: "bob@example.com", role: "developer" },
     },
   ],
-  ...{ version: "v3", hash: "0123456789abcdef", created: true, warnings: [] },
+  ...{
+    version: "v3",
+    hash: "0123456789abcdef",
+    active: ["test"],
+    snapshot: EMPTY_SNAPSHOT,
+    created: true,
+    warnings: [],
+  },
   ...{ nextCursor: null, url: "https://b.example", eventTypes: ["*"], pending: 7 },
   limits: { retentionDays: 90 },
   ...{ maxEventAge: null, maxConcurrency: 10, maxPerSecond: null },

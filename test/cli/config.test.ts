@@ -213,6 +213,25 @@ describe("svc config rollback", () => {
   });
 });
 
+test("svc deploy does not replace a version that somebody activated since it compared with the active one", async () => {
+  const cwd = await project({ ".kite/config.json": '{"project":"shop"}', "svc.config.ts": V1 });
+  const { url, seen } = await cannedServer(({ method, url: path }) => {
+    const conflict = {
+      code: "VERSION_CONFLICT",
+      field: "expected",
+      message: "v3 is active in test, but v2 was expected.",
+    };
+    if (method === "POST") return json({ error: conflict }, 409);
+    if (path.includes("activations")) return json({ data: [{ version: "v2" }], nextCursor: null });
+    return json({ version: "v2", hash: "0123", active: ["test"], snapshot: EMPTY_SNAPSHOT });
+  });
+  const { code, stderr } = await run(["deploy", "--yes"], { cwd, at: url });
+  expect(code).toBe(1);
+  expect(JSON.parse(seen.at(-1)!.body)).toMatchObject({ expected: "v2" });
+  expect(stderr).toMatch(/^From v2, active in test, to the local model, \d+ differences/);
+  expect(stderr).toContain("Run the command again: it compares with the version that is active now.\n");
+});
+
 test("svc config activations lists what was active, to choose from", async () => {
   const { stdout } = await run(["config", "activations", "--env", "live"]);
   expect(stdout).toMatch(/^Version +Instead of +By +At +Who\nv1 +v2 +rollback +<local time> +owner@acme\.example\n/);
@@ -311,12 +330,21 @@ describe("svc deploy that would strand data", () => {
   test("is refused, and says why and how to continue: with --force, which still shows the warnings", async () => {
     expect(await deploy()).toMatchInlineSnapshot(`
       exit 1
+      ! From v1, active in test, to the local model, 3 differences: 1 added, 1 changed, 1 removed.
+      !
+      ! events
+      !   + event paid: without properties
+      !
+      ! segments
+      !   ~ segment buyers: when: none → count of "paid" at least 1
+      !   - segment payers: filled by rules
+      !
       ! warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
       !   segments[1]
       ! error [CONFIG_WARNINGS]: This version would strand data: 1 warning. Keep in the model what they name, or proceed despite them with --force.
     `);
     const { code, stdout, stderr } = await deploy("--json");
-    expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^From v1, .* differences/) as string });
     expect(JSON.parse(stdout)).toMatchObject({
       error: {
         code: "CONFIG_WARNINGS",
@@ -324,9 +352,18 @@ describe("svc deploy that would strand data", () => {
       },
     });
     expect(await deploy("--force")).toMatchInlineSnapshot(`
+      ! From v1, active in test, to the local model, 3 differences: 1 added, 1 changed, 1 removed.
+      !
+      ! events
+      !   + event paid: without properties
+      !
+      ! segments
+      !   ~ segment buyers: when: none → count of "paid" at least 1
+      !   - segment payers: filled by rules
+      !
       ! warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
       !   segments[1]
-      Deployed v2 to test of stranded: 1 event, 1 segment (<hash>).
+      Deployed v2 to test of stranded, instead of v1: 1 event, 1 segment (<hash>).
     `);
   });
 });

@@ -34,7 +34,7 @@ const NO_EXPLANATION = {
 /** Runs a command at a service that gives every request the same answer, except for explanations. */
 async function read(line: string, document: unknown) {
   const { url } = await cannedServer(({ url: path }) =>
-    json(path.includes("/explanation") ? NO_EXPLANATION : document),
+    json(path.includes("/explanation") ? NO_EXPLANATION : path.includes("/diagnostics") ? { data: [] } : document),
   );
   return (await svc([...line.split(" "), "--project", "shop"], { at: url })).stdout;
 }
@@ -108,6 +108,9 @@ test("a customer's state at an instant is marked as such, with what is missing o
     "\nEvents before 2026-02-01 01:00:00 +01:00 may have been removed: their effects are missing.\n",
   );
   expect(stdout).not.toContain("waiting");
+  const lastEventAt = "2026-02-19T00:00:00.000Z";
+  const ages = await read("customers inspect cus_42 --at 2026-03-01", { ...then, lastEventAt, pending: 0, ahead: 0 });
+  expect(ages).toMatch(/^Last event +2026-02-19 .* \(10 days ago\)$/m);
 });
 
 test("a timeline at an instant says under which version it is computed, and how many entries precede it", async () => {

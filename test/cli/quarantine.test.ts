@@ -41,6 +41,17 @@ test("quarantined operations are listed and shown as they were sent", async () =
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("[OPERATION_NOT_FOUND]") as string });
 });
 
+test("an event that is sent by hand says that it is in quarantine, and why", async () => {
+  const { code, stdout } = await service.svc(["events", "send", "unknown", "--customer", "globex"], {
+    env: { SVC_API_KEY: key },
+  });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^In quarantine in test as evt_[0-9a-f]{16}: UNKNOWN_EVENT: The event "unknown" is not declared/,
+  );
+  expect((await quarantine("discard", "--all", "--event", "unknown", "--yes")).code).toBe(0);
+});
+
 test("an operation without an event name is called traits only if it is an identify", async () => {
   const sent = await service.request("POST", "/v1/batch", {
     headers: { Authorization: `Basic ${Buffer.from(`${key}:`).toString("base64")}` },

@@ -198,7 +198,9 @@ describe("across customers", () => {
       /^At +<time>, according to the present records\nCustomers +0\nHealth +no customer had a score\n/m,
     );
     expect(then).toContain("Lifecycle  Customers  Share\nnew                0\ntrial              0\n");
-    expect(await stdoutOf(["segments", "inspect", "expansion", "--at", "2020-01-01"])).toBe("It had no members.\n");
+    expect(await stdoutOf(["segments", "inspect", "expansion", "--at", "2020-01-01"])).toBe(
+      "expansion in test, at 2020-01-01\n\nIt had no members.\n",
+    );
     expect(JSON.parse(await stdoutOf(["overview", "--at", "1m", "--json"]))).toMatchObject({ environment: "test" });
     expect((await shop.run(["overview", "--at", "2999-01-01"])).stderr).toContain("`at` is in the future");
     const both = ["segments", "inspect", "expansion", "--at", "1m", "--customer", "globex"];

@@ -2,6 +2,7 @@ import { chmod, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
+import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { project } from "../dsl-compiler/project.js";
 import { INSTALL_MS_MAX } from "../support/debian.js";
 import { openTerminal, terminalsMissing, type Terminal } from "../support/terminal.js";
@@ -17,6 +18,8 @@ const KEY = { id: "key_1", name: "backend", hint: "svc_test_1a2b" };
 /** The answers of a service with v1 active in live. */
 function answer({ method, url }: Seen): Canned {
   if (url.includes("/activations")) return json({ data: [{ version: "v1" }], nextCursor: null });
+  if (url.includes("/config-versions/v1"))
+    return json({ version: "v1", hash: "0123", active: ["live"], snapshot: EMPTY_SNAPSHOT });
   if (method === "GET") return json({ data: [], nextCursor: null });
   if (url.includes("/keys")) return json({ key: KEY, secret: "svc_test_1a2b3c" }, 201);
   return json({ ...ACTIVATED, version: "v2", environment: "live", created: true }, 201);
@@ -102,9 +105,17 @@ test("a deploy to live shows its current step, and asks for the word", async () 
   await terminal!.shows("Type live to continue:");
   await reply("live");
   expect(await ended()).toMatchInlineSnapshot(`
-    "Deploy 1 event, 1 segment to live of project shop at <service>?
+    "From v1, active in live, to the local model, 2 differences: 2 added.
+
+    events
+      + event paid: without properties
+
+    segments
+      + segment payers: count of "paid" at least 1
+
+    Deploy 1 event, 1 segment to live of project shop at <service>, instead of v1?
     Type live to continue: live
-    Deployed v2 to live of shop: 1 event, 1 segment (0123456789ab).
+    Deployed v2 to live of shop, instead of v1: 1 event, 1 segment (0123456789ab).
     Customers keep their present state until something happens to them, or they are recomputed:
       svc recompute --all --env live --dry-run   shows what that would change
       svc recompute --all --env live             does it

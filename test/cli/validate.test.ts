@@ -105,7 +105,9 @@ describe("svc validate", () => {
 /** Deploys to a service that accepts it. changes.test.ts covers the confirmation. */
 async function deploy(argv: string[], env: RunOptions["env"] = {}) {
   const deployed = { version: "v3", hash: "0123456789abcdef", environment: "test", created: true, warnings: [] };
-  const { url, seen } = await cannedServer(json(deployed, 201));
+  const { url, seen } = await cannedServer(({ method }) =>
+    method === "GET" ? json({ data: [], nextCursor: null }) : json(deployed, 201),
+  );
   const cwd = await project({ "svc.config.ts": WITH_WARNING, ".kite/config.json": '{"project":"shop"}' });
   return { ...(await svc(["deploy", "--yes", ...argv], { at: url, cwd, env })), requests: seen };
 }
@@ -140,7 +142,7 @@ describe("svc deploy", () => {
     ["no CI", {}, undefined],
   ])("sends its CI provenance: %s", async (_what, env, expected) => {
     const { requests } = await deploy(["--force"], env);
-    expect(JSON.parse(requests[0]?.body ?? "").provenance).toEqual(expected);
+    expect(JSON.parse(requests.at(-1)?.body ?? "").provenance).toEqual(expected);
   });
 });
 

@@ -131,7 +131,7 @@ test("the starter's workflow runs where docs/ci.md says", { timeout: 120_000 }, 
   expect(await readFile(path.join(directory, "preview.md"), "utf8")).toContain(
     "### What this model would change in test",
   );
-  expect(printed.at(-1)).toMatch(/^Deployed v\d+ to test of shop/);
+  expect(printed.at(-1)).toMatch(/^Deployed v\d+ to test of shop, instead of v\d+/m);
   const [{ provenance }] = await db.sql<[{ provenance: unknown }]>`
     select provenance from svc_inspect.config_versions order by created_at desc limit 1`;
   expect(provenance).toEqual({

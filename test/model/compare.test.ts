@@ -207,8 +207,8 @@ describe("edits of a model are described in the author's words", () => {
     ],
     [
       (of) => (of.journeys[0]!.id = "start"),
-      "added journey start | journeys[0] | steps create, invite",
-      "removed journey onboarding | journeys[0] | steps create, invite",
+      'added journey start | journeys[0] | steps create, invite; begins when count of "order placed" at least 1; expires after 30d',
+      'removed journey onboarding | journeys[0] | steps create, invite; begins when count of "order placed" at least 1; expires after 30d',
     ],
     [
       (of) => {

@@ -11,7 +11,13 @@ import { interruptible } from "../output/interruption.js";
 import type { Out } from "../output/out.js";
 import { setTimeout } from "node:timers/promises";
 
-type Accepted = { eventId: string; accepted: boolean; duplicate: boolean };
+type Accepted = {
+  eventId: string;
+  accepted: boolean;
+  duplicate: boolean;
+  /** Why it is in quarantine, if it is. */
+  quarantined?: { code: string; message: string };
+};
 
 /** The service sends something at least every 15 seconds; a connection that is silent for longer is dead. */
 const SILENT_MS_MAX = 45_000;
@@ -40,12 +46,17 @@ export default {
       const members = given.map(([name, value]) => [name, JSON.stringify(value)] as const);
       const body = objectFromTexts(props === undefined ? members : [...members, ["properties", jsonObject(props)]]);
       const answer = await api.ingest<Accepted>("/v1/events", body, ["eventId", "accepted"]);
-      const { eventId, duplicate } = answer.data;
-      out.result(answer, () =>
-        duplicate
-          ? `The idempotency key was used for the same event before: ${printable(eventId)} in ${settings.environment}.`
-          : `Accepted as ${printable(eventId)} in ${settings.environment}.`,
-      );
+      const { eventId, duplicate, quarantined } = answer.data;
+      const { environment } = settings;
+      out.result(answer, () => {
+        if (duplicate)
+          return `The idempotency key was used for the same event before: ${printable(eventId)} in ${environment}.`;
+        if (quarantined === undefined) return `Accepted as ${printable(eventId)} in ${environment}.`;
+        return [
+          `In quarantine in ${environment} as ${printable(eventId)}: ${printable(`${quarantined.code}: ${quarantined.message}`)}`,
+          "It has no effect until it is released: `svc events quarantine` lists what waits there.",
+        ].join("\n");
+      });
     },
   }),
 

@@ -4,6 +4,7 @@ import { defineCommand, projectOptions } from "../core/command.js";
 import { sinceOption } from "../core/values.js";
 import type { Out } from "../output/out.js";
 import { type Column, fields, table } from "../output/table.js";
+import { noteOutdated } from "./overview.js";
 import { caveats, explanationIfAny, journeyInWords } from "./customers/explanation.js";
 
 type Step = JourneyFunnel["steps"][number];
@@ -19,9 +20,11 @@ export default {
       ["svc journeys funnel onboarding", "How many completed each step, how many are at it now, and how long it took"],
       ["svc journeys funnel onboarding --since 90d", "The same for runs that started in the last 90 days"],
     ],
-    async handler({ api, out, settings }, { journeyId, since: from }) {
+    async handler(context, { journeyId, since: from }) {
+      const { api, out, settings } = context;
       const since = sinceOption("--since", from);
       const answer = await api.get<JourneyFunnel>(["journeys", journeyId], ["runs", "steps"], { since });
+      await noteOutdated(context);
       const { runs, customers, active, complete, expired, secondsToComplete, steps } = answer.data;
       const share = (part: number) => (runs === 0 ? "" : ` (${Math.round((100 * part) / runs)} %)`);
       const columns = [

@@ -1,7 +1,8 @@
-import type { Overview, PopulationAt } from "../../http/admin/answers.js";
+import type { Finding, Overview, PopulationAt } from "../../http/admin/answers.js";
 import { type Context, defineCommand, pastOption, projectOptions } from "../core/command.js";
 import type { Out } from "../output/out.js";
 import { type Column, fields, table } from "../output/table.js";
+import { isRetryable } from "../client/pages.js";
 import { formatNumber, paragraphs, plural, printable } from "../../words/text.js";
 
 export default defineCommand({
@@ -33,6 +34,7 @@ export default defineCommand({
       { title: "Share", value: ({ customers: part }) => share(part, customers), align: "right" },
       { title: "Ever", value: ({ everEntered }) => formatNumber(everEntered), align: "right" },
     ]);
+    await noteOutdated(context);
     out.result(answer, () => paragraphs([totals, funnel, segmentSizes(out, data)]));
   },
 });
@@ -65,6 +67,21 @@ async function printPopulation({ api, out, settings }: Context, at: string): Pro
     { title: "Share", value: ({ customers }) => share(customers, data.customers), align: "right" },
   ]);
   out.result(answer, () => paragraphs([totals, states, segmentSizes(out, data)]));
+}
+
+/** Notes, for people, that customers have what another version than the active one made of them. */
+export async function noteOutdated({ api, out }: Context): Promise<void> {
+  if (out.json) return;
+  try {
+    const { data } = await api.get<{ data: Finding[] }>(["diagnostics"], ["data"]);
+    const outdated = data.data.find(({ code }) => code === "STATE_OUTDATED");
+    if (outdated !== undefined) out.note(`${printable(outdated.message)} ${out.typed("svc diagnose")} shows which.`);
+  } catch (error) {
+    if (!isRetryable(error)) throw error;
+    out.note(
+      `Whether that is the state under the active version is not known now: ${printable((error as Error).message)}`,
+    );
+  }
 }
 
 /** Notes what a recompute of all customers left of the record, as figures of before it are too low. */

@@ -13,7 +13,7 @@ import { type Column, fields, page, printCsv } from "../output/table.js";
 import { elementTexts, memberTexts, objectFromTexts } from "../../words/json-text.js";
 import type { Out } from "../output/out.js";
 import { formatNumber, plural, printable, shellWord } from "../../words/text.js";
-import { noteRecompute } from "./overview.js";
+import { noteOutdated, noteRecompute } from "./overview.js";
 import { explanationOf, caveats, segmentInWords } from "./customers/explanation.js";
 
 /** A segment and a page of its members, with the condition typed as in models. */
@@ -50,7 +50,8 @@ export default defineCommand({
       if (typeof recomputedAt === "string")
         noteRecompute(out, recomputedAt, "each customer's last membership of the segment");
       if (csv) return printCsv(context, query, list);
-      page(out, answer, { none: "It had no members.", columns: memberColumns(out) });
+      const heading = `${out.style.bold(printable(segmentId))} in ${settings.environment}, at ${printable(at)}`;
+      page(out, answer, { heading, none: "It had no members.", columns: memberColumns(out) });
       return;
     }
     if (customer !== undefined) {
@@ -63,6 +64,7 @@ export default defineCommand({
       "segment",
       "members",
     ]);
+    await noteOutdated(context);
     const { segment, members, definition, statistics } = answer.data;
     const { bold } = out.style;
     const heading = `${bold(printable(segment))} in ${settings.environment}: ${plural(members, "member")}`;

@@ -133,9 +133,9 @@ export class Out {
     return distance(iso, this.now);
   }
 
-  /** The local time, and how long ago it was in brackets. */
-  atAndAgo(iso: string): string {
-    return `${this.at(iso)} ${this.style.dim(`(${this.ago(iso)})`)}`;
+  /** The local time, and how long before `now` it was in brackets. */
+  atAndAgo(iso: string, now = this.now): string {
+    return `${this.at(iso)} ${this.style.dim(`(${distance(iso, now)})`)}`;
   }
 
   /** Writes text to standard output, without adding a line break. */

@@ -126,7 +126,16 @@ const steps = lists<Node.JourneyStep>({
   order: { what: "steps" },
 });
 
-const journeys = parts<Node.Journey>("journey", (journey) => `steps ${journey.steps.map(({ id }) => id).join(", ")}`, {
+function journeyText({ start, steps, anyOrder, expiresAfter, repeat }: Node.Journey): string {
+  return [
+    `steps ${steps.map(({ id }) => id).join(", ")}${anyOrder === true ? " in any order" : ""}`,
+    `begins when ${conditionText(start)}`,
+    ...(expiresAfter === undefined ? [] : [`expires after ${expiresAfter}`]),
+    ...(repeat === true ? ["repeats"] : []),
+  ].join("; ");
+}
+
+const journeys = parts<Node.Journey>("journey", journeyText, {
   start: compareConditions("start"),
   steps,
   anyOrder: compareFlag("anyOrder"),
@@ -200,7 +209,13 @@ const triggers: Compare<Node.Trigger> = (part, before, after) => {
   return filters(part, memberSide(older, "of"), memberSide(newer, "of"));
 };
 
-const rules = parts<Node.Rule>("rule", ({ on, then }) => `on ${triggerText(on)}: ${actionText(then)}`, {
+function ruleText({ on, when, then, once, cooldown }: Node.Rule): string {
+  const condition = when === undefined ? "" : ` if ${conditionText(when)}`;
+  const limits = [...(once === true ? [", once"] : []), ...(cooldown === undefined ? [] : [`, cooldown ${cooldown}`])];
+  return `on ${triggerText(on)}${condition}: ${actionText(then)}${limits.join("")}`;
+}
+
+const rules = parts<Node.Rule>("rule", ruleText, {
   on: triggers,
   when: compareConditions("when"),
   cooldown: compareAsText("cooldown", String),

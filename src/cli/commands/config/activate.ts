@@ -7,8 +7,7 @@ import { confirmation } from "../../output/confirmation.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { asWarnings } from "../../client/failures.js";
 import { summary } from "../../../words/text.js";
-import { countChanges } from "../../../words/changes.js";
-import { changesInWords } from "./diff.js";
+import { noteChanges } from "./diff.js";
 import { activeVersion, getDiff, getVersion } from "./stored-versions.js";
 
 interface Activation {
@@ -64,13 +63,12 @@ export async function activate(context: Context, activation: Activation): Promis
   });
 }
 
-/** Shows what the version changes, on standard error, as it belongs to the question, or to the log if none is asked. */
 async function showWhatChanges(
   context: Context,
   { version, environment }: Activation,
   active: string | null,
 ): Promise<void> {
-  const { io, out } = context;
+  const { out } = context;
   if (active === null) {
     const { snapshot } = await getVersion(context, version);
     out.note(`Nothing is active in ${environment} yet. ${version} has ${summary(snapshot)}.\n`);
@@ -81,9 +79,15 @@ async function showWhatChanges(
     out.note(`${version} is the same model as ${active}.\n`);
     return;
   }
-  const columns = io.stderr.isTTY === true ? out.columns : Infinity;
-  const shown = changesInWords(changes, out.errorStyle, columns);
-  out.note(`From ${active}, active in ${environment}, to ${version}, ${countChanges(changes)}.\n\n${shown}\n`);
+  noteChanges(context, `${active}, active in ${environment}`, version, changes);
+}
+
+/** Adds the fix if another version became active since the command looked. */
+export function asOvertaken(error: unknown): unknown {
+  if (!(error instanceof UserError) || error.code !== "VERSION_CONFLICT") return error;
+  const { field: _field, value: _value, ...rest } = error.details;
+  const fix = "run the command again: it compares with the version that is active now";
+  return new UserError(error.code, error.message, fix, rest, error);
 }
 
 /** Adds the fix of a refusal that depends on the verb. */
@@ -93,11 +97,7 @@ function withFix(error: unknown, { verb, version, environment }: Activation): un
   const instead = (fix: string) => new UserError(code, message, fix, details, error);
   if (code === "CONFIG_WARNINGS") return instead("proceed despite them with --force");
   if (code !== "VERSION_CONFLICT") return error;
-  if (details.field === "expected") {
-    const { field: _field, value: _value, ...rest } = details;
-    const fix = "run the command again: it compares with the version that is active now";
-    return new UserError(code, message, fix, rest, error);
-  }
+  if (details.field === "expected") return asOvertaken(error);
   if (verb === "promote") {
     return instead(
       "deploy the model to test first, then promote its version; `svc config activations --env test` shows what was active",

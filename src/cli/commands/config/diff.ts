@@ -5,7 +5,7 @@ import { type LocalCode, UserError } from "../../core/errors.js";
 import type { Out, OutputStyle } from "../../output/out.js";
 import { groupByPart, countChanges, type ChangeLine } from "../../../words/changes.js";
 import { printable } from "../../../words/text.js";
-import { checkVersion, getDiff, getVersion, type Version } from "./stored-versions.js";
+import { activeVersion, checkVersion, getDiff, getVersion, type Version } from "./stored-versions.js";
 
 export default defineCommand({
   args: {
@@ -14,7 +14,7 @@ export default defineCommand({
   },
   options: projectOptions,
   examples: [
-    ["svc config diff", "What a deploy of the local model would change"],
+    ["svc config diff", "What is different between the latest version and the local model"],
     ["svc config diff v3", "What is different between v3 and the latest version"],
     ["svc config diff v3 v5", "What is different between two versions"],
   ],
@@ -40,13 +40,23 @@ async function diffLocal(context: Context): Promise<void> {
   const latest = await latestVersion(context);
   const { compareSnapshots } = await import("../../../model/compare/compare.js");
   const changes = compareSnapshots(latest?.snapshot ?? EMPTY_SNAPSHOT, snapshot);
-  const active = latest && latest.active.length > 0 ? `, active in ${latest.active.join(" and ")}` : "";
   const older =
     latest === null
       ? `nothing, as ${project} has no version yet,`
-      : `${latest.version} of ${project} (the latest${active})`;
+      : `${latest.version} of ${project} (the latest, active in ${latest.active.join(" and ") || "no environment"})`;
   const document = { from: latest?.version ?? null, to: "local", changes };
+  if (latest !== null && !latest.active.includes(settings.environment)) await noteOtherActive(context, latest.version);
   out.result({ document }, () => inWords(out, older, "the local model", changes));
+}
+
+/** After a rollback, or before a promotion, the latest version is not what a deploy would replace. */
+async function noteOtherActive(context: Context, latest: string): Promise<void> {
+  const { out, settings } = context;
+  const { environment } = settings;
+  const active = await activeVersion(context);
+  if (active === null) return;
+  const command = out.typed(`svc config diff ${active} ${latest}`);
+  out.note(`In ${environment}, ${active} is active: a deploy there would also change what \`${command}\` shows.`);
 }
 
 async function latestVersion(context: Context): Promise<Version | null> {
@@ -61,6 +71,13 @@ async function latestVersion(context: Context): Promise<Version | null> {
 function inWords({ style, columns }: Out, from: string, to: string, changes: readonly Change[]): string {
   if (changes.length === 0) return `No differences between ${from} and ${to}.`;
   return `From ${from} to ${to}, ${countChanges(changes)}.\n\n${changesInWords(changes, style, columns)}`;
+}
+
+/** Shows differences on standard error, as they belong to a question, or to the log if none is asked. */
+export function noteChanges({ io, out }: Context, from: string, to: string, changes: readonly Change[]): void {
+  const columns = io.stderr.isTTY === true ? out.columns : Infinity;
+  const shown = changesInWords(changes, out.errorStyle, columns);
+  out.note(`From ${from}, to ${to}, ${countChanges(changes)}.\n\n${shown}\n`);
 }
 
 /** Differences between two models for people, part by part. @param columns the width of the output */

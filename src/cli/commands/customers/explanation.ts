@@ -12,10 +12,11 @@ import { printable, shellWord } from "../../../words/text.js";
 
 const INDENT = "  ";
 
-/** A customer's state for people: one fact a line, instants in local time and relative to now; traits as received, with all digits. */
+/** A customer's state for people: one fact a line, instants in local time and relative to the instant of the state; traits as received, with all digits. */
 export function stateInWords(out: Out, { data: state, text }: ApiAnswer<CustomerState>): string {
   const { bold, cyan } = out.style;
-  const when = (iso: string | null, otherwise: string) => (iso === null ? otherwise : out.atAndAgo(iso));
+  const now = state.at === undefined ? out.now : Date.parse(state.at);
+  const when = (iso: string | null, otherwise: string) => (iso === null ? otherwise : out.atAndAgo(iso, now));
   const since = when(state.lifecycleEnteredAt, "its first evaluation");
   const journey = ({ journeyId, status, currentStep }: CustomerState["journeys"][number]) =>
     printable(`${journeyId} ${status === "complete" ? status : `${status} at ${currentStep}`}`);
@@ -124,7 +125,7 @@ export function whyInWords(out: Out, explanation: ExplainedCustomer): string {
   const { customerId, lifecycle, journeys, segments, health, signals, unavailable } = explanation;
   const { bold, cyan } = out.style;
   const parts = [
-    ...(lifecycle === null ? [] : lifecycleInWords(out, lifecycle)),
+    ...(lifecycle === null ? [] : lifecycleInWords(out, lifecycle, explanation.configVersion)),
     ...journeys.flatMap((journey) => journeyInWords(out, journey)),
     ...segments.flatMap((segment) => segmentInWords(out, segment)),
     ...(health === null ? [] : [`health: see ${out.typed(`svc health explain ${shellWord(customerId)}`)}`]),
@@ -167,8 +168,13 @@ export function journeyInWords(out: Out, { journey, status, start, steps }: Expl
   return lines;
 }
 
-function lifecycleInWords(out: Out, { state, transitions }: NonNullable<ExplainedCustomer["lifecycle"]>): string[] {
-  const end = transitions.length === 0 ? ", which has no transitions" : "";
+function lifecycleInWords(
+  out: Out,
+  { state, transitions }: NonNullable<ExplainedCustomer["lifecycle"]>,
+  version: string | null,
+): string[] {
+  // Also of a state that the version no longer has.
+  const end = transitions.length === 0 ? `, which has no transitions in ${version ?? "the model"}` : "";
   return [
     `lifecycle: ${out.style.cyan(printable(state ?? "none"))}${end}`,
     ...transitions.flatMap(({ to, condition }) => [

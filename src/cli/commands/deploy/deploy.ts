@@ -1,4 +1,5 @@
 import type { Diagnostic } from "../../../dsl-compiler/index.js";
+import type { Snapshot } from "../../../model/snapshot/types.js";
 import type { ConfigCheck, DeployedVersion } from "../../../http/admin/answers.js";
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { compile, warningsFailure } from "../../core/compile.js";
@@ -9,6 +10,9 @@ import { showDiagnostics } from "../../output/diagnostics.js";
 import { asWarnings } from "../../client/failures.js";
 import { cancellable } from "../../output/interruption.js";
 import { summary } from "../../../words/text.js";
+import { asOvertaken } from "../config/activate.js";
+import { noteChanges } from "../config/diff.js";
+import { activeVersion, getVersion } from "../config/stored-versions.js";
 
 /** Shorter waits show nothing. */
 const SHOWN_AFTER_MS = 300;
@@ -76,25 +80,41 @@ export default defineCommand({
     if (warnings.length > 0 && !force) throw await blocked(context, snapshot, warnings);
     if (warnings.length > 0) out.note(showDiagnostics(warnings, out.errorStyle));
 
-    await confirm(`Deploy ${summary(snapshot)} to ${settings.place}?`);
-    const body = { snapshot, provenance: provenance(context.io.env), force: force || undefined };
+    const active = await noteDifferences(context, snapshot);
+    const instead = active === null ? "" : `, instead of ${active}`;
+    await confirm(`Deploy ${summary(snapshot)} to ${settings.place}${instead}?`);
+    // The request fails if another version than the one compared with is active by now.
+    const body = { snapshot, provenance: provenance(context.io.env), expected: active, force: force || undefined };
     const answer = await sendChange("`svc config versions`", (signal) =>
       withSpinner(
         context,
         "Deploying",
         api.post<DeployedVersion>(["config-versions"], body, ["version", "created", "warnings"], signal),
       ),
-    );
+    ).catch((error: unknown) => {
+      throw asOvertaken(error);
+    });
     const { version, hash, created, hasCustomers, warnings: stranded } = answer.data;
     if (stranded.length > 0) out.note(showDiagnostics(asWarnings(stranded), out.errorStyle));
     out.result(answer, () => {
       if (!created)
         return `${version}, which is already active in ${environment} of ${project}, is the same model; nothing was deployed.`;
-      const done = `Deployed ${version} to ${environment} of ${project}: ${summary(snapshot)} (${hash.slice(0, 12)}).`;
+      const done = `Deployed ${version} to ${environment} of ${project}${instead}: ${summary(snapshot)} (${hash.slice(0, 12)}).`;
       return hasCustomers ? `${done}\n${recomputeHint(out, environment)}` : done;
     });
   },
 });
+
+/** Shows what a model changes of the active version, and returns that version's name; null if none is active. */
+async function noteDifferences(context: Context, snapshot: Snapshot): Promise<string | null> {
+  const active = await activeVersion(context);
+  if (active === null) return null;
+  const { compareSnapshots } = await import("../../../model/compare/compare.js");
+  const changes = compareSnapshots((await getVersion(context, active)).snapshot, snapshot);
+  const { environment } = context.settings;
+  if (changes.length > 0) noteChanges(context, `${active}, active in ${environment}`, "the local model", changes);
+  return active;
+}
 
 /** The failure of a model with compiler warnings. Includes the service's warnings, so that users do not meet them only after `--force`. */
 async function blocked(context: Context, snapshot: object, warnings: readonly Diagnostic[]): Promise<Error> {
