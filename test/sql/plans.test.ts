@@ -175,6 +175,7 @@ describe("lists read by index, and little more than they show:", () => {
     ["emissions since", () => call(sql, "search_emissions", by, AT, {}, week, PAGE), FEW],
     ["emissions of no type", () => call(sql, "search_emissions", by, AT, { eventType: "x" }, null, PAGE), FEW],
     ["raised signals", () => call(sql, "search_signals", by, AT, {}, null, PAGE), FEW],
+    ["signals raised since", () => call(sql, "search_signals", by, AT, {}, new Date(), PAGE), 200],
     ["raised signals of a severity", () => call(sql, "search_signals", by, AT, { severity: "info" }, null, PAGE), FEW],
     ["transitions", () => call(sql, "search_transitions", by, AT, {}, PAGE), BOUNDED],
     ["transitions to a state", () => call(sql, "search_transitions", by, AT, { entered: "quiet" }, PAGE), BOUNDED],
@@ -228,10 +229,19 @@ describe("lists read by index, and little more than they show:", () => {
       (page: Page) => rules({ ruleId: "rule_3" }, page),
       (page: Page) => customers({}, page),
       (page: Page) => customers({ inactiveSeconds: day }, page),
+      (page: Page) => call(sql, "search_signals", by, AT, {}, null, page),
     ]) {
       const cursor = await cursorAfter(20, list);
       await expectCheap(() => list({ ...PAGE, cursor }), FEW);
     }
+  });
+
+  it("customers in the order of their health fill each page, however many others are in between", async () => {
+    for (const filter of [{ lifecycle: "active" }, { health: "healthy" }])
+      for (const reverse of [false, true]) {
+        const { data } = JSON.parse(await customers({ ...filter, sort: "health", reverse })) as { data: unknown[] };
+        expect(data).toHaveLength(PAGE.limit);
+      }
   });
 
   it("a page of the stream reads only what it sends", async () => {

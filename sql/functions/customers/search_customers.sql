@@ -93,7 +93,10 @@ begin
       when 'set_aside' then ' from svc.customers as k where k.environment_id = $1 and k.set_aside_at is not null '
       -- Always true; repeats the condition of the index that has all sort keys.
       when 'order' then concat(
-        ' from svc.customers as k where k.environment_id = $1 and coalesce(k.last_event_at, k.created_at) is not null ', _inactive
+        ' from svc.customers as k where k.environment_id = $1 and coalesce(k.last_event_at, k.created_at) is not null ', _inactive,
+        -- All are sorted anyway, so what the index has is checked before; otherwise a page would be of the first customers of all.
+        case when _sort = 'health' and search_customers.lifecycle is not null then ' and k.lifecycle = $5 ' end,
+        case when _sort = 'health' and search_customers.health is not null then ' and k.health_band = $7 ' end
       )
       else ' from svc.customers as k where k.environment_id = $1 '
     end,

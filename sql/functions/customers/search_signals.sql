@@ -23,6 +23,11 @@ declare
   _after constant text[] := regexp_match(
     svc.decode_cursor('signals', search_signals.cursor, '^([0-9]{1,18}|-[0-9]{1,17}) [^ ]+ .+$'), '^(-?[0-9]+) ([^ ]+) (.+)$'
   );
+  -- With defaults instead of nulls, so that a generic plan can begin the index there.
+  _since constant timestamptz := coalesce(search_signals.since, '-infinity');
+  _before_at constant timestamptz := coalesce(svc.instant_of(_after[1]::bigint), 'infinity');
+  _before_signal constant text := coalesce(_after[2], '');
+  _before_customer constant text := coalesce(_after[3], '');
   _look_max constant integer := case
     when search_signals.signal_id is null and search_signals.severity is null then search_signals.row_limit + 1
     else 2000
@@ -38,11 +43,8 @@ begin
     from svc.signals as s
     where s.environment_id = _id
       and s.cleared_at is null
-      and (search_signals.since is null or s.raised_at >= search_signals.since)
-      and (
-        _after is null
-        or (s.raised_at, s.signal_id, s.customer_id) < (svc.instant_of(_after[1]::bigint), _after[2] collate "C", _after[3] collate "C")
-      )
+      and s.raised_at >= _since
+      and (s.raised_at, s.signal_id, s.customer_id) < (_before_at, _before_signal collate "C", _before_customer collate "C")
     order by s.raised_at desc, s.signal_id desc, s.customer_id desc
     limit _look_max
   ),

@@ -26,9 +26,15 @@ begin
     'configVersion', 'v' || _environment.active_version,
     'customers', (select count(*) from svc.customers as c where c.environment_id = _id),
     'customersDue', (
+      -- Each half has an index of its own.
       select count(*)
-      from svc.customers as c
-      where c.environment_id = _id and c.next_due_at <= now() and c.set_aside_at is null
+      from (
+        select from svc.customers as c
+        where c.environment_id = _id and c.next_due_at <= now() and c.set_aside_at is null and c.held_until is null
+        union all
+        select from svc.customers as c
+        where c.environment_id = _id and c.next_due_at <= now() and c.set_aside_at is null and c.held_until is not null
+      ) as due
     ),
     'customersSetAside', (
       select count(*) from svc.customers as c where c.environment_id = _id and c.set_aside_at is not null

@@ -427,8 +427,8 @@ export const segmentRoutes = [
     summary: "List the members of a segment at an instant, by the present records",
     query: exact({ ...listQuery.properties, ...pastQuery }),
     answers: { 200: pastMembers },
-    // It reads the memberships of all customers for each page.
-    scarce: true,
+    // Reads the memberships of all customers, for each page.
+    scan: true,
     passes: ({ at, params, query }) => [at, params["segment"]!, requestedInstant(query.at), query],
   }),
 ];

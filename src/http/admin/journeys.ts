@@ -105,8 +105,8 @@ export const journeyFunnelRoutes = [
     summary: "Get the funnel of a journey: completions, drop-offs and durations of its steps",
     query: exact({ ...environmentQuery.properties, since: nameFilter }),
     answers: { 200: journeyFunnel },
-    // It reads all runs.
-    scarce: true,
+    // Reads all runs.
+    scan: true,
     passes: ({ at, params, query }) => [at, params["journeyId"]!, sinceFilter(query.since)],
   }),
   adminRoute("get_journey_times", "GET /projects/:project/journeys/:journeyId/times", {

@@ -100,13 +100,15 @@ export const projectRoutes = [
   adminRoute("get_overview", "GET /projects/:project/overview", {
     summary: "Get the figures of an environment: customers, events, segments, deliveries",
     answers: { 200: overview },
+    // Reads all emissions and deliveries.
+    scan: true,
   }),
   adminRoute("get_population", "GET /projects/:project/population", {
     summary: "Count the customers of an environment by state, segment and health at an instant, by the present records",
     query: exact({ ...environmentQuery.properties, ...pastQuery }),
     answers: { 200: population },
-    // It reads the logs of all customers.
-    scarce: true,
+    // Reads the logs of all customers.
+    scan: true,
     passes: ({ at, query }) => [at, requestedInstant(query.at)],
   }),
 ];

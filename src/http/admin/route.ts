@@ -44,6 +44,8 @@ export interface AdminDeps {
 export interface BoundDeps extends AdminDeps {
   /** One place for each connection of `sql`, so that waiting calls are bounded in number and time. */
   calls: Semaphore;
+  /** Places for requests that read a whole environment; they leave the other places of `calls` to short ones. */
+  scans: Semaphore;
 }
 
 /** A request with a token, an organization, and a query and body of the declared shape. */
@@ -122,6 +124,11 @@ interface AdminRoute<Query extends TObject, Body extends TSchema, Operation exte
    * and they run without a place of `calls`, because the resource has places of its own. A function decides for each request.
    */
   scarce?: true | ((query: Static<Query>) => boolean);
+  /**
+   * That requests read all customers of an environment, or all their runs, so that few of them run at once, and few of one organization. They
+   * are authorized first, too.
+   */
+  scan?: true;
   /** Whether a list with this query is available as comma-separated values; by default every list is. */
   isTable?: (query: ReadonlyMap<string, string>) => boolean;
   /** Makes the answer. Its status is the first of `answers`, unless this function sets another one. */
@@ -158,7 +165,7 @@ export function adminRoute<
       const query = readQuery(texts, queryShape);
       const environment = "env" in query ? (query.env as string) : null;
       const isScarce = typeof route.scarce === "function" ? route.scarce(query) : route.scarce === true;
-      if (route.body || isScarce) await authorize(ctx, credentials, environment);
+      if (route.body || isScarce || route.scan) await authorize(ctx, credentials, environment);
       const read = (body: BodyShape<Body>, shape: RequestShape<Body>) => {
         if (given === undefined) return readBody(ctx, body, shape, credentials);
         if (body.submission === undefined) return shape.check(given);
@@ -170,7 +177,9 @@ export function adminRoute<
       const at = environment === null ? undefined : { project: params["project"], environment };
       const request = { deps, credentials, call: bound, at, params, query, body, ctx };
       const answer = () => answerOf(operation, route, request as unknown as AdminCall<Query, Body>);
-      return isScarce ? answer() : deps.calls.run(answer, owner);
+      if (isScarce) return answer();
+      const run = () => deps.calls.run(answer, owner);
+      return route.scan ? deps.scans.run(run, credentials.organizationId) : run();
     };
     const concernsOrganization = route.organization !== false;
     const respond = async (ctx: Context, credentials: AdminCredentials) => {

@@ -36,6 +36,14 @@ export function adminRoutes(deps: AdminDeps): OperationRoute[] {
     each: WAITING_MAX / 2,
     waitMsMax: 10_000,
   });
+  const scans = new Semaphore({
+    places: ADMINISTRATION_CONNECTIONS / 2,
+    placesEach: ADMINISTRATION_CONNECTIONS / 4,
+    waitingMax: 50,
+    each: 26,
+    waitMsMax: 10_000,
+    reason: "Too many whole environments are being read.",
+  });
   return [
     ...organizationRoutes,
     ...invitationRoutes,
@@ -66,5 +74,5 @@ export function adminRoutes(deps: AdminDeps): OperationRoute[] {
     ...diagnosticsRoutes,
     ...webhookRoutes,
     ...deliveryRoutes,
-  ].map((bind) => bind({ ...deps, calls }));
+  ].map((bind) => bind({ ...deps, calls, scans }));
 }

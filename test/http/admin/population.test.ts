@@ -2,6 +2,7 @@ import { beforeAll, expect, it } from "vitest";
 import type { StateDocument } from "../../../src/engine/index.js";
 import { useSpec } from "../../spec/support/fixture.js";
 import { snapshot } from "../../support/service.js";
+import { waitingForLock } from "../../support/locks.js";
 import { counted, healthOf } from "../../engine/support/builders.js";
 import { recomputer, untilJob } from "../../tasks/support/recompute.js";
 import { invalid, pages, refused, type Page } from "./support/api.js";
@@ -139,4 +140,21 @@ it("does not count memberships that a recompute has moved", async () => {
   // Each customer's fourth login is on the eighteenth day.
   expect(await seenAt(day(10))).toEqual([0, 0]);
   expect(await seenAt(day(20))).toEqual([8, 8]);
+});
+
+it("many requests that read whole environments leave connections to others", async () => {
+  const { sql } = fixture.service.db;
+  const paths = [`population?at=${day(10)}`, "overview", "journeys/onboarding", `segments/seen/members?at=${day(10)}`];
+  let asked: Promise<unknown>[] = [];
+  await sql.begin(async (holder) => {
+    // What the requests read, so that each of them takes as long as the test needs.
+    await holder`lock table svc.lifecycle_transitions, svc.journey_runs, svc.segment_memberships in access exclusive mode`;
+    asked = Array.from({ length: 16 }, (_, n) => fixture.admin("GET", `/projects/app/${paths[n % paths.length]!}`));
+    await expect.poll(() => waitingForLock(holder), { timeout: 10_000 }).toBeGreaterThan(1);
+    expect((await fixture.admin("GET", "/projects")).status).toBe(200);
+    const other = await fixture.service.owner("neighbour");
+    expect((await fixture.service.request("GET", "/projects", { by: other })).status).toBe(200);
+    expect(await waitingForLock(holder)).toBe(2);
+  });
+  await Promise.all(asked);
 });
