@@ -10,5 +10,6 @@ grant select on all tables in schema svc_inspect to svc_reader;
 grant execute on function
   svc.emission_id(bigint), svc.event_id(bigint), svc.is_alive(timestamptz), svc.iso(timestamptz),
   svc.journey_item(text, text, text, json, timestamptz, timestamptz, timestamptz), svc.month_of(timestamptz), svc.quarantined_id(bigint),
-  svc.queued_jobs(), svc.signal_item(text, text, text, timestamptz), svc_inspect.event_seq(text), svc_inspect.invariants()
+  svc.queued_jobs(), svc.signal_item(text, text, text, timestamptz), svc_inspect.emission_seq(text), svc_inspect.event_seq(text),
+  svc_inspect.invariants()
 to svc_reader;

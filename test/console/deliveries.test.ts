@@ -30,7 +30,7 @@ async function attempt(emission: string, statusCode: number | null, more: object
     select
       d.environment_id as "environmentId", d.webhook_id as "webhookId", d.emission_seq as "emissionSeq", d.attempts + 1 as attempt,
       now() as "attemptedAt"
-    from svc.deliveries as d where d.webhook_id = ${webhook} and d.emission_seq = svc.emission_seq(${emission})`;
+    from svc.deliveries as d where d.webhook_id = ${webhook} and d.emission_seq = svc_inspect.emission_seq(${emission})`;
   const noted = [{ ...delivery, latencyMs: 120, statusCode, ...more }];
   await sql`select svc_api.record_attempts(${JSON.stringify(noted)}::text::jsonb)`;
 }
@@ -136,7 +136,7 @@ describe("resending", () => {
   const confirmation = (id: string) => page(`resend?webhook=${webhook}&id=${id}`);
   const statusOf = async (id: string) => {
     const [row] = await fixture.service.db.sql<[{ status: string }]>`
-      select status from svc.deliveries where webhook_id = ${webhook} and emission_seq = svc.emission_seq(${id})`;
+      select status from svc.deliveries where webhook_id = ${webhook} and emission_seq = svc_inspect.emission_seq(${id})`;
     return row.status;
   };
 

@@ -14,7 +14,7 @@ as $$
 declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_delivery');
   _webhook constant svc.webhooks := svc.find_webhook(_environment.environment_id, get_delivery.webhook_id);
-  _seq constant bigint := svc.emission_seq(get_delivery.delivery_id);
+  _seq constant bigint := svc_inspect.emission_seq(get_delivery.delivery_id);
   _item constant json := svc.delivery_item(_webhook.environment_id, _webhook.webhook_id, _seq);
   _emission svc.emissions;
   _body json;

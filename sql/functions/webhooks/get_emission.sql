@@ -11,7 +11,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_emission');
-  _seq constant bigint := svc.emission_seq(get_emission.emission_id);
+  _seq constant bigint := svc_inspect.emission_seq(get_emission.emission_id);
   _emission svc.emissions;
 begin
   select m.* into _emission

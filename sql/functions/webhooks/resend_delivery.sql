@@ -15,7 +15,7 @@ as $$
 declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'resend_delivery');
   _webhook constant svc.webhooks := svc.enabled_webhook(_environment.environment_id, resend_delivery.webhook_id);
-  _seq constant bigint := svc.emission_seq(resend_delivery.delivery_id);
+  _seq constant bigint := svc_inspect.emission_seq(resend_delivery.delivery_id);
   _written_at timestamptz;
   _now constant timestamptz := now();
 begin

@@ -28,7 +28,7 @@ async function resentByCall(webhook: string, body: object): Promise<number[]> {
 async function schedule(webhook: string, id: string) {
   const [row] = await api.sql`
     select resent_after as "resentAfter", status = 'pending' and next_attempt_at <= now() as due
-    from svc.deliveries where webhook_id = ${webhook} and emission_seq = svc.emission_seq(${id})`;
+    from svc.deliveries where webhook_id = ${webhook} and emission_seq = svc_inspect.emission_seq(${id})`;
   return row;
 }
 
@@ -70,7 +70,7 @@ describe("POST …/deliveries/:delivery/resend", () => {
   it("does not find unknown emissions, or those from before the webhook was created", async () => {
     const emission = await emitOne();
     const [row] = await api.sql<[{ at: Date }]>`
-      select created_at as at from svc.emissions where emission_seq = svc.emission_seq(${emission})`;
+      select created_at as at from svc.emissions where emission_seq = svc_inspect.emission_seq(${emission})`;
     const { id } = await create();
     const reason = `It was written at ${row.at.toISOString()}, before the webhook was created.`;
     expect(await resend(id, emission)).toMatchObject(refused(404, "DELIVERY_NOT_FOUND", { reason }));
@@ -158,7 +158,7 @@ describe("POST …/webhooks/:webhook/resend", () => {
       const id = await emitOne();
       const at = `2026-05-0${day}T12:00:00Z`;
       await api.sql`
-        with seq as (select svc.emission_seq(${id}) as n),
+        with seq as (select svc_inspect.emission_seq(${id}) as n),
           batch as (update svc.emission_batches set created_at = ${at} where evaluation_seq = (select n >> 16 from seq))
         update svc.emissions set created_at = ${at} where emission_seq = (select n from seq)`;
       ids.push(id);
@@ -228,9 +228,9 @@ describe("POST …/webhooks/:webhook/resend", () => {
     const unwanted = await emitOne({ type: "segment.entered" });
     await patch(id, { disabled: false, maxEventAge: "30d" });
     await api.sql`
-      update svc.emissions set emitted_at = '2026-01-01Z' where emission_seq = svc.emission_seq(${old!})`;
+      update svc.emissions set emitted_at = '2026-01-01Z' where emission_seq = svc_inspect.emission_seq(${old!})`;
     await api.sql`update svc.emissions set emitted_at = created_at where emission_seq = any(
-      select svc.emission_seq(e) from unnest(${[tooEarly!, ...ids]}::text[]) as e)`;
+      select svc_inspect.emission_seq(e) from unnest(${[tooEarly!, ...ids]}::text[]) as e)`;
     await api.sql`update svc.webhooks set created_at = '2026-05-02Z' where webhook_id = ${id}`;
     const everything = { since: "2026-04-01", statuses: ["missing"] };
     expect(await resent(id, { since: "2026-04-01" })).toEqual(ALL(0));
@@ -263,7 +263,7 @@ describe("POST …/webhooks/:webhook/resend", () => {
       await setDelivery(id, emission, "failed", 1);
       await api.sql`
         update svc.emission_batches set created_at = now() - ${minutes}::integer * interval '1 minute'
-        where evaluation_seq = svc.emission_seq(${emission}) >> 16`;
+        where evaluation_seq = svc_inspect.emission_seq(${emission}) >> 16`;
     }
     const first = await resent(id, { since: "3h", until: "1h" });
     expect(first).toEqual({ queued: 0, nextCursor: TEXT });

@@ -130,7 +130,7 @@ describe("GET /projects/:project/webhooks/:webhook", () => {
     const [old, done] = await emit([{}, {}]);
     await emitOne();
     await setDelivery(webhook.id, done!, "delivered", 1);
-    await api.sql`update svc.emissions set created_at = '2026-01-01T08:00:00Z' where emission_seq = svc.emission_seq(${old!})`;
+    await api.sql`update svc.emissions set created_at = '2026-01-01T08:00:00Z' where emission_seq = svc_inspect.emission_seq(${old!})`;
     expect(await show(webhook.id)).toMatchObject({ pending: 2, oldestPendingAt: "2026-01-01T08:00:00.000Z" });
     await emit(Array.from({ length: 9_999 }, () => ({})));
     expect(await show(webhook.id)).toMatchObject({ pending: 10_000, oldestPendingAt: INSTANT });

@@ -49,14 +49,14 @@ export function useWebhooks(options: ServiceOptions = {}) {
         update svc.deliveries
         set status = ${status}, attempts = ${attempts}, next_attempt_at = '2026-01-01Z',
           finished_at = ${status === "pending" ? null : "2026-01-01T00:00:05Z"}
-        where webhook_id = ${webhookId} and emission_seq = svc.emission_seq(${id})`;
+        where webhook_id = ${webhookId} and emission_seq = svc_inspect.emission_seq(${id})`;
       await api.sql`
         insert into svc.delivery_attempts (
           environment_id, webhook_id, emission_seq, attempt, attempted_at, latency_ms, status_code, error, response
         )
         select environment_id, webhook_id, emission_seq, n, timestamptz '2026-01-01Z' + n * interval '1 second', 10 + n, 500, null, 'no'
         from svc.deliveries, generate_series(1, ${attempts}::integer) as n
-        where webhook_id = ${webhookId} and emission_seq = svc.emission_seq(${id})`;
+        where webhook_id = ${webhookId} and emission_seq = svc_inspect.emission_seq(${id})`;
     },
     /** Resolves once the change is done and workers were notified of due deliveries. */
     untilNotified: async (change: () => Promise<unknown>): Promise<void> => {
