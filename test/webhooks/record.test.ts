@@ -3,6 +3,7 @@ import { call } from "../../src/db/api/call.js";
 import type { AttemptResult, ClaimedDelivery } from "../../src/db/api/webhooks.js";
 import { AttemptRecorder } from "../../src/tasks/deliver/recorder.js";
 import { capturedLog } from "../support/captured-log.js";
+import { lockWaiter } from "../support/locks.js";
 import {
   attemptsOf,
   claim,
@@ -191,20 +192,59 @@ test("recording an attempt twice, in one call, in sequence or concurrently, chan
   expect(await attemptsOf(sql, claimed.webhookId)).toMatchObject([{ attempt: 1, status_code: 500 }]);
 });
 
+test("an attempt from before the webhook was enabled or its address changed says nothing of the webhook", async () => {
+  const claimed = await oneClaimed();
+  const before = answered(claimed, 500);
+  await sql`update svc.webhooks set active_since = now()`;
+  await call(sql, "record_attempts", [before]);
+  const [delivery] = await deliveriesOf(sql, claimed.webhookId);
+  expect(delivery).toMatchObject({ status: "pending", attempts: 1 });
+  expect(delivery!.due_in).toBeGreaterThan(4);
+  expect(await stateOf(claimed.webhookId)).toEqual({ disabled: false, failing: false });
+});
+
 test.each([
-  [410, "failed"],
-  [500, "pending"],
-])(
-  "an attempt from before the webhook was enabled or its address changed, answered %d, counts for its delivery only",
-  async (code, status) => {
-    const claimed = await oneClaimed();
-    const before = answered(claimed, code);
-    await sql`update svc.webhooks set active_since = now()`;
-    await call(sql, "record_attempts", [before]);
-    expect(await deliveriesOf(sql, claimed.webhookId)).toMatchObject([{ status, attempts: 1 }]);
-    expect(await stateOf(claimed.webhookId)).toEqual({ disabled: false, failing: false });
-  },
-);
+  ["a 410", 0, 410],
+  ["the tenth failure", 9, 500],
+])("%s from before the address changed ends no delivery: it is due now, with a new schedule", async (_, made, code) => {
+  const { environment, webhookId } = await newEndpoint(sql);
+  const other = await createWebhook(sql, environment, "https://example.com/hooks");
+  await emit(sql, environment, 2);
+  await sql`update svc.deliveries set attempts = ${made}`;
+  const results = (await claim(sql, "worker", 10)).map((one) => answered(one, code));
+  await sql`update svc.webhooks set active_since = now() where webhook_id = ${webhookId}`;
+  // Of one of the two, before and after; one webhook keeps its address.
+  const again = results.find((result) => result.webhookId === webhookId)!;
+  Object.assign(again, { attemptedAt: new Date(Date.now() + 1000).toISOString() });
+  await call(sql, "record_attempts", results);
+  const deliveries = await deliveriesOf(sql, webhookId);
+  expect(deliveries.find((delivery) => delivery.emission_seq === again.emissionSeq)!.status).toBe("failed");
+  const moved = deliveries.find((delivery) => delivery.emission_seq !== again.emissionSeq)!;
+  expect(moved).toMatchObject({ status: "pending", attempts: made + 1 });
+  expect(moved.due_in).toBeLessThanOrEqual(0);
+  expect(await deliveriesOf(sql, other.webhookId)).toMatchObject([{ status: "failed" }, { status: "failed" }]);
+
+  await sql`update svc.webhooks set disabled_at = null, disabled_reason = null`;
+  const [next] = await claim(sql, "worker", 10);
+  expect(next).toMatchObject({ emissionSeq: moved.emission_seq, attempt: made + 2 });
+  await call(sql, "record_attempts", [answered(next!, 500)]);
+  const [after] = (await deliveriesOf(sql, webhookId)).filter(({ emission_seq }) => emission_seq === next!.emissionSeq);
+  expect(after!.status).toBe("pending");
+  expect(Math.round(after!.due_in)).toBe(5);
+});
+
+test("a delivery does not fail by an attempt that is recorded while the address is being changed", async () => {
+  const claimed = await oneClaimed();
+  const before = answered(claimed, 410);
+  const { recording } = await sql.begin(async (tx) => {
+    await tx`update svc.webhooks set active_since = clock_timestamp()`;
+    const waiting = call(sql, "record_attempts", [before]);
+    await lockWaiter(sql, "%record_attempts%");
+    return { recording: waiting };
+  });
+  expect(await recording).toEqual({ recorded: 1, disabled: [] });
+  expect(await deliveriesOf(sql, claimed.webhookId)).toMatchObject([{ status: "pending", attempts: 1 }]);
+});
 
 test("of the attempts before and after a webhook's address changed, those after decide", async () => {
   const { environment, webhookId } = await newEndpoint(sql);

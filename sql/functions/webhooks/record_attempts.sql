@@ -1,11 +1,11 @@
 -- Records delivery attempts, set-based, and their consequences: 2xx is delivered; 410 is failed and disables the webhook; anything else is
 -- due again by svc.delivery_delay with 10 % jitter, or after retryAfterSeconds (at most 24 hours) if that is later, or failed after the
 -- last attempt. A webhook at which all attempts of five days failed is disabled. Attempts from before a webhook was enabled or got its
--- address do not affect the webhook. `results` is an array of
--- {environmentId, webhookId, emissionSeq, attempt, attemptedAt, latencyMs, statusCode, error, response, retryAfterSeconds}. Answers
+-- address do not affect the webhook; a delivery that one of them would end as failed is due now, with a new schedule. `results` is an array
+-- of {environmentId, webhookId, emissionSeq, attempt, attemptedAt, latencyMs, statusCode, error, response, retryAfterSeconds}. Answers
 -- {recorded, disabled: [{webhookId, reason}]}: an attempt that is already recorded, or of a delivery that is finished or gone, changes
--- nothing and is not counted, so that a call whose answer was lost can be repeated.
--- Raises nothing of its own. Locks the deliveries in key order, then the webhooks it changes; on a cluster shard by shard.
+-- nothing and is not counted. Raises nothing of its own. Locks the deliveries in key order, then the webhooks that it changes or of which a
+-- delivery fails; on a cluster shard by shard.
 create or replace function svc_api.record_attempts(results jsonb)
 returns json
 language plpgsql
@@ -32,6 +32,8 @@ declare
   _seqs bigint[];
   _attempts integer[];
   _statuses text[];
+  -- Whether its schedule of attempts begins anew, now.
+  _renewed boolean[];
   _due timestamptz[];
   _dated integer[];
   _days date[];
@@ -104,18 +106,22 @@ begin
       select
         a.environment_id, a.webhook_id, min(a.attempted_at) as first_attempted_at, max(a.attempted_at) as last_attempted_at,
         max(a.attempted_at) filter (where a.accepted) as accepted_at, max(a.attempted_at) filter (where a.gone) as gone_at,
+        bool_or(a.accepted is not true and (a.gone or a.delay is null)) as fails_any,
         (array_agg(coalesce('HTTP ' || a.status_code, a.error) order by a.attempted_at desc))[1] as last_outcome
       from current_attempts as a
       group by a.environment_id, a.webhook_id
     ),
-    changed as materialized (
+    concerned as materialized (
       select
-        w.environment_id, w.webhook_id, w.disabled_at is null as enabled,
+        w.environment_id, w.webhook_id, w.active_since, w.disabled_at is null as enabled,
+        o.first_attempted_at < w.active_since as was_changed,
         case
+          when o.last_attempted_at < w.active_since then w.failing_since
           when (o.accepted_at >= w.active_since) is not true then
             coalesce(w.failing_since, greatest(w.active_since, o.first_attempted_at))
         end as failing_since,
         case
+          when o.last_attempted_at < w.active_since then null
           when o.gone_at >= w.active_since then 'The endpoint answered 410 Gone.'
           when (o.accepted_at >= w.active_since) is not true and w.failing_since <= _long_ago then
             format('No attempt has succeeded since %s; the last one: %s.', svc.iso(w.failing_since), left(o.last_outcome, 500))
@@ -123,18 +129,25 @@ begin
       from outcomes as o
       join svc.webhooks as w on w.environment_id = o.environment_id and w.webhook_id = o.webhook_id
       where w.environment_id = any(_of.environment_ids)
-        and o.last_attempted_at >= w.active_since
-        -- Most change nothing: a webhook that succeeds keeps succeeding.
         and (
-          o.gone_at >= w.active_since
-          or coalesce(o.accepted_at >= w.active_since, false) = (w.failing_since is not null)
-          or w.failing_since <= _long_ago
+          -- Locked, so that none gets another address, or is enabled, while its delivery ends as failed.
+          o.fails_any
+          -- Most change nothing: a webhook that succeeds keeps succeeding.
+          or o.last_attempted_at >= w.active_since
+          and (
+            coalesce(o.accepted_at >= w.active_since, false) = (w.failing_since is not null)
+            or w.failing_since <= _long_ago
+          )
         )
       order by w.environment_id, w.webhook_id
       for no key update of w
     ),
+    -- Usually none, so that the deliveries that fail are compared with nothing.
+    former as materialized (
+      select c.environment_id, c.webhook_id, c.active_since from concerned as c where c.was_changed
+    ),
     disabled as (
-      select c.environment_id, c.webhook_id, c.reason from changed as c where c.reason is not null and c.enabled
+      select c.environment_id, c.webhook_id, c.reason from concerned as c where c.reason is not null and c.enabled
     ),
     noted as (
       update svc.webhooks as w
@@ -142,45 +155,53 @@ begin
         failing_since = c.failing_since,
         disabled_at = case when c.reason is null then w.disabled_at else coalesce(w.disabled_at, _now) end,
         disabled_reason = coalesce(w.disabled_reason, c.reason)
-      from changed as c
+      from concerned as c
       where w.environment_id = any(_of.environment_ids) and w.environment_id = c.environment_id and w.webhook_id = c.webhook_id
+        and (c.reason is not null or c.failing_since is distinct from w.failing_since)
     ),
     concluded as (
       select
         a.*,
         case
           when a.accepted then 'delivered'
-          when a.gone or a.delay is null then 'failed'
-          else 'pending'
-        end as status
+          when (a.gone or a.delay is null) is not true then 'pending'
+          when exists (
+            select from former as f
+            where f.environment_id = a.environment_id and f.webhook_id = a.webhook_id and f.active_since > a.attempted_at
+          ) then 'renewed'
+          else 'failed'
+        end as outcome
       from current_attempts as a
     )
     select
       coalesce(array_agg(c.place), '{}'), array_agg(c.environment_id), array_agg(c.webhook_id), array_agg(c.emission_seq),
-      array_agg(c.attempt), array_agg(c.status),
-      array_agg(case when c.status = 'pending' then to_timestamp(_now_seconds + greatest(c.delay, c.retry_after)) end),
+      array_agg(c.attempt), array_agg(case when c.outcome = 'renewed' then 'pending' else c.outcome end),
+      array_agg(c.outcome = 'renewed'),
+      array_agg(case when c.outcome = 'pending' then to_timestamp(_now_seconds + greatest(c.delay, c.retry_after)) end),
       (select array_agg(x.environment_id order by x.environment_id, x.webhook_id) from disabled as x),
       (select array_agg(x.webhook_id order by x.environment_id, x.webhook_id) from disabled as x),
       (select array_agg(x.reason order by x.environment_id, x.webhook_id) from disabled as x)
-    into _places, _ids, _webhooks, _seqs, _attempts, _statuses, _due, _disabled_ids, _disabled, _reasons
+    into _places, _ids, _webhooks, _seqs, _attempts, _statuses, _renewed, _due, _disabled_ids, _disabled, _reasons
     from concluded as c;
     continue when _places = '{}';
     _recorded := _recorded + cardinality(_places);
 
     -- The rows exist and are locked; the insert serves to find them by the unique index, whatever the planner knows of the table.
-    insert into svc.deliveries as d (environment_id, webhook_id, emission_seq, status, attempts, next_attempt_at, finished_at)
+    insert into svc.deliveries as d (environment_id, webhook_id, emission_seq, status, attempts, resent_after, next_attempt_at, finished_at)
     select
-      h.environment_id, c.webhook_id, c.emission_seq, c.status, c.attempt, coalesce(c.due_at, _now),
+      h.environment_id, c.webhook_id, c.emission_seq, c.status, c.attempt, case when c.renewed then c.attempt else 0 end,
+      coalesce(c.due_at, _now),
       case when c.status <> 'pending' then _now end
     from svc.homes as h
-    join unnest(_ids, _webhooks, _seqs, _attempts, _statuses, _due) as c (
-      environment_id, webhook_id, emission_seq, attempt, status, due_at
+    join unnest(_ids, _webhooks, _seqs, _attempts, _statuses, _renewed, _due) as c (
+      environment_id, webhook_id, emission_seq, attempt, status, renewed, due_at
     ) on c.environment_id = h.environment_id
     where h.environment_id = any(_of.environment_ids)
     on conflict (environment_id, webhook_id, emission_seq) do update
     set
       status = excluded.status,
       attempts = excluded.attempts,
+      resent_after = greatest(d.resent_after, excluded.resent_after),
       next_attempt_at = case when excluded.status = 'pending' then excluded.next_attempt_at else d.next_attempt_at end,
       finished_at = excluded.finished_at;
 
