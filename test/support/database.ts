@@ -48,16 +48,16 @@ export function createDatabase(): Promise<TestDatabase> {
   return create(inject("database").template);
 }
 
-/** Creates an empty database. */
-export function createEmptyDatabase(): Promise<TestDatabase> {
-  return create("template0");
+/** Creates an empty database, with these options of `create database`. */
+export function createEmptyDatabase(options = ""): Promise<TestDatabase> {
+  return create("template0", options);
 }
 
-async function create(template: string): Promise<TestDatabase> {
+async function create(template: string, options = ""): Promise<TestDatabase> {
   const { url: adminUrl, nodes, prefix } = inject("database");
   const name = `${prefix}${randomBytes(6).toString("hex")}`;
   // Copying files takes half as long as copying through the write-ahead log, although it waits for a checkpoint.
-  await onEachNode(nodes, `create database ${name} encoding 'UTF8' template ${template} strategy file_copy`);
+  await onEachNode(nodes, `create database ${name} encoding 'UTF8' template ${template} strategy file_copy ${options}`);
   const url = withDatabase(adminUrl, name);
   const sql = connect(url, { max: 8, applicationName: "svc test" });
   return {

@@ -27,14 +27,15 @@ begin
   ) then
     perform svc.raise_segment_not_found(_environment.project_id, _environment.active_version, list_members_at.segment_id);
   end if;
+  -- What a function returns has the database's collation, not that of its column.
   select
-    array_agg(r.item order by r.customer_id),
-    array_agg(r.customer_id order by r.customer_id)
+    array_agg(r.item order by r.customer_id collate "C"),
+    array_agg(r.customer_id order by r.customer_id collate "C")
   into _items, _positions
   from (
     select m.customer_id, json_build_object('customerId', m.customer_id, 'enteredAt', svc.iso(m.entered_at)) as item
     from svc.segment_members_at(_id, list_members_at.segment_id, list_members_at.at, _after, row_limit + 1) as m
-    order by m.customer_id
+    order by m.customer_id collate "C"
     limit row_limit + 1
   ) as r;
   return svc.with_members(

@@ -52,7 +52,8 @@ begin
   )
   select coalesce(
     json_agg(
-      json_build_object('segment', coalesce(d.segment, c.segment_id), 'members', coalesce(c.members, 0)) order by d.n, c.segment_id
+      json_build_object('segment', coalesce(d.segment, c.segment_id), 'members', coalesce(c.members, 0))
+      order by d.n, c.segment_id collate "C"
     ),
     '[]'
   )
