@@ -46,6 +46,7 @@ declare
   _warnings jsonb;
   -- Operations to quarantine: the reason by position, and per operation whether it is new there.
   _held jsonb;
+  _too_many jsonb;
   -- Each call of the tracking API has its own outcome; calls that their sender would lose if refused are all quarantined. The body states
   -- the size of the request, of which this may be a part, and 0 if an earlier part was accepted: the rate limit applies once, to the whole
   -- request.
@@ -171,11 +172,15 @@ begin
     _suspects := null;
   end if;
   if _held <> '{}' and not svc.has_quarantine_room(_key.environment_id, (select count(*) from jsonb_object_keys(_held))) then
-    _failures := svc.quarantine_full(_key.project_id, _key.active_version, _operations, _held, ingest.single or _calls);
-    _held := null;
-    if not ingest.single and not _calls then
-      _failures := svc.merged_failure(_failures);
-      raise exception using errcode = 'SV007', message = _failures ->> 'code', detail = _failures;
+    -- Check in detail, because repetitions are not kept again.
+    _too_many := svc.over_quarantine(_key.environment_id, _keys, _held);
+    if _too_many <> '{}' then
+      _failures := svc.quarantine_full(_key.project_id, _key.active_version, _operations, _too_many, ingest.single or _calls);
+      _held := _held - array(select jsonb_object_keys(_too_many));
+      if not ingest.single and not _calls then
+        _failures := svc.merged_failure(_failures);
+        raise exception using errcode = 'SV007', message = _failures ->> 'code', detail = _failures;
+      end if;
     end if;
   end if;
   if _suspects is not null then

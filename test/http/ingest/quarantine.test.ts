@@ -113,6 +113,56 @@ describe("with a strict schema that quarantines violations", () => {
     expect(await inQuarantine()).toEqual([]);
   });
 
+  it("answers repetitions of what is in quarantine while it is full", async () => {
+    const logout = (idempotencyKey: string, more = {}) => ({
+      customerId: "c",
+      event: "logout",
+      idempotencyKey,
+      ...more,
+    });
+    const events = [logout("k1"), logout("k2")];
+    const { eventIds } = (await fixture.batch(events)).body as { eventIds: string[] };
+    const kept = await inQuarantine();
+    const leaveRoom = (operations: number) =>
+      sql`update svc.quarantines set operations = svc.quarantine_limit() - ${operations}`;
+    await leaveRoom(0);
+    expect((await fixture.single(events[0]!)).body).toEqual({
+      ...(taken(true, eventIds[0]) as object),
+      quarantined: UNKNOWN,
+    });
+    expect(await fixture.batch(events)).toMatchObject({
+      status: 202,
+      body: {
+        eventIds,
+        quarantined: [
+          { index: 0, ...UNKNOWN },
+          { index: 1, ...UNKNOWN },
+        ],
+      },
+    });
+    expect(await fixture.single(logout("k1", { properties: { a: 1 } }))).toMatchObject({ status: 409 });
+    const full = (index: number) => ({
+      status: 422,
+      body: { error: { code: "UNKNOWN_EVENT", field: `events[${index}].event` } },
+    });
+    expect(await fixture.batch([...events, logout("k3")])).toMatchObject(full(2));
+    // Sent separately, each has its own outcome.
+    const singles = { keyHash: hashCredential(fixture.keys.test), batchId: randomUUID(), repeated: false };
+    const outcomes = await ingestSingles(
+      sql,
+      singles,
+      [logout("k4"), events[1]].map((event) => JSON.stringify(event)),
+    );
+    expect(outcomes.map(({ outcome }) => outcome)).toMatchObject([{ code: "UNKNOWN_EVENT" }, { eventId: eventIds[1] }]);
+    expect(await inQuarantine()).toEqual(kept);
+
+    await leaveRoom(1);
+    const two = [logout("k5"), logout("k6")];
+    expect(await fixture.batch(two)).toMatchObject(full(0));
+    expect(await fixture.batch([...events, two[0]!, two[0]!])).toMatchObject({ status: 202 });
+    expect(await inQuarantine()).toHaveLength(kept.length + 1);
+  });
+
   it("answers a repeated call whose answer was lost", async () => {
     const keyHash = hashCredential(fixture.keys.test);
     const logout = { customerId: "c", event: "logout" };
