@@ -1,7 +1,9 @@
-import { beforeEach, expect, it } from "vitest";
+import { afterAll, beforeEach, expect, it } from "vitest";
+import { call } from "../../src/db/api/call.js";
 import { happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
+import { JobRunner } from "./support/recompute.js";
 
 const MODEL = snapshotOf({
   states: { new: [["activated", happened("login")]], activated: [["quiet", inactiveFor("21d")]], quiet: [] },
@@ -11,6 +13,8 @@ const LATER = "2026-03-02T10:00:00.000Z";
 const AHEAD = "2026-03-05T10:00:00.000Z";
 
 const db = await useDatabase();
+const runner = new JobRunner(db);
+afterAll(() => runner.end());
 let environment: TestEnvironment;
 
 beforeEach(async () => {
@@ -50,6 +54,16 @@ it("a timer that fell due meanwhile fires after the release", async () => {
   await environment.release(null);
   await environment.evaluate({ at: "2026-04-01T00:00:00.000Z" });
   expect(await environment.emitted()).toContain("customer.quiet 2026-03-22T10:00:00.000Z timer");
+});
+
+it("a customer that was recomputed while it was set aside, and has no timer, is not due when it is released", async () => {
+  await environment.take({}, [{ at: AT, event: "login" }]);
+  await environment.send([{ at: "now", event: "login" }]);
+  await setAside();
+  await runner.complete(environment);
+  await environment.release("c1");
+  const due = await call(db.sql, "list_due_customers", environment.by, environment.place, { limit: 10 });
+  expect(JSON.parse(due)).toMatchObject({ data: [] });
 });
 
 it("only a customer that would have more than 1 MiB of traits is set aside, and it continues when some are removed", async () => {

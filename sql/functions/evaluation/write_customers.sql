@@ -42,11 +42,11 @@ begin
     write_customers.version,
     r.health,
     _states[r.ordinality],
-    -- The engine only knows the future events that it was given; the others are still in the inbox.
+    -- The engine only knows the future events that it was given; the others are still in the inbox, beside what waits for a release.
     least(
       _epoch + r."nextDueAt" * _ms,
       (
-        select min(p.not_before)
+        select nullif(min(p.not_before), 'infinity')
         from svc.inbox as p
         where p.environment_id = write_customers.environment_id and p.customer_id = r."customerId" and p.not_before is not null
       )

@@ -43,11 +43,11 @@ begin
       health = apply_replay.health,
       state = apply_replay.state,
       generation = apply_replay.generation,
-      -- Future events are still in the inbox.
+      -- Future events are still in the inbox, beside what waits until the customer is released.
       next_due_at = least(
         _epoch + apply_replay.next_due_at * _ms,
         (
-          select min(p.not_before)
+          select nullif(min(p.not_before), 'infinity')
           from svc.inbox as p
           where p.environment_id = _id and p.customer_id = _customer_id and p.not_before is not null
         )

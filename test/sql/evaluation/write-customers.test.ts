@@ -42,6 +42,33 @@ it("reads as many pages with many customers and trait updates as with the few th
   });
 });
 
+it("a customer is due by what it was evaluated, or by an event in the future, and never at infinity", async () => {
+  const { environmentId } = await TestEnvironment.create(db.sql, MODEL);
+  const dueAt = async (nextDueAt: string | null, ...notBefore: string[]) => {
+    const [row] = await rolledBack(db.sql, async (tx) => {
+      await tx`insert into svc.customers (environment_id, customer_id, created_at) values (${environmentId}, 'c', now())`;
+      await tx`
+        insert into svc.inbox (environment_id, customer_id, seq, not_before)
+        select ${environmentId}, 'c', o.n, o.at from unnest(${notBefore}::timestamptz[]) with ordinality as o (at, n)`;
+      const due = nextDueAt === null ? null : Date.parse(nextDueAt);
+      await tx`
+        select svc.write_customers(
+          ${environmentId}, 1, json_build_array(json_build_object('customerId', 'c', 'createdAt', 0, 'nextDueAt', ${due}::bigint)), '{}'
+        )`;
+      return tx<
+        [{ due: string | null }]
+      >`select coalesce(svc.iso(next_due_at), next_due_at::text) as due from svc.customers where customer_id = 'c'`;
+    });
+    return row.due;
+  };
+  const [sooner, later] = ["2026-02-01T00:00:00.000Z", "2026-03-01T00:00:00.000Z"];
+  expect(await dueAt(later, sooner, "infinity")).toBe(sooner);
+  expect(await dueAt(sooner, later)).toBe(sooner);
+  // Set aside, so that its operations wait for its release.
+  expect(await dueAt(later, "infinity")).toBe(later);
+  expect(await dueAt(null, "infinity")).toBeNull();
+});
+
 it("a customer that is inserted while it is erased, with an operation accepted at that moment, does not begin with the erased data", async () => {
   const { environmentId } = await TestEnvironment.create(db.sql, MODEL);
   await rolledBack(db.sql, async (tx) => {
