@@ -62,6 +62,26 @@ test("one worker at a time delivers to a webhook: others get nothing until its l
   expect(await claim(sql, "first", 10)).toHaveLength(2);
 });
 
+test("the lease of a webhook that is disabled is renewed while deliveries are held, and nothing more is handed out", async () => {
+  const { environment, webhookId } = await newEndpoint(sql);
+  await emit(sql, environment, 2);
+  const held = await claim(sql, "first", 1);
+  const disable = (reason: string | null) => sql`
+    update svc.webhooks set disabled_at = case when ${reason}::text is not null then now() end, disabled_reason = ${reason}
+    where webhook_id = ${webhookId}`;
+  await disable("test");
+  await expireLeases(sql);
+  expect(await claim(sql, "first", 10, { held })).toEqual([]);
+  await disable(null);
+  expect(await claim(sql, "second", 10)).toEqual([]);
+  // Of nothing that is held, none.
+  await disable("test");
+  await expireLeases(sql);
+  expect(await claim(sql, "first", 10)).toEqual([]);
+  await disable(null);
+  expect(await claim(sql, "second", 10)).toHaveLength(2);
+});
+
 test("a lease of more than two lease times, from before the database's clock was set back, keeps nothing waiting", async () => {
   const { environment, webhookId } = await newEndpoint(sql);
   await emit(sql, environment, 1);

@@ -77,14 +77,14 @@ begin
   chosen as (
     (
       select o.* from open_webhooks as o
-      where o.room > 0 and not o.failing and o.environment_id <> all(_frozen)
+      where o.due_at is not null and o.room > 0 and not o.failing and o.environment_id <> all(_frozen)
       order by o.due_at, o.webhook_id
       limit claim_deliveries.total
     )
     union all
     (
       select o.* from open_webhooks as o
-      where o.room > 0 and o.failing and o.environment_id <> all(_frozen)
+      where o.due_at is not null and o.room > 0 and o.failing and o.environment_id <> all(_frozen)
       order by o.due_at, o.webhook_id
       limit claim_deliveries.failing_total
     )

@@ -1,5 +1,6 @@
 -- The webhooks of all environments that have due deliveries and to which this worker may deliver: when the first delivery was due,
--- whether the webhook is failing, and whether the worker holds a lease with more than half of its time left.
+-- whether the webhook is failing, and whether the worker holds a lease with more than half of its time left. Of a webhook that was
+-- disabled the worker may renew its lease, for what it is sending there, and due_at is null.
 -- Called with the settings of svc_api.claim_deliveries.
 -- Raises nothing, locks nothing.
 create or replace function svc.open_webhooks(worker_id text, at timestamptz, lease interval)
@@ -36,7 +37,7 @@ begin
       ) as n
     )
     select
-      e.environment_id, e.webhook_id, e.next_attempt_at, w.failing_since is not null,
+      e.environment_id, e.webhook_id, case when w.disabled_at is null then e.next_attempt_at end, w.failing_since is not null,
       (
         w.leased_by = open_webhooks.worker_id and w.leased_until > _lasts_until
         and not svc.is_lease_over(w.leased_until, open_webhooks.at, _until)
@@ -49,14 +50,16 @@ begin
       limit 1
     ) as w
     where e.next_attempt_at <= open_webhooks.at
-      and w.disabled_at is null
       and w.deleted_at is null
-      and (svc.is_lease_over(w.leased_until, open_webhooks.at, _until) or w.leased_by = open_webhooks.worker_id);
+      and (
+        w.disabled_at is null and svc.is_lease_over(w.leased_until, open_webhooks.at, _until)
+        or w.leased_by = open_webhooks.worker_id
+      );
   else
     -- Tables distributed over nodes cannot be read recursively: each node looks up the first row of each of its webhooks.
     return query
     select
-      w.environment_id, w.webhook_id, d.next_attempt_at, w.failing_since is not null,
+      w.environment_id, w.webhook_id, case when w.disabled_at is null then d.next_attempt_at end, w.failing_since is not null,
       (
         w.leased_by = open_webhooks.worker_id and w.leased_until > _lasts_until
         and not svc.is_lease_over(w.leased_until, open_webhooks.at, _until)
@@ -70,9 +73,11 @@ begin
       limit 1
     ) as d
     where d.next_attempt_at <= open_webhooks.at
-      and w.disabled_at is null
       and w.deleted_at is null
-      and (svc.is_lease_over(w.leased_until, open_webhooks.at, _until) or w.leased_by = open_webhooks.worker_id);
+      and (
+        w.disabled_at is null and svc.is_lease_over(w.leased_until, open_webhooks.at, _until)
+        or w.leased_by = open_webhooks.worker_id
+      );
   end if;
 end;
 $$;
