@@ -34,18 +34,23 @@ export interface PeriodicJobsOptions {
  * @param signal ends each of them after its current transaction; the rest is left to its next run
  */
 export function periodicJobs({ sql, attemptDays, logger }: PeriodicJobsOptions, signal: AbortSignal): TaskList {
-  const shouldContinue = () => !signal.aborted;
   return {
     sweep_iam: async () => {
       const rows = Number(await call(sql, "sweep_iam"));
       logger.debug({ rows }, "expired sign-ins, links and sessions were deleted");
     },
     sweep_webhooks: async () => {
-      const rows = await repeatUntilZero(() => call(sql, "sweep_webhooks", attemptDays, SWEPT_ROWS), shouldContinue);
+      const rows = await repeatUntilZero(
+        () => call(sql, "sweep_webhooks", attemptDays, SWEPT_ROWS),
+        inTime(signal, SWEEP_MS_MAX),
+      );
       logger.debug({ rows }, "old attempts and the rows of deleted webhooks were deleted");
     },
     sweep_recomputes: async () => {
-      const rows = await repeatUntilZero(() => call(sql, "sweep_recomputes", SWEPT_RESULTS), shouldContinue);
+      const rows = await repeatUntilZero(
+        () => call(sql, "sweep_recomputes", SWEPT_RESULTS),
+        inTime(signal, SWEEP_MS_MAX),
+      );
       logger.debug({ rows }, "expired results of recomputes were deleted");
     },
     sweep_retention: async () => {
@@ -136,8 +141,7 @@ async function forEachEnvironment(
   work: (id: number, rested: Rested, shouldContinue: () => boolean) => Promise<void>,
 ): Promise<void> {
   const failures: unknown[] = [];
-  const end = performance.now() + msMax;
-  const shouldContinue = () => !signal.aborted && performance.now() < end;
+  const shouldContinue = inTime(signal, msMax);
   const rested: Rested = async (part) => {
     const began = performance.now();
     const answer = await part();
@@ -150,6 +154,15 @@ async function forEachEnvironment(
     await work(id, rested, shouldContinue).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];
+}
+
+/**
+ * Whether to continue: until the signal, or until the time is over. Sweeps need a limit: while an old snapshot is open, each call reads again
+ * what the calls before it removed.
+ */
+function inTime(signal: AbortSignal, msMax: number): () => boolean {
+  const end = performance.now() + msMax;
+  return () => !signal.aborted && performance.now() < end;
 }
 
 /** Repeats a part until it returns 0 or `shouldContinue` returns false; returns the sum. */

@@ -66,19 +66,20 @@ test("the lease of a webhook that is disabled is renewed while deliveries are he
   const { environment, webhookId } = await newEndpoint(sql);
   await emit(sql, environment, 2);
   const held = await claim(sql, "first", 1);
-  const disable = (reason: string | null) => sql`
-    update svc.webhooks set disabled_at = case when ${reason}::text is not null then now() end, disabled_reason = ${reason}
-    where webhook_id = ${webhookId}`;
-  await disable("test");
+  const disable = () =>
+    sql`update svc.webhooks set disabled_at = now(), disabled_reason = 'test' where webhook_id = ${webhookId}`;
+  const enable = () =>
+    sql`update svc.webhooks set disabled_at = null, disabled_reason = null where webhook_id = ${webhookId}`;
+  await disable();
   await expireLeases(sql);
   expect(await claim(sql, "first", 10, { held })).toEqual([]);
-  await disable(null);
+  await enable();
   expect(await claim(sql, "second", 10)).toEqual([]);
   // Of nothing that is held, none.
-  await disable("test");
+  await disable();
   await expireLeases(sql);
   expect(await claim(sql, "first", 10)).toEqual([]);
-  await disable(null);
+  await enable();
   expect(await claim(sql, "second", 10)).toHaveLength(2);
 });
 

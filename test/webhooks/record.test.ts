@@ -237,7 +237,7 @@ test("a delivery does not fail by an attempt that is recorded while the address 
   const claimed = await oneClaimed();
   const before = answered(claimed, 410);
   const { recording } = await sql.begin(async (tx) => {
-    await tx`update svc.webhooks set active_since = clock_timestamp()`;
+    await tx`update svc.webhooks set active_since = now()`;
     const waiting = call(sql, "record_attempts", [before]);
     await lockWaiter(sql, "%record_attempts%");
     return { recording: waiting };
