@@ -122,6 +122,8 @@ export const journeyFunnelRoutes = [
       ),
     }),
     answers: { 200: journeyTimes },
+    // Reads all runs unless a share is given.
+    scan: true,
     passes: ({ at, params, query }) => [at, params["journeyId"]!, sinceFilter(query.since), shareOf(query.share)],
   }),
   adminRoute("search_journey_runs", "GET /projects/:project/journeys/:journeyId/runs", {
