@@ -1,6 +1,6 @@
--- Parts of the active snapshot that another one removes although customers are in them: states, segments, journeys and signals; and
--- segments that lose their condition, whose members only rules can remove then. Each is counted by index, up to the highest number that
--- svc.counted distinguishes.
+-- Parts of the active snapshot that another one removes although customers are in them: states, segments, journeys, signals, health bands,
+-- and steps of journeys that stay; and segments that lose their condition, whose members only rules can remove then. Each is counted by
+-- index, up to the highest number that svc.counted distinguishes.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_parts(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)
@@ -12,13 +12,14 @@ set enable_seqscan = off
 as $$
   with removed as (
     select
-      p.n, o.ordinality, p.code, p.said, o.part ->> p.id as id, format('%s[%s]', p.list, o.ordinality - 1) as path
+      p.n, o.ordinality, p.code, p.said, o.part ->> p.id as id, null as journey, format('%s[%s]', p.list, o.ordinality - 1) as path
     from (
       values
         (1, 'lifecycle.states', 'name', 'STATE_REMOVED', 'The lifecycle state "%s" is removed, and %s in it.'),
         (2, 'segments', 'id', 'SEGMENT_REMOVED', 'The segment "%s" is removed, and %s in it.'),
         (3, 'journeys', 'id', 'JOURNEY_REMOVED', 'The journey "%s" is removed, and %s on it.'),
-        (4, 'signals', 'id', 'SIGNAL_REMOVED', 'The signal "%s" is removed, and it is raised: %s concerned.')
+        (4, 'signals', 'id', 'SIGNAL_REMOVED', 'The signal "%s" is removed, and it is raised: %s concerned.'),
+        (5, 'health.bands', 'id', 'BAND_REMOVED', 'The health band "%s" is removed, and %s in it.')
     ) as p (n, list, id, code, said)
     cross join lateral json_array_elements(stranded_parts.active #> string_to_array(p.list, '.')) with ordinality as o (part)
     where not exists (
@@ -27,8 +28,16 @@ as $$
     )
     union all
     select
-      5, o.ordinality, 'SEGMENT_CONDITION_REMOVED', 'The segment "%s" loses its condition, and %s in it, whom only rules can remove then.',
-      o.part ->> 'id', format('segments[%s]', o.ordinality - 1)
+      6, o.ordinality * 1000 + s.ordinality, 'STEP_REMOVED', 'The step "%s" of a journey is removed, and %s at it.',
+      s.part ->> 'id', o.part ->> 'id', format('journeys[%s].steps[%s]', o.ordinality - 1, s.ordinality - 1)
+    from json_array_elements(stranded_parts.active -> 'journeys') with ordinality as o (part)
+    join json_array_elements(stranded_parts.snapshot -> 'journeys') as n (part) on n.part ->> 'id' = o.part ->> 'id'
+    cross join lateral json_array_elements(o.part -> 'steps') with ordinality as s (part)
+    where not exists (select from json_array_elements(n.part -> 'steps') as t (part) where t.part ->> 'id' = s.part ->> 'id')
+    union all
+    select
+      7, o.ordinality, 'SEGMENT_CONDITION_REMOVED', 'The segment "%s" loses its condition, and %s in it, whom only rules can remove then.',
+      o.part ->> 'id', null, format('segments[%s]', o.ordinality - 1)
     from json_array_elements(stranded_parts.active -> 'segments') with ordinality as o (part)
     join json_array_elements(stranded_parts.snapshot -> 'segments') as n (part) on n.part ->> 'id' = o.part ->> 'id'
     where o.part -> 'when' is not null and n.part -> 'when' is null
@@ -57,6 +66,17 @@ as $$
       from svc.signals as s
       where r.code = 'SIGNAL_REMOVED' and s.environment_id = stranded_parts.environment_id
         and s.signal_id = r.id and s.cleared_at is null
+      union all
+      -- By an index that has the band, and every customer.
+      select 1
+      from svc.customers as c
+      where r.code = 'BAND_REMOVED' and c.environment_id = stranded_parts.environment_id
+        and c.health_band = r.id and coalesce(c.last_event_at, c.created_at) is not null
+      union all
+      select 1
+      from svc.journey_runs as j
+      where r.code = 'STEP_REMOVED' and j.environment_id = stranded_parts.environment_id
+        and j.journey_id = r.journey and j.status = 'active' and j.current_step = r.id
       limit 10001
     ) as found
   ) as n
@@ -65,4 +85,4 @@ as $$
 $$;
 
 comment on function svc.stranded_parts(integer, json, json) is
-  'Removed states, segments, journeys and signals, and segments without their condition, that customers are in.';
+  'Removed states, segments, journeys, signals, bands and steps, and segments without their condition, that customers are in.';

@@ -352,6 +352,43 @@ describe("an event that is removed", () => {
   });
 });
 
+it("health bands and steps that are removed have a warning if customers are in them", async () => {
+  const health = (band: string) =>
+    ({
+      components: [
+        {
+          id: "use",
+          weight: 1,
+          score: { kind: "scale", of: { kind: "count", of: { event: "login" } }, from: 0, to: 9 },
+        },
+      ],
+      bands: [
+        { id: band, from: 50 },
+        { id: "low", from: 0 },
+      ],
+    }) satisfies Snapshot["health"];
+  const journeys = (step: string) => [
+    {
+      id: "onboarding",
+      start: signup,
+      steps: [
+        { id: "zeroth", when: signup },
+        { id: step, when: signup },
+      ],
+    },
+  ];
+  await deploy({ ...full, health: health("high"), journeys: journeys("first") });
+  await customers({}, {});
+  await api.sql`update svc.customers set health = '{"overall": 60, "band": "high"}' where customer_id = 'c1'`;
+  await runs("active", "c1");
+  await runs("complete", "c2");
+  await strands(
+    deploy({ ...full, health: health("top"), journeys: journeys("start") }),
+    ["BAND_REMOVED", "health.bands[0]", 'The health band "high" is removed, and 1 customer is in it.'],
+    ["STEP_REMOVED", "journeys[0].steps[1]", 'The step "first" of a journey is removed, and 1 customer is at it.'],
+  );
+});
+
 it("a segment that loses its condition has a warning if customers are in it", async () => {
   await deploy({ ...full, segments: [{ id: "paying" }, { id: "chosen", when: signup }] });
   await members("chosen", 2);
