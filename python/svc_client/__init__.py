@@ -7,7 +7,7 @@ The guide is docs/client.md of svc. Create one client for each process, and clos
 
 from __future__ import annotations
 
-import dataclasses, datetime, http.client, json, logging, math, os, random, re  # noqa: E401
+import contextlib, dataclasses, datetime, http.client, json, logging, math, os, random, re  # noqa: E401
 import socket, threading, time, urllib.parse, uuid, weakref  # noqa: E401
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
@@ -162,13 +162,25 @@ class Client:
         self._last += 1
         entry.number, entry.at = self._last, time.monotonic()
         self._line.append(entry)
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="svc-client", daemon=True)
-            self._thread.start()
+        self._start()
         if len(self._line) in (1, self._at_most) or self._is_full():
             self._changed.notify_all()
 
+    def _start(self) -> None:
+        """Starts the thread that sends, unless it runs. If none can be started now, the next operation or flush() tries again."""
+        if self._end.is_set() or (self._thread is not None and self._thread.is_alive()):
+            return
+        thread = threading.Thread(target=self._run, name="svc-client", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            _log.warning("operations wait: %s", error)
+        else:
+            self._thread = thread
+
     def _send(self) -> None:
+        if self._line:
+            self._start()
         self._stopped, self._due = None, self._last
         self._changed.notify_all()
 
@@ -229,7 +241,8 @@ class Client:
         try:
             connection.connect()
             sock = connection.sock
-            end.start()
+            with contextlib.suppress(RuntimeError):  # no thread can be started now; the socket has its timeout
+                end.start()
             connection.request("POST", self._address.path.rstrip("/") + "/v1/events/batch", body, headers)
             with connection.getresponse() as answer:
                 text = answer.read(16 * 1024 * 1024).decode(errors="replace")

@@ -96,7 +96,7 @@ export function shown(value: unknown): string {
 }
 
 function addressOf(url: unknown): string {
-  // fetch refuses an address that contains a user name or password.
+  // A user name or password in the address would have no effect.
   const isAddress = typeof url === "string" && /^https?:\/\/[^?#@]+$/i.test(url) && URL.canParse(url);
   if (!isAddress || /^\/v1\/*$/.test(new URL(url).pathname))
     throw new TypeError(

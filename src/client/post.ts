@@ -1,3 +1,7 @@
+// Uses node:http, not `fetch`: in Node.js 20, `fetch` never settles if a connection is closed as soon as it is made, as by a tunnel or a
+// proxy whose backend restarts, so each try would take the whole time limit.
+import { type IncomingMessage, request as plain } from "node:http";
+import { request as secure } from "node:https";
 import type { Answer } from "./answer.js";
 
 /** More than the service's longest answer to a batch, which has ten thousand diagnostics. An endless answer is cut off here. */
@@ -19,35 +23,37 @@ export async function post(url: string, json: string, { apiKey, timeoutMs, signa
   signal.addEventListener("abort", end);
   const timer = setTimeout(() => abort.abort(new Error(`no complete answer within ${timeoutMs} ms`)), timeoutMs);
   try {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${apiKey}`,
-        "content-type": "application/json",
-        "user-agent": "svc-client-node",
-      },
-      body: json,
-      // A redirect would send the key to an address that was not configured.
-      redirect: "manual",
-      signal: abort.signal,
-    });
-    const { status, headers } = response;
-    return {
-      status,
-      text: await textOf(response),
-      retryAfter: headers.get("retry-after"),
-      location: headers.get("location"),
-    };
+    return await exchange(new URL(url), json, apiKey, abort.signal);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", end);
   }
 }
 
-async function textOf({ body }: Response): Promise<string> {
+/** Redirects are not followed: they would send the key to an address that was not configured. */
+function exchange(url: URL, json: string, apiKey: string, signal: AbortSignal): Promise<Answer> {
+  const headers = {
+    authorization: `Bearer ${apiKey}`,
+    "content-type": "application/json",
+    "user-agent": "svc-client-node",
+  };
+  const begin = url.protocol === "https:" ? secure : plain;
+  return new Promise((resolve, reject) => {
+    const request = begin(url, { method: "POST", headers, signal }, (answer) => {
+      const { statusCode: status = 0, headers } = answer;
+      const { "retry-after": retryAfter = null, location = null } = headers;
+      textOf(answer).then((text) => resolve({ status, text, retryAfter, location }), reject);
+    });
+    // Also errors after the answer began, which have no effect any more.
+    request.on("error", reject);
+    request.end(json);
+  });
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of answer as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
     if (bytes > ANSWER_BYTES_MAX) throw new Error(`the answer is larger than ${ANSWER_BYTES_MAX} bytes`);
     chunks.push(chunk);
@@ -55,7 +61,7 @@ async function textOf({ body }: Response): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Why there was no answer: the message of fetch is only "fetch failed", and the reason is in its cause. */
+/** Why there was no answer: an aborted request has its reason as the cause. */
 export function reasonOf(error: unknown): string {
   const { cause, message, code } = error as { cause?: unknown; message?: string; code?: unknown };
   if (cause !== undefined) return reasonOf(cause);

@@ -53,11 +53,11 @@ export async function compileProject(directory: string, options: CompileOptions 
   }
   // esbuild and TypeScript name sources by their real paths.
   const root = realpathSync(folder);
-  const types = options.types
-    ? new TypeChecker(root, path.relative(root, realpathSync(path.join(root, CONFIG))))
-    : undefined;
+  // Now, because it may vanish while it is compiled, as when another branch is checked out.
+  const config = path.relative(root, realpathSync(path.join(root, CONFIG)));
+  const types = options.types ? new TypeChecker(root, config) : undefined;
   const settings = { ...options, timeLimitMs: options.timeLimitMs ?? TIME_LIMIT_MS };
-  return endingWith(types, options.signal, () => compile(root, types, settings));
+  return endingWith(types, options.signal, () => compile(root, config, types, settings));
 }
 
 /** Does work that needs the types, and then ends their check. The signal ends it early, and whatever waits for it fails. */
@@ -91,6 +91,7 @@ export async function checkTypes(
 
 async function compile(
   root: string,
+  config: string,
   types: TypeChecker | undefined,
   options: CompileOptions & { timeLimitMs: number },
 ): Promise<CompileResult> {
@@ -102,7 +103,6 @@ async function compile(
   const mistakes = (await types?.mistakes()) ?? [];
   const reported = found.filter((one) => mistakes.length === 0 || !isConsequence(one));
   const others = types ? await placed(reported, types) : reported.map((one) => ({ diagnostic: one }));
-  const config = path.relative(root, realpathSync(path.join(root, CONFIG)));
   const all = merge(
     mistakes,
     others.filter((other) => isUseful(other, config)),

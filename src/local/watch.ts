@@ -1,14 +1,14 @@
 import { watch, type FSWatcher } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 
 const SOURCE = /\.([cm]?[jt]sx?|json)$/;
 /** How long to wait after a change for further ones: editors write a file in several steps, and several files at once. */
 const QUIET_MS = 50;
 
-/** Watches a folder and its subfolders, except for installed packages and hidden folders. */
+/** Watches a folder and its subfolders, except for installed packages and hidden folders, and what links in them lead to. */
 export class SourceWatch {
-  readonly #watchers = new Map<string, FSWatcher>();
+  #watchers = new Map<string, FSWatcher>();
   #seen = new Map<string, string>();
   #quiet: NodeJS.Timeout | undefined;
   #closed = false;
@@ -33,26 +33,37 @@ export class SourceWatch {
     for (const watcher of this.#watchers.values()) watcher.close();
   }
 
-  /** Records the state of all sources, starts to watch new folders, and returns whether any source has changed. */
+  /** Records the state of all sources, watches all folders anew, and returns whether any source has changed. */
   async #scan(): Promise<boolean> {
     const seen = new Map<string, string>();
-    await this.#scanFolder(this.directory, seen);
+    // A folder may have been removed and made again since: its watch has ended, of which nothing tells on Linux.
+    const former = this.#watchers;
+    this.#watchers = new Map();
+    await this.#scanFolder(this.directory, seen, []);
+    for (const watcher of former.values()) watcher.close();
     const before = this.#seen;
     this.#seen = seen;
     return seen.size !== before.size || [...seen].some(([file, state]) => before.get(file) !== state);
   }
 
-  async #scanFolder(directory: string, seen: Map<string, string>): Promise<void> {
+  /** @param above the real paths of the folders that it is in: a link may lead to one of them */
+  async #scanFolder(directory: string, seen: Map<string, string>, above: readonly string[]): Promise<void> {
+    const own = await realpath(directory).catch(() => null);
+    if (own === null || above.includes(own)) return;
     // Watch first, so that no change is missed between the scan and the watch.
     this.#watch(directory);
     const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
     for (const entry of entries) {
       const name = path.join(directory, entry.name);
-      if (entry.isDirectory()) {
-        if (entry.name !== "node_modules" && !entry.name.startsWith(".")) await this.#scanFolder(name, seen);
-      } else if (SOURCE.test(entry.name)) {
-        const state = await stat(name).catch(() => null);
-        if (state !== null) seen.set(name, `${state.mtimeMs} ${state.size} ${state.ino}`);
+      const isLink = entry.isSymbolicLink();
+      const isSource = SOURCE.test(entry.name);
+      const state = isLink || isSource ? await stat(name).catch(() => null) : null;
+      if (entry.isDirectory() || state?.isDirectory() === true) {
+        if (entry.name !== "node_modules" && !entry.name.startsWith("."))
+          await this.#scanFolder(name, seen, [...above, own]);
+      } else if (isSource && state !== null) {
+        seen.set(name, `${state.mtimeMs} ${state.size} ${state.ino}`);
+        if (isLink) this.#watch(path.dirname(await realpath(name).catch(() => name)));
       }
     }
   }

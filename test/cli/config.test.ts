@@ -232,6 +232,19 @@ test("svc deploy does not replace a version that somebody activated since it com
   expect(stderr).toContain("Run the command again: it compares with the version that is active now.\n");
 });
 
+test("svc deploy replaces a version that this svc cannot read, without its differences", async () => {
+  const cwd = await project({ ".kite/config.json": '{"project":"shop"}', "svc.config.ts": V1 });
+  const { url } = await cannedServer(({ method, url: path }) => {
+    if (method === "POST") return json({ version: "v3", hash: "0123456789abcdef", created: true, warnings: [] }, 201);
+    if (path.includes("activations")) return json({ data: [{ version: "v2" }], nextCursor: null });
+    return json({ version: "v2", hash: "0123", active: ["test"], snapshot: { formatVersion: 99 } });
+  });
+  const { code, stdout, stderr } = await run(["deploy", "--yes"], { cwd, at: url });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^What changes of v2 cannot be shown: .* cannot read/);
+  expect(stdout).toMatch(/^Deployed v3 to test of shop, instead of v2: /);
+});
+
 test("svc config activations lists what was active, to choose from", async () => {
   const { stdout } = await run(["config", "activations", "--env", "live"]);
   expect(stdout).toMatch(/^Version +Instead of +By +At +Who\nv1 +v2 +rollback +<local time> +owner@acme\.example\n/);

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { connect, createServer } from "node:net";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
@@ -10,6 +11,7 @@ import {
   type ClientOptions,
   type SentOperation,
 } from "../../src/client/index.js";
+import { listen } from "../support/listen.js";
 import { refusal, startFront, type Fate, type Front } from "./support/front.js";
 import { Memory } from "./support/memory.js";
 
@@ -147,6 +149,30 @@ describe("a temporary failure", () => {
     expect(events).toMatchObject([{ event: "first" }, { event: "second" }]);
     expect(errors).toEqual([]);
     expect([retries.length, client.stats.retries]).toEqual([bodies.length - 2, bodies.length - 2]);
+  });
+
+  it("is retried after a connection that was closed as soon as it was made, long before the time limit", async () => {
+    const memory = new Memory();
+    const front = await startFront(memory.backend);
+    let connections = 0;
+    // As a tunnel or a proxy does whose backend is restarting.
+    const tunnel = createServer((socket) => {
+      socket.on("error", () => undefined);
+      if (++connections === 1) return void socket.destroy();
+      const inner = connect(Number(new URL(front.url).port), "127.0.0.1");
+      inner.on("error", () => socket.destroy());
+      socket.pipe(inner).pipe(socket);
+    });
+    const url = await listen(tunnel);
+    onTestFinished(async () => {
+      await front.stop();
+      tunnel.close();
+    });
+    const client = createClient({ url, apiKey: "svc_test_x", retryFirstMs: 1, timeoutMs: 3_600_000 });
+    client.track(track(1));
+    await client.flush();
+    await client.close();
+    expect(keys(memory.accepted)).toEqual(["1"]);
   });
 
   it("is not retried before Retry-After", async () => {

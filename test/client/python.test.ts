@@ -53,6 +53,29 @@ describe("against an in-memory service", () => {
   const countOf = (body: string) => (JSON.parse(body) as { events: unknown[] }).events.length;
   const sizes = () => front.requests.map(({ body }) => countOf(body));
 
+  it("sends what it has once threads can be started again, and meanwhile without a limit of the whole time", async () => {
+    const printed = await run(
+      await start(),
+      `
+import logging
+logging.disable()
+def refuse(self): raise RuntimeError("can't start new thread")
+started = threading.Thread.start
+threading.Thread.start = refuse
+show(client.track("a", "waits"))
+threading.Thread.start = started
+client.flush(10)
+threading.Thread.start = refuse
+show(client.track("a", "goes"))
+client.flush(10)
+threading.Thread.start = started
+show(len(client.close()))
+`,
+    );
+    expect(printed).toEqual([true, true, 0]);
+    expect(memory.accepted.map((operation) => "event" in operation && operation.event)).toEqual(["waits", "goes"]);
+  });
+
   it("repeats requests byte for byte after a temporary failure, and nothing overtakes them", async () => {
     const fates: Fate[] = [
       ...(["loseRequest", "loseAnswer", "cutAnswer", "stall", "stallAfter", "stallBody", "drip"] as const),

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 
@@ -19,6 +20,14 @@ test.each(["cdnow", "fines"])(
     expect(first.hash).toBe(hashSnapshot(first.snapshot));
   },
 );
+
+test("svc.config.ts may vanish while it is compiled, as when another branch is checked out", async () => {
+  const directory = await project({
+    "svc.config.ts": `import { defineModel } from "svc-success"; console.log("loaded"); export default defineModel({});`,
+  });
+  const onOutput = () => rmSync(path.join(directory, "svc.config.ts"), { force: true });
+  expect(await compileProject(directory, { types: true, onOutput })).toHaveProperty("ok");
+});
 
 test("console output of the author's code is passed on and is not part of the snapshot", async () => {
   const directory = await project({

@@ -3,13 +3,13 @@ import type { Snapshot } from "../../../model/snapshot/types.js";
 import type { ConfigCheck, DeployedVersion } from "../../../http/admin/answers.js";
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { compile, warningsFailure } from "../../core/compile.js";
-import { UsageError } from "../../core/errors.js";
+import { type LocalCode, UsageError, UserError } from "../../core/errors.js";
 import { sendChange, recomputeHint } from "../../output/change.js";
 import { confirmation } from "../../output/confirmation.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { asWarnings } from "../../client/failures.js";
 import { cancellable } from "../../output/interruption.js";
-import { summary } from "../../../words/text.js";
+import { printable, summary } from "../../../words/text.js";
 import { asOvertaken } from "../config/activate.js";
 import { noteChanges } from "../config/diff.js";
 import { activeVersion, getVersion } from "../config/stored-versions.js";
@@ -109,10 +109,16 @@ export default defineCommand({
 async function noteDifferences(context: Context, snapshot: Snapshot): Promise<string | null> {
   const active = await activeVersion(context);
   if (active === null) return null;
-  const { compareSnapshots } = await import("../../../model/compare/compare.js");
-  const changes = compareSnapshots((await getVersion(context, active)).snapshot, snapshot);
-  const { environment } = context.settings;
-  if (changes.length > 0) noteChanges(context, `${active}, active in ${environment}`, "the local model", changes);
+  try {
+    const { compareSnapshots } = await import("../../../model/compare/compare.js");
+    const changes = compareSnapshots((await getVersion(context, active)).snapshot, snapshot);
+    const { environment } = context.settings;
+    if (changes.length > 0) noteChanges(context, `${active}, active in ${environment}`, "the local model", changes);
+  } catch (error) {
+    // A newer version of svc may have deployed what this one cannot read; that does not prevent another deploy.
+    if (!(error instanceof UserError) || error.code !== ("UNEXPECTED_ANSWER" satisfies LocalCode)) throw error;
+    context.out.note(`What changes of ${active} cannot be shown: ${printable(error.message)}.`);
+  }
   return active;
 }
 
