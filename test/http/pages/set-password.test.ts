@@ -1,8 +1,10 @@
+import type { Sql, TransactionSql } from "postgres";
 import { describe, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { Passwords } from "../../../src/console/sign-in/passwords.js";
 import { hashCredential, newCredential } from "../../../src/http/request/credentials.js";
 import { Browser } from "../../support/browser.js";
+import { lockWaiter } from "../../support/locks.js";
 import { useService } from "../../support/service.js";
 import { createOrganization, createUser, PASSWORD, passwordLink, signedIn, whoIs } from "./people.js";
 
@@ -127,6 +129,52 @@ describe("setting a password ends", () => {
     expect(answers.filter((wasSet) => wasSet)).toHaveLength(1);
     const [row] = await sql`select password_hash from iam.identities where user_id = ${userId}`;
     expect(row).toEqual({ password_hash: `$argon2id$${answers.indexOf(true)}` });
+  });
+});
+
+describe.each([
+  ["a new password ends", "set_password"],
+  ["the operator ends", "operator_lock_out_user"],
+] as const)("a command line whose sign-in %s", (_, ending) => {
+  /** Ends the user's sign-ins, asks with the user's token for a browser link, and uses that link. */
+  async function newRace() {
+    const { email, userId } = await newUser();
+    const [token, link] = [newCredential("token").hash, newCredential("link").hash];
+    await sql`
+      insert into iam.access_tokens (token_hash, token_id, kind, user_id, label, client_id, expires_at)
+      values (${token}, svc.random_id('tok_'), 'session', ${userId}, 'svc', 'svc-cli', now() + interval '1 day')`;
+    const password = hashCredential(await linkOf(userId));
+    return {
+      end: async (by: Sql | TransactionSql): Promise<unknown> =>
+        ending === "set_password" ? call(by, ending, password, "$argon2id$new") : call(by, ending, email),
+      ask: (by: Sql | TransactionSql, hash = link) => call(by, "create_sign_in_link", token, "svc-cli", hash),
+      use: () => call(sql, "use_sign_in_link", link, newCredential("session").hash, null),
+    };
+  }
+
+  it("signs no browser in by a link that it asked for just before", async () => {
+    const { end, ask, use } = await newRace();
+    let ended: Promise<unknown> = Promise.resolve();
+    await sql.begin(async (tx) => {
+      expect(await ask(tx)).not.toBeNull();
+      ended = end(sql);
+      await Promise.race([ended, lockWaiter(tx, `%${ending}%`)]);
+    });
+    await ended;
+    expect(await use()).toBe(false);
+  });
+
+  it.each([false, true])("gets no link that it asks for meanwhile (had one: %s)", async (hadOne) => {
+    const { end, ask, use } = await newRace();
+    if (hadOne) await ask(sql, newCredential("link").hash);
+    let asked: Promise<unknown> = Promise.resolve();
+    await sql.begin(async (tx) => {
+      await end(tx);
+      asked = ask(sql);
+      await Promise.race([asked, lockWaiter(tx, "%create_sign_in_link%")]);
+    });
+    expect(await asked).toBeNull();
+    expect(await use()).toBe(false);
   });
 });
 
