@@ -291,7 +291,7 @@ test("the trend of health says, also with CSV, what a recompute has left of it",
   const noteOf = async (...more: string[]) =>
     (await svc(["trends", "health", ...more, "--project", "shop"], { at: url })).stderr;
   const note =
-    /recompute that ended 2026-03-14 10:00:00 \+01:00 kept one record of each customer's health: earlier ones/;
+    /recompute that ran until 2026-03-14 10:00:00 \+01:00 kept one record of each customer's health: earlier ones/;
   expect(await noteOf()).toMatch(note);
   expect(await noteOf("--csv")).toMatch(note);
   expect(await noteOf("--json")).toBe("");

@@ -1,5 +1,5 @@
 -- A page of the members of a segment at an instant, in the order of their ids: {customerId, enteredAt}, as in svc.memberships_at. The page
--- also has recomputedAt: when a recompute of all customers ended after the instant, null if there was none; of it see svc.recomputed_after.
+-- also has recomputedAt, of svc.recomputed_after.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or SEGMENT_NOT_FOUND (neither in the active configuration nor ever with
 -- members), SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_members_at(

@@ -1,9 +1,8 @@
 -- The distribution of an environment's customers at an instant, according to the current histories: how many there were, in each lifecycle
 -- state and in each segment, in the author's order (followed by those not in the active configuration), in each health band, with the mean
 -- and the quartiles of the scores. A recompute rewrites a customer's history: of health it writes only the latest score, and of a segment
--- the last membership. So recomputedAt is when a recompute of all customers ended after the instant, null if there was none: segments and
--- health then only cover customers whose records begin before the instant. Reads the logs of all customers, so its duration is
--- proportional to them.
+-- the last membership. So recomputedAt is as in svc.recomputed_after: unless it is null, segments and health only cover customers whose
+-- records begin before the instant. Reads the logs of all customers, so its duration is proportional to them.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_population(
   token_hash bytea, organization_id text, project_slug text, environment_name text, at timestamptz

@@ -2,8 +2,8 @@
 -- organization's time zone. Lifecycle (customers in each state), flows (transitions) and health are of current histories, which a recompute
 -- rewrites; segments and signals of what was emitted; active (customers with an event), operations (accepted) and deliveries of the period.
 -- {environment, what, every, timeZone, complete, periods: [first day], series: [{metric, label, values}]}, as in svc.trend_series and
--- svc.health_series; complete is false while a history is still to be counted. Health also has recomputedAt, if a recompute of all ended
--- after the first period, because it left only one score of each customer.
+-- svc.health_series; complete is false while a history is still to be counted. Health also has recomputedAt, if
+-- svc.recomputed_after says that a recompute ran after the first period, because that left only one score of each customer.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (from: after `to`, or more than 1,100 periods). Locks
 -- nothing.
 create or replace function svc_api.get_trends(

@@ -87,7 +87,7 @@ export async function noteOutdated({ api, out }: Context): Promise<void> {
 /** Notes what a recompute of all customers left of the record, as figures of before it are too low. */
 export function noteRecompute(out: Out, recomputedAt: string, kept: string): void {
   out.note(
-    `The recompute that ended ${out.at(recomputedAt)} kept ${kept}: ` +
+    `A recompute that ran until ${out.at(recomputedAt)} kept ${kept}: ` +
       "earlier ones are missing here. For one customer's state, svc customers inspect <customerId> --at replays its history.",
   );
 }

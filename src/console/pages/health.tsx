@@ -87,8 +87,8 @@ function OverTime({ visit, trends }: { visit: Visit; trends: Trends }) {
       <DaysForm path={PATH} days={days} />
       {recomputedAt === undefined ? null : (
         <p class="note" role="status">
-          The <a href="recomputes">recompute</a> that ended <At iso={recomputedAt} /> kept one record of each customer's
-          health: earlier ones are missing here. The page of a customer shows where it stood, by a replay.
+          A <a href="recomputes">recompute</a> that ran until <At iso={recomputedAt} /> kept one record of each
+          customer's health: earlier ones are missing here. The page of a customer shows where it stood, by a replay.
         </p>
       )}
       {median.values.every((value) => value === null) ? (

@@ -411,8 +411,8 @@ export const segmentMembers = listOf(segmentMember, {
 export const pastMembers = listOf(segmentMember, {
   recomputedAt: orNull(
     instant,
-    "When the last recompute of all customers ended, if it was after `at`; otherwise null. A recompute keeps only the last membership of a " +
-      "segment, so the list then has only customers whose record of it begins at or before `at`.",
+    "When the last recompute of all customers ended, or now while one is under way, if that is after `at`; otherwise null. A recompute keeps " +
+      "only the last membership of a segment, so the list then has only customers whose record of it begins at or before `at`.",
   ),
 });
 

@@ -51,8 +51,8 @@ export const population = named(
     at: instant,
     recomputedAt: orNull(
       instant,
-      "When the last recompute of all customers ended, if it was after `at`; otherwise null. A recompute keeps only the last membership of a segment " +
-        "and the present score, so segments and health then count only customers whose record begins at or before `at`.",
+      "When the last recompute of all customers ended, or now while one is under way, if that is after `at`; otherwise null. A recompute keeps only " +
+        "the last membership of a segment and the present score, so segments and health then count only customers whose record begins at or before `at`.",
     ),
     customers: countOf("Customers that existed at `at`."),
     lifecycle: Type.Array(exact({ state: Type.String(), customers: count })),

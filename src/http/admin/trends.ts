@@ -30,8 +30,8 @@ export const trends = named("Trends", "The development of an environment over ti
   recomputedAt: Type.Optional({
     ...instant,
     description:
-      "Only of `health`: when the last recompute of all customers ended, if it was after the first period. A recompute keeps only the present " +
-      "score of each customer, so periods before it count only customers whose score has not changed since.",
+      "Only of `health`: when the last recompute of all customers ended, or now while one is under way, if that is after the first period. A " +
+      "recompute keeps only the present score of each customer, so periods before it count only customers whose score has not changed since.",
   }),
   periods: Type.Array(day, { description: "The first day of each period; weeks begin on Monday." }),
   series: Type.Array(

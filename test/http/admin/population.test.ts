@@ -124,6 +124,34 @@ it("reports a recompute of all that ended after the instant and kept one score a
   await sql`delete from svc.recomputes`;
 });
 
+it("reports a recompute of all that is under way, or was cancelled and put back, as one that ends now", async () => {
+  const { sql } = fixture.service.db;
+  const recomputedAt = async (path: string) => {
+    const [began, { recomputedAt }] = [Date.now(), await fixture.read<{ recomputedAt?: string | null }>(path)];
+    return typeof recomputedAt === "string" && Date.parse(recomputedAt) >= began - 1_000 ? "now" : recomputedAt;
+  };
+  const all = () =>
+    Promise.all(
+      [`population?at=${day(3)}`, `segments/busy/members?at=${day(3)}`, "trends?what=health&every=month"].map(
+        recomputedAt,
+      ),
+    );
+  const { body } = await fixture.admin("POST", "/projects/app/recomputes", { body: { all: true } });
+  const { id } = body as { id: string };
+  // Nothing is lost yet.
+  expect(await all()).toEqual([null, null, undefined]);
+  await sql`update svc.recomputes set status = 'running', attempt = 1, started_at = now(), customers_total = 8, customers_done = 3`;
+  expect(await all()).toEqual(["now", "now", "now"]);
+  // Of this month only the present figures are shown.
+  expect(await recomputedAt(`trends?what=health&every=month&from=${new Date().toISOString().slice(0, 10)}`)).toBe(
+    undefined,
+  );
+  for (const action of ["cancel", "retry"])
+    await fixture.admin("POST", `/projects/app/recomputes/${id}/${action}`, { body: {} });
+  expect(await all()).toEqual(["now", "now", "now"]);
+  await sql`delete from svc.recomputes`;
+});
+
 it("does not count memberships that a recompute has moved", async () => {
   const seenAt = async (at: string) => {
     const { segments } = await fixture.read<Population>(`population?at=${at}`);

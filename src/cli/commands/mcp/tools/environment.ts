@@ -60,7 +60,7 @@ const trends = defineTool({
     recomputedAt: Type.Optional(
       Type.String({
         description:
-          "Only of health: a recompute ended then and kept one score of each customer. Periods before it miss most scores: say so, and do not compare with them.",
+          "Only of health: a recompute ran until then and kept one score of each customer. Periods before it miss most scores: say so, and do not compare with them.",
       }),
     ),
     periods: Type.Array(Type.String({ description: "The first day of each." })),
