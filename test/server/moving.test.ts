@@ -14,7 +14,7 @@ import { createDatabase, setUnusualDefaults, useDatabase } from "../support/data
 import { docBlocks } from "../support/doc-blocks.js";
 import { useDirectory } from "../support/directory.js";
 import { violations } from "../support/invariants.js";
-import { waitingForLock } from "../support/locks.js";
+import { lockWaiter, waitingForLock } from "../support/locks.js";
 import { TestEnvironment } from "../tasks/support/environment.js";
 import { CHANGED, customersOf, historiesOf, MODEL } from "../tasks/support/population.js";
 import { queue } from "../tasks/support/recompute.js";
@@ -519,6 +519,37 @@ describe("an export", () => {
     );
     await environment.send([EVENT]);
     await from.sql`delete from svc.recomputes where recompute_id = ${id}`;
+  });
+
+  it.each([
+    ["unfrozen", false],
+    ["unfrozen and frozen again", true],
+  ])("fails without a file if the environment is %s while it is written", async (_, again) => {
+    const environment = await smallEnvironment();
+    const { place } = environment;
+    const name = `unfrozen ${String(again)}`;
+    // A transaction from before the freeze holds the export up until another one, from after it, has locked a table.
+    const before = await from.sql.reserve();
+    await before`begin`;
+    await before`select from svc.environments`;
+    const exporting = expect(exportTo(from, environment, fileOf(name))).rejects.toThrow(
+      "The environment was unfrozen while the file was written, so what it stored since is not in the file. Export it again if it is to be moved.",
+    );
+    const looked = () =>
+      from.sql`
+        select from pg_stat_activity
+        where datname = current_database() and state = 'idle' and query like '%operator_changes_under_way%'`;
+    await expect.poll(looked, { timeout: 20_000 }).toHaveLength(1);
+    await from.sql.begin(async (tx) => {
+      await tx`lock table svc.signals in access exclusive mode`;
+      await before`commit`;
+      before.release();
+      await lockWaiter(tx, "copy (select%");
+      await call(from.sql, "operator_unfreeze_environment", place.project, place);
+      if (again) await call(from.sql, "operator_freeze_environment", place.project, place);
+    });
+    await exporting;
+    expect((await readdir(directory)).filter((file) => file.includes(name))).toEqual([]);
   });
 
   it("that fails leaves the environment frozen and no file, and can be repeated", async () => {

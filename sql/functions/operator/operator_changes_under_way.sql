@@ -1,4 +1,5 @@
--- What may still change an environment that was just frozen: {transactions: [{id, pid}], deliveringUntil}. transactions are all that are
+-- What may still change an environment that was just frozen: {frozenAt, transactions: [{id, pid}], deliveringUntil}. frozenAt differs from
+-- what freezing it answered if it was unfrozen since, and is null if it is not frozen. transactions are all that are
 -- running in this database now: any that was running when the freeze was committed may not have seen it. deliveringUntil is the end of the
 -- last lease of a webhook of the environment, in seconds from now, 0 for none: until then a worker may have a delivery in progress and
 -- record its outcome. For the operator: no service role may execute it.
@@ -26,6 +27,7 @@ begin
   from svc.webhooks as w
   where w.environment_id = operator_changes_under_way.environment_id;
   return json_build_object(
+    'frozenAt', svc.iso((select e.frozen_at from svc.environments as e where e.environment_id = operator_changes_under_way.environment_id)),
     'transactions', _transactions, 'deliveringUntil', greatest(0, coalesce(extract(epoch from _delivering), 0))
   );
 end;

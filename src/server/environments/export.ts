@@ -53,6 +53,7 @@ export async function exportEnvironment(
     await file.sync();
     await file.close();
     await refuseExisting(target, output);
+    await runAsOperator(url, (sql) => requireFrozenSince(sql, frozen));
     await rename(partial, target);
     await flushDirectory(path.dirname(target));
     return exported;
@@ -103,6 +104,15 @@ async function awaitChanges(sql: Sql, { environmentId }: Frozen, onNote: (senten
     await sleep(POLL_MS);
     ({ transactions, deliveringUntil } = await call(sql, "operator_changes_under_way", environmentId));
   }
+}
+
+/** Refuses a file of an environment that was in use again after it was frozen, because the file lacks what it has stored since. */
+async function requireFrozenSince(sql: Sql, { environmentId, frozenAt }: Frozen): Promise<void> {
+  const now = await call(sql, "operator_changes_under_way", environmentId);
+  if (now.frozenAt === frozenAt) return;
+  throw new OperatorError(
+    "The environment was unfrozen while the file was written, so what it stored since is not in the file. Export it again if it is to be moved.",
+  );
 }
 
 function writeAll(url: string, environmentId: number, file: FileHandle, output: string): Promise<Exported> {
