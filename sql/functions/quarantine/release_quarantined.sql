@@ -2,8 +2,8 @@
 -- that is valid under the active version is stored with its original number, instants and key, and waits for evaluation; an invalid one
 -- stays, with its new violation: {released, kept, expired, nextCursor}; expired are too old. Repeating a request changes nothing more.
 -- mapped: by id, what the active version turns calls into. An identify sets only traits that no later one has set.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks the environment's row of svc.retention,
--- the customers' rows in id order, the operations, and the environment's row of svc.quarantines.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor), SV012 for a frozen environment. Locks the
+-- environment's row of svc.retention, the customers' rows in id order, the operations, and the environment's row of svc.quarantines.
 create or replace function svc_api.release_quarantined(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   ids text[], event text, code text, "cursor" text, mapped jsonb
@@ -38,6 +38,10 @@ declare
   _instants timestamptz[];
   _keys text[];
 begin
+  -- iam.record_audit is called only for what is released, but what stays gets its present violation.
+  if svc.is_frozen(_id) then
+    perform svc.raise_frozen();
+  end if;
   perform svc.lock_retention(_id);
   _step := svc.quarantine_step(_id, _after, release_quarantined.ids, release_quarantined.event, release_quarantined.code);
 

@@ -170,6 +170,22 @@ it("waits for the customer's lock before it touches the quarantine", async () =>
   expect(await released).toMatchObject({ released: 1, kept: 0 });
 });
 
+it("releases nothing of a frozen environment, and leaves it unchanged also where nothing can be released", async () => {
+  await send([order("x")]);
+  // Under another version, it is refused for another reason.
+  await deploy({ ...STRICT, events: { login: { properties: {} } } });
+  const place = { project: api.slug, environment: "test" } as const;
+  const kept = () => api.sql`select * from svc.quarantined_operations`;
+  const before = [...(await kept())];
+  await call(api.sql, "operator_freeze_environment", "acme", place);
+  const { status, body } = await api.post("/quarantine/release", {});
+  await call(api.sql, "operator_unfreeze_environment", "acme", place);
+  expect([status, body]).toMatchObject([503, { error: { code: "SERVICE_UNAVAILABLE" } }]);
+  expect([...(await kept())]).toEqual(before);
+  expect(await release()).toMatchObject({ released: 0, kept: 1 });
+  expect(await kept()).toMatchObject([{ code: "UNKNOWN_EVENT" }]);
+});
+
 it("erases a customer's operations in quarantine with it", async () => {
   await send([order("1"), { customerId: "d", event: "login" }]);
   const { status, body } = await api.ask("DELETE", "/customers/c");
