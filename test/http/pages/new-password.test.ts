@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
-import { newCredential } from "../../../src/http/request/credentials.js";
+import { hashCredential, newCredential } from "../../../src/http/request/credentials.js";
 import { openMailer } from "../../../src/mail/mailer.js";
 import { Browser } from "../../support/browser.js";
+import { lockWaiter } from "../../support/locks.js";
 import { startService, useService } from "../../support/service.js";
 import { startMailServer } from "../../support/smtp.js";
-import { createUser, PASSWORD, signedIn, whoIs } from "./people.js";
+import { createUser, PASSWORD, passwordLink, signedIn, whoIs } from "./people.js";
 
 // How a user gets a link that sets a password: by the current password, or by mail.
 
@@ -81,6 +82,25 @@ describe("a signed-in user changes the password", () => {
     expect(await begin()).toBe(false);
     expect((await browser.get("/change-password")).status).toBe(303);
   });
+});
+
+it("a link that sets the password goes before a change of it by the current one that begins meanwhile", async () => {
+  const { userId } = await newUser();
+  const [session, link] = [newCredential("session").hash, hashCredential(await passwordLink(sql, userId))];
+  await sql`
+    insert into iam.sessions (session_hash, user_id, expires_at) values (${session}, ${userId}, now() + interval '1 hour')`;
+  const [{ hash }] = await sql<[{ hash: string }]>`
+    select password_hash as hash from iam.identities where user_id = ${userId}`;
+  let answers: Promise<boolean>[] = [];
+  await sql.begin(async (tx) => {
+    // Stops the first one after it has locked the user, before it locks the password.
+    await tx`select from iam.password_links where link_hash = ${link} for update`;
+    answers = [call(sql, "set_password", link, "$argon2id$new")];
+    await lockWaiter(tx, "%set_password%");
+    answers.push(call(sql, "begin_password_change", session, hash, newCredential("link").hash));
+    await lockWaiter(tx, "%begin_password_change%");
+  });
+  expect(await Promise.all(answers)).toEqual([true, false]);
 });
 
 describe("a user who forgot the password", () => {
