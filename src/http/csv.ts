@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TSchema } from "typebox";
 import { type Cell, csvLines } from "../words/csv.js";
 import { compactJson, elementTexts, memberTexts } from "../words/json-text.js";
+import { integerOf } from "./request/shapes.js";
 
 /** Tells spreadsheets that the text is UTF-8. */
 const BYTE_ORDER_MARK = "\ufeff";
@@ -74,14 +75,14 @@ export async function* listCsv(
   read: (query: ReadonlyMap<string, string>) => Promise<string>,
 ): AsyncGenerator<string> {
   const limit = query.get("limit");
-  const isNumber = limit !== undefined && /^[1-9]\d{0,8}$/.test(limit);
-  let remaining = isNumber ? Number(limit) : Infinity;
+  const number = limit === undefined ? Infinity : integerOf(limit);
+  let remaining = number ?? Infinity;
   let pending = csvLines([columns.map((column) => column.join("."))]);
   let from = query.get("cursor");
   do {
     const page = new Map(query);
     // An invalid limit is refused by the list itself.
-    if (limit === undefined || isNumber) page.set("limit", String(Math.min(remaining, PAGE_MAX)));
+    if (number !== null) page.set("limit", String(Math.min(remaining, PAGE_MAX)));
     if (from !== undefined) page.set("cursor", from);
     const { data, nextCursor } = pageOf(await read(page));
     for (const item of data) {

@@ -16,7 +16,7 @@ import { bearerToken, hashCredential, isSessionText } from "../request/credentia
 import { countJson } from "../request/json-limits.js";
 import { largeBodies } from "../request/large-bodies.js";
 import { PARSER_LIMITS, parseJson } from "../request/parse-json.js";
-import { hasRequiredMembers, shape, type RequestShape } from "../request/shapes.js";
+import { hasRequiredMembers, integerOf, shape, type RequestShape } from "../request/shapes.js";
 import type { Route } from "../route.js";
 import type { Semaphore } from "../semaphore.js";
 import type { AiQuestions, CustomerWork, WebhookTests } from "./slow-work.js";
@@ -316,7 +316,7 @@ function readQuery<Query extends TObject>(
   }
   for (const [name, value] of texts) {
     const { type }: { type?: string } = query.schema.properties[name] ?? {};
-    values[name] = type === "integer" && /^\d{1,9}$/.test(value) ? Number(value) : value;
+    values[name] = type === "integer" ? (integerOf(value) ?? value) : value;
   }
   return query.check(values);
 }

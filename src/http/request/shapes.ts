@@ -18,6 +18,11 @@ export function shape<const Schema extends TSchema>(schema: Schema) {
   };
 }
 
+/** The integer that a parameter's text stands for, leading zeros included; null if none. */
+export function integerOf(text: string): number | null {
+  return /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
 /** Nobody reads more, and answers must have a reasonable size whatever was sent. */
 const PROBLEMS_MAX = 1_000;
 

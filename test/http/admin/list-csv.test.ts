@@ -42,6 +42,8 @@ it("a list has a heading with its items' members and a line for each item of all
 
 it("filters, limit and cursor work as for JSON", async () => {
   expect(linesOf(await csv("/projects/app/customers?limit=205"))).toHaveLength(206);
+  expect(linesOf(await csv("/projects/app/customers?limit=05"))).toHaveLength(6);
+  expect(await fixture.read("customers?limit=05")).toMatchObject({ data: { length: 5 } });
   expect(linesOf(await csv("/projects/app/segments/paying"))).toEqual([
     "customerId,enteredAt",
     expect.stringContaining("HYPERLINK"),
@@ -115,7 +117,7 @@ it("large items are written one by one, so that other requests do not wait for a
 });
 
 it("refusals are JSON, before anything is sent", async () => {
-  for (const query of ["inactive=soon", "limit=0", "limit=many", "cursor=other"]) {
+  for (const query of ["inactive=soon", "limit=0", "limit=000", "limit=many", "cursor=other"]) {
     const { status, type, text } = await csv(`/projects/app/customers?${query}`);
     expect([status, type]).toEqual([400, "application/json; charset=utf-8"]);
     expect(JSON.parse(text)).toMatchObject({ error: { code: "VALIDATION_ERROR" } });
