@@ -20,7 +20,7 @@ _NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # As JSON escapes it.
 
 class SvcError(Exception):
     """Why operations were not accepted. `code` is one of the service, or QUEUE_FULL, CLOSED, TIMEOUT,
-    UNEXPECTED_ANSWER or BATCH_REFUSED; with this last one, `refused` has (index, error) for each refused operation."""
+    NO_THREAD, UNEXPECTED_ANSWER or BATCH_REFUSED; with this last one, `refused` has (index, error) for each refused operation."""
 
     def __init__(
         self,
@@ -166,26 +166,31 @@ class Client:
         if len(self._line) in (1, self._at_most) or self._is_full():
             self._changed.notify_all()
 
-    def _start(self) -> None:
-        """Starts the thread that sends, unless it runs. If none can be started now, the next operation or flush() tries again."""
+    def _start(self) -> bool:
+        """Starts the thread that sends, unless it runs; False if none can be started now. The next operation or flush()
+        tries again."""
         if self._end.is_set() or (self._thread is not None and self._thread.is_alive()):
-            return
+            return True
         thread = threading.Thread(target=self._run, name="svc-client", daemon=True)
         try:
             thread.start()
         except RuntimeError as error:
             _log.warning("operations wait: %s", error)
-        else:
-            self._thread = thread
+            return False
+        self._thread = thread
+        return True
 
     def _send(self) -> None:
-        if self._line:
-            self._start()
         self._stopped, self._due = None, self._last
+        if self._line and not self._start():
+            # Nothing else would end the caller's wait.
+            self._stopped = SvcError("NO_THREAD", "no thread can be started now to send the operations")
+            self._resumes_at = time.monotonic()
+            self._abandon(self._stopped)
         self._changed.notify_all()
 
     def _abandon(self, error: SvcError) -> None:
-        """Ends all calls of batch() with the error, and removes their operations from the line."""
+        """Ends all calls of batch() with the error, and removes their operations from the queue."""
         self._line = [entry for entry in self._line if entry.group is None]
         for group in self._groups:
             group.error = error

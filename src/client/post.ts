@@ -1,7 +1,7 @@
 // Uses node:http, not `fetch`: in Node.js 20, `fetch` never settles if a connection is closed as soon as it is made, as by a tunnel or a
 // proxy whose backend restarts, so each try would take the whole time limit.
-import { type IncomingMessage, request as plain } from "node:http";
-import { request as secure } from "node:https";
+import { type IncomingMessage, request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
 import type { Answer } from "./answer.js";
 
 /** More than the service's longest answer to a batch, which has ten thousand diagnostics. An endless answer is cut off here. */
@@ -37,9 +37,9 @@ function exchange(url: URL, json: string, apiKey: string, signal: AbortSignal): 
     "content-type": "application/json",
     "user-agent": "svc-client-node",
   };
-  const begin = url.protocol === "https:" ? secure : plain;
+  const send = url.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    const request = begin(url, { method: "POST", headers, signal }, (answer) => {
+    const request = send(url, { method: "POST", headers, signal }, (answer) => {
       const { statusCode: status = 0, headers } = answer;
       const { "retry-after": retryAfter = null, location = null } = headers;
       textOf(answer).then((text) => resolve({ status, text, retryAfter, location }), reject);

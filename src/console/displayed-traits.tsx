@@ -21,12 +21,12 @@ export async function displayedTraits(
   for (let from = 0; from < ids.length; from += ASKED_AT_ONCE) {
     const customers = JSON.stringify(ids.slice(from, from + ASKED_AT_ONCE));
     const texts = await ask("traits", { customers, names: JSON.stringify(traits) });
-    for (const [id, values] of Object.entries(texts)) shown.set(id, shownIn(model?.display ?? {}, values));
+    for (const [id, values] of Object.entries(texts)) shown.set(id, displayedIn(model?.display ?? {}, values));
   }
   return shown;
 }
 
-function shownIn(display: Display, values: Readonly<Record<string, string>>): DisplayedTraits {
+function displayedIn(display: Display, values: Readonly<Record<string, string>>): DisplayedTraits {
   const members = MEMBERS.flatMap((member) => {
     const value = values[display[member] ?? ""]?.trim() ?? "";
     return value === "" ? [] : [[member, value]];
@@ -36,23 +36,23 @@ function shownIn(display: Display, values: Readonly<Record<string, string>>): Di
 
 const HEADINGS = { owner: "Owner", renewal: "Renewal" } as const;
 
-type ShownMember = keyof typeof HEADINGS;
+type DisplayedMember = keyof typeof HEADINGS;
 
 /** The displayed traits for which a list of customers has a column. */
-export function displayedMembers(model: Snapshot | null): ShownMember[] {
+export function displayedMembers(model: Snapshot | null): DisplayedMember[] {
   return (["owner", "renewal"] as const).filter((member) => model?.display?.[member] !== undefined);
 }
 
 /** The columns for `displayedMembers`. */
-export function shownColumns(model: Snapshot | null): TableColumn<{ customerId: string }>[] {
+export function displayedColumns(model: Snapshot | null): TableColumn<{ customerId: string }>[] {
   return displayedMembers(model).map((member) => [
     HEADINGS[member],
     (row) => <Member of={row.customerId} member={member} />,
   ]);
 }
 
-function Member({ of: customerId, member }: { of: string; member: ShownMember }) {
-  const value = usePresentation().shownOf(customerId)[member];
+function Member({ of: customerId, member }: { of: string; member: DisplayedMember }) {
+  const value = usePresentation().displayedTraitsOf(customerId)[member];
   if (value === undefined) return <span class="faint">none</span>;
   return member === "renewal" && !Number.isNaN(Date.parse(value)) ? <Ago iso={value} /> : <Text>{value}</Text>;
 }

@@ -180,7 +180,7 @@ export function Payload({ value }: { value: Record<string, unknown> }) {
 
 /** A link to a customer by its displayed name, else by its id. @param isShort without the id after the name */
 export function Customer({ id, isShort = false }: { id: string; isShort?: boolean }) {
-  const { name } = usePresentation().shownOf(id);
+  const { name } = usePresentation().displayedTraitsOf(id);
   return (
     <>
       <TextLink href={customerHref(id)} text={name ?? id} />

@@ -11,10 +11,10 @@ export interface Presentation {
   /** The time zone in which days begin and instants are shown. */
   timeZone: string;
   /** The displayed traits of a customer; empty if only its id is known. */
-  shownOf: (customerId: string) => DisplayedTraits;
+  displayedTraitsOf: (customerId: string) => DisplayedTraits;
 }
 
-const PresentationContext = createContext<Presentation>({ now: 0, timeZone: "UTC", shownOf: () => ({}) });
+const PresentationContext = createContext<Presentation>({ now: 0, timeZone: "UTC", displayedTraitsOf: () => ({}) });
 
 /** Sets how its children are shown. */
 export const WithPresentation = PresentationContext.Provider;

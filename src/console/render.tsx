@@ -55,7 +55,7 @@ async function renderView(asking: PageRequest, view: View): Promise<void> {
   renderFramed(asking, {
     ...view,
     body: (
-      <WithPresentation value={{ ...presentation, shownOf: (customerId) => shown.get(customerId) ?? {} }}>
+      <WithPresentation value={{ ...presentation, displayedTraitsOf: (customerId) => shown.get(customerId) ?? {} }}>
         {outdated === undefined ? null : (
           <p class="note">
             <Text>{outdated.message}</Text> They keep the {derived} of that version until something happens to them, or

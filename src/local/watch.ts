@@ -6,7 +6,7 @@ const SOURCE = /\.([cm]?[jt]sx?|json)$/;
 /** How long to wait after a change for further ones: editors write a file in several steps, and several files at once. */
 const QUIET_MS = 50;
 
-/** Watches a folder and its subfolders, except for installed packages and hidden folders, and what links in them lead to. */
+/** Watches a folder, its subfolders and what links in them lead to, except for installed packages and hidden folders. */
 export class SourceWatch {
   #watchers = new Map<string, FSWatcher>();
   #seen = new Map<string, string>();
@@ -36,7 +36,7 @@ export class SourceWatch {
   /** Records the state of all sources, watches all folders anew, and returns whether any source has changed. */
   async #scan(): Promise<boolean> {
     const seen = new Map<string, string>();
-    // A folder may have been removed and made again since: its watch has ended, of which nothing tells on Linux.
+    // A folder may have been removed and made again: its watch has ended, and Linux does not report that.
     const former = this.#watchers;
     this.#watchers = new Map();
     await this.#scanFolder(this.directory, seen, []);
@@ -69,15 +69,16 @@ export class SourceWatch {
   }
 
   #watch(directory: string): void {
-    if (this.#closed || this.#watchers.has(directory)) return;
+    const watchers = this.#watchers;
+    if (this.#closed || watchers.has(directory)) return;
     try {
       const watcher = watch(directory, () => this.#scheduleScan());
       // The watch of a removed folder ends with an error; its parent reports the change.
       watcher.on("error", () => {
         watcher.close();
-        this.#watchers.delete(directory);
+        watchers.delete(directory);
       });
-      this.#watchers.set(directory, watcher);
+      watchers.set(directory, watcher);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT" || this.#failed) return;
       this.#failed = true;

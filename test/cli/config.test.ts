@@ -127,7 +127,7 @@ describe("svc config promote", () => {
       v1 is active in live of shop now (<hash>).
     `);
     expect(await run(promote("v2"), { input: "live\n" })).toMatchInlineSnapshot(`
-      ! From v1, active in live, to v2, 2 differences: 1 added, 1 changed.
+      ! From v1 (active in live) to v2, 2 differences: 1 added, 1 changed.
       !
       ! segments
       !   ~ segment regulars: threshold of count of "login" within 30d: 3 → 5
@@ -228,7 +228,7 @@ test("svc deploy does not replace a version that somebody activated since it com
   const { code, stderr } = await run(["deploy", "--yes"], { cwd, at: url });
   expect(code).toBe(1);
   expect(JSON.parse(seen.at(-1)!.body)).toMatchObject({ expected: "v2" });
-  expect(stderr).toMatch(/^From v2, active in test, to the local model, \d+ differences/);
+  expect(stderr).toMatch(/^From v2 \(active in test\) to the local model, \d+ differences/);
   expect(stderr).toContain("Run the command again: it compares with the version that is active now.\n");
 });
 
@@ -241,7 +241,7 @@ test("svc deploy replaces a version that this svc cannot read, without its diffe
   });
   const { code, stdout, stderr } = await run(["deploy", "--yes"], { cwd, at: url });
   expect(code).toBe(0);
-  expect(stderr).toMatch(/^What changes of v2 cannot be shown: .* cannot read/);
+  expect(stderr).toMatch(/^The changes from v2 cannot be shown: .* cannot read/);
   expect(stdout).toMatch(/^Deployed v3 to test of shop, instead of v2: /);
 });
 
@@ -343,7 +343,7 @@ describe("svc deploy that would strand data", () => {
   test("is refused, and says why and how to continue: with --force, which still shows the warnings", async () => {
     expect(await deploy()).toMatchInlineSnapshot(`
       exit 1
-      ! From v1, active in test, to the local model, 3 differences: 1 added, 1 changed, 1 removed.
+      ! From v1 (active in test) to the local model, 3 differences: 1 added, 1 changed, 1 removed.
       !
       ! events
       !   + event paid: without properties
@@ -357,7 +357,7 @@ describe("svc deploy that would strand data", () => {
       ! error [CONFIG_WARNINGS]: This version would strand data: 1 warning. Keep in the model what they name, or proceed despite them with --force.
     `);
     const { code, stdout, stderr } = await deploy("--json");
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^From v1, .* differences/) as string });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^From v1 .* differences/) as string });
     expect(JSON.parse(stdout)).toMatchObject({
       error: {
         code: "CONFIG_WARNINGS",
@@ -365,7 +365,7 @@ describe("svc deploy that would strand data", () => {
       },
     });
     expect(await deploy("--force")).toMatchInlineSnapshot(`
-      ! From v1, active in test, to the local model, 3 differences: 1 added, 1 changed, 1 removed.
+      ! From v1 (active in test) to the local model, 3 differences: 1 added, 1 changed, 1 removed.
       !
       ! events
       !   + event paid: without properties

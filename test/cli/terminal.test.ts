@@ -105,7 +105,7 @@ test("a deploy to live shows its current step, and asks for the word", async () 
   await terminal!.shows("Type live to continue:");
   await reply("live");
   expect(await ended()).toMatchInlineSnapshot(`
-    "From v1, active in live, to the local model, 2 differences: 2 added.
+    "From v1 (active in live) to the local model, 2 differences: 2 added.
 
     events
       + event paid: without properties

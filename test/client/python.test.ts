@@ -63,6 +63,8 @@ def refuse(self): raise RuntimeError("can't start new thread")
 started = threading.Thread.start
 threading.Thread.start = refuse
 show(client.track("a", "waits"))
+show(code(client.flush))
+show(code(lambda: client.batch([{"customerId": "a", "event": "is left"}])))
 threading.Thread.start = started
 client.flush(10)
 threading.Thread.start = refuse
@@ -72,7 +74,7 @@ threading.Thread.start = started
 show(len(client.close()))
 `,
     );
-    expect(printed).toEqual([true, true, 0]);
+    expect(printed).toEqual([true, "NO_THREAD", "NO_THREAD", true, 0]);
     expect(memory.accepted.map((operation) => "event" in operation && operation.event)).toEqual(["waits", "goes"]);
   });
 

@@ -1,5 +1,5 @@
--- The types that evaluation emits under a version, as docs/webhooks.md lists them; src/cli/commands/webhooks/emission-types.ts is the same
--- for the command line.
+-- The types that evaluation emits under a version, as docs/webhooks.md lists them; src/cli/commands/webhooks/emission-types.ts lists the
+-- same, and webhook.test.
 -- Raises nothing, locks nothing.
 create or replace function svc.emission_types(snapshot json)
 returns text[]

@@ -1,7 +1,7 @@
--- The data of an environment that would be stranded if a snapshot became active: customers in a state, members of a segment, active runs of
--- a journey and raised signals that it removes; stored traits and events that do not conform to it; webhooks left without emissions. The
--- snapshot is compared with the active version, so what that one removed is not reported again. A list of {code, message, path}: the path
--- refers to the active snapshot for removed parts, to the new one for changed ones.
+-- What would be stranded if a snapshot became active: customers in parts that it removes, or that lose their condition; stored traits and
+-- events that do not conform to it; violations that were only counted; and webhooks left without emissions. The snapshot is compared with
+-- the active version, so what that one removed is not reported again. A list of {code, message, path}: the path refers to the active
+-- snapshot for removed parts, to the new one for changed ones; it is empty for webhooks.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_data(environment_id integer, snapshot json)
 returns jsonb

@@ -14,7 +14,7 @@ as $$
     'EVENT_REMOVED',
     format(
       case when s.is_strict then 'The event "%s" is removed, and %s stored; the strict schema %s it from now on.'
-        else 'The event "%s" is removed, which the active version reads, and %s stored; nothing is derived from them any more.'
+        else 'The event "%s", which the active version reads, is removed, and %s stored; nothing is derived from them any more.'
       end,
       o.key, svc.count_text(n.amount, 'such event is', 'such events are'), svc.strict_schema_verb(stranded_events.snapshot)
     ),
@@ -31,11 +31,11 @@ as $$
   ) as n
   where not (stranded_events.snapshot -> 'events')::jsonb ? o.key
     and n.amount > 0
-    -- A condition, a measure or a trigger has the member; filters of properties have none of that name.
+    -- In what remains, only a condition, a measure or a trigger has a text as its member `event`.
     and (
       s.is_strict
       or jsonb_path_exists(
-        stranded_events.active::jsonb - 'events', '$.** ? (@.event == $event)', jsonb_build_object('event', o.key)
+        stranded_events.active::jsonb - '{events,traits,tracking}'::text[], '$.** ? (@.event == $event)', jsonb_build_object('event', o.key)
       )
     )
   union all

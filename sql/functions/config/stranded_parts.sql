@@ -1,6 +1,6 @@
 -- Parts of the active snapshot that another one removes although customers are in them: states, segments, journeys, signals, health bands,
--- and steps of journeys that stay; and segments that lose their condition, whose members only rules can remove then. Each is counted by
--- index, up to the highest number that svc.counted distinguishes.
+-- and steps of journeys that stay; and segments and signals that lose their condition, so that only rules can end what customers have of
+-- them. Each is counted by index, up to the highest number that svc.counted distinguishes.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_parts(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)
@@ -28,7 +28,7 @@ as $$
     )
     union all
     select
-      6, o.ordinality * 1000 + s.ordinality, 'STEP_REMOVED', 'The step "%s" of a journey is removed, and %s at it.',
+      6, o.ordinality * 1000 + s.ordinality, 'STEP_REMOVED', 'The step "%1$s" of the journey "%3$s" is removed, and %2$s at it.',
       s.part ->> 'id', o.part ->> 'id', format('journeys[%s].steps[%s]', o.ordinality - 1, s.ordinality - 1)
     from json_array_elements(stranded_parts.active -> 'journeys') with ordinality as o (part)
     join json_array_elements(stranded_parts.snapshot -> 'journeys') as n (part) on n.part ->> 'id' = o.part ->> 'id'
@@ -36,13 +36,23 @@ as $$
     where not exists (select from json_array_elements(n.part -> 'steps') as t (part) where t.part ->> 'id' = s.part ->> 'id')
     union all
     select
-      7, o.ordinality, 'SEGMENT_CONDITION_REMOVED', 'The segment "%s" loses its condition, and %s in it, whom only rules can remove then.',
+      7, o.ordinality, 'SEGMENT_CONDITION_REMOVED',
+      'The segment "%s" loses its condition, and %s in it; only rules can remove them from now on.',
       o.part ->> 'id', null, format('segments[%s]', o.ordinality - 1)
     from json_array_elements(stranded_parts.active -> 'segments') with ordinality as o (part)
     join json_array_elements(stranded_parts.snapshot -> 'segments') as n (part) on n.part ->> 'id' = o.part ->> 'id'
     where o.part -> 'when' is not null and n.part -> 'when' is null
+    union all
+    -- One that ends by itself needs no rule.
+    select
+      8, o.ordinality, 'SIGNAL_CONDITION_REMOVED',
+      'The signal "%s" loses its condition, and it is raised: %s concerned; only rules can clear it from now on.',
+      o.part ->> 'id', null, format('signals[%s]', o.ordinality - 1)
+    from json_array_elements(stranded_parts.active -> 'signals') with ordinality as o (part)
+    join json_array_elements(stranded_parts.snapshot -> 'signals') as n (part) on n.part ->> 'id' = o.part ->> 'id'
+    where o.part -> 'when' is not null and n.part -> 'when' is null and n.part -> 'for' is null
   )
-  select r.code, format(r.said, r.id, svc.count_text(n.amount, 'customer is', 'customers are')), r.path
+  select r.code, format(r.said, r.id, svc.count_text(n.amount, 'customer is', 'customers are'), r.journey), r.path
   from removed as r
   cross join lateral (
     select count(*) as amount
@@ -64,10 +74,10 @@ as $$
       union all
       select 1
       from svc.signals as s
-      where r.code = 'SIGNAL_REMOVED' and s.environment_id = stranded_parts.environment_id
+      where r.code in ('SIGNAL_REMOVED', 'SIGNAL_CONDITION_REMOVED') and s.environment_id = stranded_parts.environment_id
         and s.signal_id = r.id and s.cleared_at is null
       union all
-      -- By an index that has the band, and every customer.
+      -- The last condition is always true; it repeats that of the index that has the band.
       select 1
       from svc.customers as c
       where r.code = 'BAND_REMOVED' and c.environment_id = stranded_parts.environment_id
@@ -85,4 +95,4 @@ as $$
 $$;
 
 comment on function svc.stranded_parts(integer, json, json) is
-  'Removed states, segments, journeys, signals, bands and steps, and segments without their condition, that customers are in.';
+  'Removed parts that customers are in, and parts that lose their condition.';

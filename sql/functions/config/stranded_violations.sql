@@ -1,5 +1,5 @@
 -- Violations of the last 30 days that the active version, which is not strict, only counted, if another snapshot is strict and declares
--- the violated event, or the traits, as before; and those that earlier versions counted, of events that neither declares: one row for all
+-- the violated event, or the traits, as before; and those that other versions counted, of events that neither declares: one row for all
 -- of them, or none.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_violations(environment_id integer, active_version integer, active json, snapshot json)
@@ -33,4 +33,4 @@ as $$
 $$;
 
 comment on function svc.stranded_violations(integer, integer, json, json) is
-  'What the active version only counted as violations, and a strict one would not accept.';
+  'Violations that were only counted, and that a strict snapshot would not accept.';

@@ -1,5 +1,5 @@
--- Webhooks that would receive nothing of a type, or of a pattern such as customer.*, any more: the active snapshot emits such types,
--- another one none. A type that neither emits was misspelt before. The path is empty, since a model has no webhooks.
+-- Enabled webhooks that would receive nothing of a type, or of a pattern such as customer.*, any more: the active snapshot emits such
+-- types, another one none. A type that neither emits was misspelt before. The path is empty, since a model has no webhooks.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_webhooks(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)

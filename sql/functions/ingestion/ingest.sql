@@ -44,13 +44,14 @@ declare
   _suspects bigint[];
   _violations jsonb;
   _warnings jsonb;
-  -- Operations to quarantine: the reason by position, and per operation whether it is new there.
+  -- Operations to quarantine: the reason by position; and those of them that do not fit.
   _held jsonb;
-  _too_many jsonb;
+  _over_quarantine jsonb;
   -- Each call of the tracking API has its own outcome; calls that their sender would lose if refused are all quarantined. The body states
   -- the size of the request, of which this may be a part, and 0 if an earlier part was accepted: the rate limit applies once, to the whole
   -- request.
   _calls constant boolean := starts_with(ingest.body, '{"calls":');
+  -- Per operation: whether it is new in quarantine.
   _kept boolean[];
   -- Per operation: the event number to answer, whether it stores anything, and why it was refused.
   _seqs bigint[];
@@ -173,10 +174,10 @@ begin
   end if;
   if _held <> '{}' and not svc.has_quarantine_room(_key.environment_id, (select count(*) from jsonb_object_keys(_held))) then
     -- Check in detail, because repetitions are not kept again.
-    _too_many := svc.over_quarantine(_key.environment_id, _keys, _held);
-    if _too_many <> '{}' then
-      _failures := svc.quarantine_full(_key.project_id, _key.active_version, _operations, _too_many, ingest.single or _calls);
-      _held := _held - array(select jsonb_object_keys(_too_many));
+    _over_quarantine := svc.over_quarantine(_key.environment_id, _keys, _held);
+    if _over_quarantine <> '{}' then
+      _failures := svc.quarantine_full(_key.project_id, _key.active_version, _operations, _over_quarantine, ingest.single or _calls);
+      _held := _held - array(select jsonb_object_keys(_over_quarantine));
       if not ingest.single and not _calls then
         _failures := svc.merged_failure(_failures);
         raise exception using errcode = 'SV007', message = _failures ->> 'code', detail = _failures;

@@ -1,6 +1,6 @@
 -- The webhooks of all environments that have due deliveries and to which this worker may deliver: when the first delivery was due,
--- whether the webhook is failing, and whether the worker holds a lease with more than half of its time left. Of a webhook that was
--- disabled the worker may renew its lease, for what it is sending there, and due_at is null.
+-- whether the webhook is failing, and whether the worker holds a lease with more than half of its time left. A disabled
+-- webhook is included only if this worker leases it, to renew the lease for deliveries in progress; its due_at is null.
 -- Called with the settings of svc_api.claim_deliveries.
 -- Raises nothing, locks nothing.
 create or replace function svc.open_webhooks(worker_id text, at timestamptz, lease interval)

@@ -1,11 +1,11 @@
 -- Records delivery attempts, set-based, and their consequences: 2xx is delivered; 410 is failed and disables the webhook; anything else is
 -- due again by svc.delivery_delay with 10 % jitter, or after retryAfterSeconds (at most 24 hours) if that is later, or failed after the
 -- last attempt. A webhook at which all attempts of five days failed is disabled. Attempts from before a webhook was enabled or got its
--- address do not affect the webhook; a delivery that one of them would end as failed is due now, with a new schedule. `results` is an array
--- of {environmentId, webhookId, emissionSeq, attempt, attemptedAt, latencyMs, statusCode, error, response, retryAfterSeconds}. Answers
--- {recorded, disabled: [{webhookId, reason}]}: an attempt that is already recorded, or of a delivery that is finished or gone, changes
--- nothing and is not counted. Raises nothing of its own. Locks the deliveries in key order, then the webhooks that it changes or of which a
--- delivery fails; on a cluster shard by shard.
+-- address do not affect it; a delivery that one would end as failed is due now, with a new schedule. `results` is an array of
+-- {environmentId, webhookId, emissionSeq, attempt, attemptedAt, latencyMs, statusCode, error, response, retryAfterSeconds}. Answers
+-- {recorded, disabled: [{webhookId, reason}]}: what is already recorded, finished or gone is not counted, so a call can be repeated.
+-- Raises nothing of its own. Locks the deliveries in key order, then the webhooks that it changes or of which a delivery fails; on a
+-- cluster shard by shard.
 create or replace function svc_api.record_attempts(results jsonb)
 returns json
 language plpgsql

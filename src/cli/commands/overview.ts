@@ -69,7 +69,7 @@ async function printPopulation({ api, out, settings }: Context, at: string): Pro
   out.result(answer, () => paragraphs([totals, states, segmentSizes(out, data)]));
 }
 
-/** Notes, for people, that customers have what another version than the active one made of them. */
+/** Notes, for people, that the state of some customers is of another version than the active one. */
 export async function noteOutdated({ api, out }: Context): Promise<void> {
   if (out.json) return;
   try {
@@ -79,7 +79,7 @@ export async function noteOutdated({ api, out }: Context): Promise<void> {
   } catch (error) {
     if (!isRetryable(error)) throw error;
     out.note(
-      `Whether that is the state under the active version is not known now: ${printable((error as Error).message)}`,
+      `It is not known now whether these figures are of the active version: ${printable((error as Error).message)}`,
     );
   }
 }

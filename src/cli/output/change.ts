@@ -70,6 +70,14 @@ function outcomeUnknown(why: string, seen: string, cause: unknown): UserError {
   return failure("OUTCOME_UNKNOWN", message, `see for yourself: ${seen}`, cause);
 }
 
+/** Adds the fix to the refusal of a change because another version became active meanwhile. */
+export function withRerunFix(error: unknown): unknown {
+  if (!(error instanceof UserError) || error.code !== "VERSION_CONFLICT") return error;
+  const { field: _field, value: _value, ...rest } = error.details;
+  const fix = "run the command again: it compares with the version that is active now";
+  return new UserError(error.code, error.message, fix, rest, error);
+}
+
 /** The note after another model became active in an environment with customers. */
 export function recomputeHint(out: Out, environment: Environment): string {
   const recompute = out.typed(`svc recompute --all --env ${environment}`);

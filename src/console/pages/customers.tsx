@@ -12,7 +12,7 @@ import {
   type Visit,
 } from "../console-page.js";
 import type { DisplayedTraits } from "../presentation.js";
-import { displayedTraits, shownColumns, displayedMembers } from "../displayed-traits.js";
+import { displayedTraits, displayedColumns, displayedMembers } from "../displayed-traits.js";
 import { partNames } from "../model.js";
 import { address, Ago, Customer, Tags, TextLink, without } from "../parts.js";
 import { listView } from "../list-page.js";
@@ -45,7 +45,7 @@ export const customersPage: ConsolePage = {
       found,
       limit: LIMIT,
       none: <NoCustomers isFiltered={isFiltered(query)} hasModel={model !== null} />,
-      columns: [...COLUMNS, ...shownColumns(model)],
+      columns: [...COLUMNS, ...displayedColumns(model)],
       below: found instanceof ApiError || found.data.length === 0 ? null : <Download query={query} />,
     });
   },

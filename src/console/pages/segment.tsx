@@ -7,7 +7,7 @@ import { missing, refused } from "../list-page.js";
 import { DecidingRules, Definition } from "../definition.js";
 import { FirstConditions } from "../first-conditions.js";
 import { address, Ago, IncompleteTrendsNote, Customer, Empty, PageLinks, Section, Text } from "../parts.js";
-import { shownColumns } from "../displayed-traits.js";
+import { displayedColumns } from "../displayed-traits.js";
 import { FactList, Table } from "../tables.js";
 import { DaysForm, daysOf, trendSpan, nowOf, valuesOf } from "../trends.js";
 
@@ -199,7 +199,7 @@ function Members(props: { data: SegmentMembers["data"]; isEmpty: boolean; model:
           columns={[
             ["Customer", ({ customerId }) => <Customer id={customerId} />],
             ["In it since", ({ enteredAt }) => <Ago iso={enteredAt} />],
-            ...shownColumns(model),
+            ...displayedColumns(model),
           ]}
         />
       )}

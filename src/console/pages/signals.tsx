@@ -22,7 +22,7 @@ import {
   Text,
   TextLink,
 } from "../parts.js";
-import { shownColumns } from "../displayed-traits.js";
+import { displayedColumns } from "../displayed-traits.js";
 import { Choose, InputField, FilterForm } from "../forms.js";
 import { type TableColumn, Table } from "../tables.js";
 import { daysOf, SpanField, trendSpan, presentParts, valuesOf } from "../trends.js";
@@ -124,7 +124,7 @@ const columnsOf = (saysSeverity: boolean, model: Visit["model"]): TableColumn<Li
   ["Customer", ({ customerId }) => <Customer id={customerId} />],
   ["Signal", (signal) => <Name of={signal} saysSeverity={saysSeverity} />],
   ["Raised", ({ raisedAt }) => <Ago iso={raisedAt} />],
-  ...shownColumns(model),
+  ...displayedColumns(model),
   ["Message", ({ message }) => (message === null ? <span class="faint">none</span> : <Text>{message}</Text>)],
 ];
 

@@ -8,7 +8,7 @@ import type {
 } from "../../http/admin/answers.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, queryParam, expectedRefusal } from "../console-page.js";
-import { shownColumns } from "../displayed-traits.js";
+import { displayedColumns } from "../displayed-traits.js";
 import { SEVERITIES, SignalName } from "./signals.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import { address, Ago, At, Customer, Empty, NoPart, Section, Text, TextLink } from "../parts.js";
@@ -115,7 +115,7 @@ function Signals(props: { raised: readonly ListedSignal[]; count: number | null;
             ["Signal", ({ signalId, severity }) => <SignalName name={signalId} severity={severity} />],
             ["Customer", ({ customerId }) => <Customer id={customerId} />],
             ["Since", ({ raisedAt }) => <Ago iso={raisedAt} />],
-            ...shownColumns(model),
+            ...displayedColumns(model),
             ["Message", ({ message }) => (message === null ? null : <Text>{message}</Text>)],
           ]}
         />

@@ -99,6 +99,8 @@ export const journeyFunnelRoutes = [
     summary: "Count the active, complete and expired runs of all journeys, by step",
     query: exact({ ...environmentQuery.properties, since: nameFilter }),
     answers: { 200: journeys },
+    // Reads all runs.
+    scan: true,
     passes: ({ at, query }) => [at, sinceFilter(query.since)],
   }),
   adminRoute("get_journey_funnel", "GET /projects/:project/journeys/:journeyId", {

@@ -125,8 +125,8 @@ interface AdminRoute<Query extends TObject, Body extends TSchema, Operation exte
    */
   scarce?: true | ((query: Static<Query>) => boolean);
   /**
-   * That requests read all customers of an environment, or all their runs, so that few of them run at once, and few of one organization. They
-   * are authorized first, too.
+   * Whether requests read most of what an environment has, so that only few run at once, and fewer of one organization. Like scarce ones they
+   * are authorized first; they take a place of `calls` as well.
    */
   scan?: true;
   /** Whether a list with this query is available as comma-separated values; by default every list is. */

@@ -18,6 +18,7 @@ import { recomputeRoutes } from "./recomputes.js";
 import type { AdminDeps, OperationRoute } from "./route.js";
 import { ruleExecutionRoutes } from "./rule-executions.js";
 import { signalRoutes } from "./signals.js";
+import { FAIRLY } from "./slow-work.js";
 import { traitRoutes } from "./traits.js";
 import { transitionRoutes, trendRoutes } from "./trends.js";
 import { webhookRoutes } from "./webhooks.js";
@@ -37,11 +38,9 @@ export function adminRoutes(deps: AdminDeps): OperationRoute[] {
     waitMsMax: 10_000,
   });
   const scans = new Semaphore({
+    ...FAIRLY,
     places: ADMINISTRATION_CONNECTIONS / 2,
     placesEach: ADMINISTRATION_CONNECTIONS / 4,
-    waitingMax: 50,
-    each: 26,
-    waitMsMax: 10_000,
     reason: "Too many whole environments are being read.",
   });
   return [

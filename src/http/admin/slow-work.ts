@@ -13,7 +13,7 @@ const EXPORTS = 4;
 const ERASURES = 1;
 
 /** Limits that leave running and waiting places to other organizations. */
-const FAIRLY = { placesEach: 1, waitingMax: 50, each: 26, waitMsMax: 10_000 };
+export const FAIRLY = { placesEach: 1, waitingMax: 50, each: 26, waitMsMax: 10_000 };
 
 /** The most connections that `createCustomerWork` uses. */
 export const CUSTOMER_WORK_CONNECTIONS = EXPLANATIONS + EXPORTS + ERASURES;

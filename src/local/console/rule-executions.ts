@@ -56,7 +56,7 @@ export function ruleRuns(effects: readonly Effect[]): RuleRun[] {
   for (const effect of effects) {
     if (effect.kind === "ruleExecuted") runs.push({ run: effect, emission: null });
     if (effect.kind !== "emission") continue;
-    // The effects of the rule's action view between its run and its emission.
+    // The effects of the rule's action come between its run and its emission.
     if (effect.byRule === true) runs.at(-1)!.emission = emissions;
     emissions += 1;
   }

@@ -340,7 +340,7 @@ describe("an event that is removed", () => {
       journeys: [{ id: "onboarding", start, steps: [{ id: "first", when: start }] }],
     };
     const message =
-      'The event "login" is removed, which the active version reads, and 1 such event is stored; nothing is derived from them any more.';
+      'The event "login", which the active version reads, is removed, and 1 such event is stored; nothing is derived from them any more.';
     await strands(deploy(renamed), ["EVENT_REMOVED", "events.login", message]);
   });
 
@@ -385,16 +385,30 @@ it("health bands and steps that are removed have a warning if customers are in t
   await strands(
     deploy({ ...full, health: health("top"), journeys: journeys("start") }),
     ["BAND_REMOVED", "health.bands[0]", 'The health band "high" is removed, and 1 customer is in it.'],
-    ["STEP_REMOVED", "journeys[0].steps[1]", 'The step "first" of a journey is removed, and 1 customer is at it.'],
+    [
+      "STEP_REMOVED",
+      "journeys[0].steps[1]",
+      'The step "first" of the journey "onboarding" is removed, and 1 customer is at it.',
+    ],
   );
 });
 
-it("a segment that loses its condition has a warning if customers are in it", async () => {
-  await deploy({ ...full, segments: [{ id: "paying" }, { id: "chosen", when: signup }] });
+it("a segment or signal that loses its condition has a warning if customers have it, unless it ends by itself", async () => {
+  const segments = [{ id: "paying" }, { id: "chosen", when: signup }];
+  const quiet = { id: "quiet", severity: "info" } as const;
+  await deploy({ ...full, segments, signals: [{ ...quiet, when: signup }] });
   await members("chosen", 2);
-  const message =
-    'The segment "chosen" loses its condition, and 2 customers are in it, whom only rules can remove then.';
-  await strands(deploy(full), ["SEGMENT_CONDITION_REMOVED", "segments[1]", message]);
+  await signals("c1", false);
+  const segment =
+    'The segment "chosen" loses its condition, and 2 customers are in it; only rules can remove them from now on.';
+  const signal =
+    'The signal "quiet" loses its condition, and it is raised: 1 customer is concerned; only rules can clear it from now on.';
+  await strands(
+    deploy(full),
+    ["SEGMENT_CONDITION_REMOVED", "segments[1]", segment],
+    ["SIGNAL_CONDITION_REMOVED", "signals[0]", signal],
+  );
+  expect(await deploy({ ...full, segments, signals: [{ ...quiet, for: "1d" }] })).toMatchObject(activatedWith());
 });
 
 describe("types that are no longer emitted", () => {

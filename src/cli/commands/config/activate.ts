@@ -2,7 +2,7 @@ import type { ActivatedVersion } from "../../../http/admin/answers.js";
 import type { Context } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";
 import type { Environment } from "../../core/settings.js";
-import { sendChange, recomputeHint } from "../../output/change.js";
+import { sendChange, recomputeHint, withRerunFix } from "../../output/change.js";
 import { confirmation } from "../../output/confirmation.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { asWarnings } from "../../client/failures.js";
@@ -79,15 +79,7 @@ async function showWhatChanges(
     out.note(`${version} is the same model as ${active}.\n`);
     return;
   }
-  noteChanges(context, `${active}, active in ${environment}`, version, changes);
-}
-
-/** Adds the fix if another version became active since the command looked. */
-export function asOvertaken(error: unknown): unknown {
-  if (!(error instanceof UserError) || error.code !== "VERSION_CONFLICT") return error;
-  const { field: _field, value: _value, ...rest } = error.details;
-  const fix = "run the command again: it compares with the version that is active now";
-  return new UserError(error.code, error.message, fix, rest, error);
+  noteChanges(context, { active, environment, to: version, changes });
 }
 
 /** Adds the fix of a refusal that depends on the verb. */
@@ -97,7 +89,7 @@ function withFix(error: unknown, { verb, version, environment }: Activation): un
   const instead = (fix: string) => new UserError(code, message, fix, details, error);
   if (code === "CONFIG_WARNINGS") return instead("proceed despite them with --force");
   if (code !== "VERSION_CONFLICT") return error;
-  if (details.field === "expected") return asOvertaken(error);
+  if (details.field === "expected") return withRerunFix(error);
   if (verb === "promote") {
     return instead(
       "deploy the model to test first, then promote its version; `svc config activations --env test` shows what was active",

@@ -73,11 +73,15 @@ function inWords({ style, columns }: Out, from: string, to: string, changes: rea
   return `From ${from} to ${to}, ${countChanges(changes)}.\n\n${changesInWords(changes, style, columns)}`;
 }
 
-/** Shows differences on standard error, as they belong to a question, or to the log if none is asked. */
-export function noteChanges({ io, out }: Context, from: string, to: string, changes: readonly Change[]): void {
+/** Shows differences to the active version on standard error, as they belong to a question, or to the log if none is asked. */
+export function noteChanges(
+  { io, out }: Context,
+  { active, environment, to, changes }: { active: string; environment: string; to: string; changes: readonly Change[] },
+): void {
   const columns = io.stderr.isTTY === true ? out.columns : Infinity;
   const shown = changesInWords(changes, out.errorStyle, columns);
-  out.note(`From ${from}, to ${to}, ${countChanges(changes)}.\n\n${shown}\n`);
+  const from = `${active} (active in ${environment})`;
+  out.note(`From ${from} to ${to}, ${countChanges(changes)}.\n\n${shown}\n`);
 }
 
 /** Differences between two models for people, part by part. @param columns the width of the output */

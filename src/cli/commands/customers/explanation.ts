@@ -173,7 +173,7 @@ function lifecycleInWords(
   { state, transitions }: NonNullable<ExplainedCustomer["lifecycle"]>,
   version: string | null,
 ): string[] {
-  // Also of a state that the version no longer has.
+  // A state that the version no longer has has none, either.
   const end = transitions.length === 0 ? `, which has no transitions in ${version ?? "the model"}` : "";
   return [
     `lifecycle: ${out.style.cyan(printable(state ?? "none"))}${end}`,

@@ -4,13 +4,12 @@ import type { ConfigCheck, DeployedVersion } from "../../../http/admin/answers.j
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { compile, warningsFailure } from "../../core/compile.js";
 import { type LocalCode, UsageError, UserError } from "../../core/errors.js";
-import { sendChange, recomputeHint } from "../../output/change.js";
+import { sendChange, recomputeHint, withRerunFix } from "../../output/change.js";
 import { confirmation } from "../../output/confirmation.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { asWarnings } from "../../client/failures.js";
 import { cancellable } from "../../output/interruption.js";
 import { printable, summary } from "../../../words/text.js";
-import { asOvertaken } from "../config/activate.js";
 import { noteChanges } from "../config/diff.js";
 import { activeVersion, getVersion } from "../config/stored-versions.js";
 
@@ -92,7 +91,7 @@ export default defineCommand({
         api.post<DeployedVersion>(["config-versions"], body, ["version", "created", "warnings"], signal),
       ),
     ).catch((error: unknown) => {
-      throw asOvertaken(error);
+      throw withRerunFix(error);
     });
     const { version, hash, created, hasCustomers, warnings: stranded } = answer.data;
     if (stranded.length > 0) out.note(showDiagnostics(asWarnings(stranded), out.errorStyle));
@@ -105,19 +104,19 @@ export default defineCommand({
   },
 });
 
-/** Shows what a model changes of the active version, and returns that version's name; null if none is active. */
+/** Shows how the model differs from the active version, and returns that version's name; null if none is active. */
 async function noteDifferences(context: Context, snapshot: Snapshot): Promise<string | null> {
   const active = await activeVersion(context);
   if (active === null) return null;
   try {
     const { compareSnapshots } = await import("../../../model/compare/compare.js");
-    const changes = compareSnapshots((await getVersion(context, active)).snapshot, snapshot);
     const { environment } = context.settings;
-    if (changes.length > 0) noteChanges(context, `${active}, active in ${environment}`, "the local model", changes);
+    const changes = compareSnapshots((await getVersion(context, active)).snapshot, snapshot);
+    if (changes.length > 0) noteChanges(context, { active, environment, to: "the local model", changes });
   } catch (error) {
     // A newer version of svc may have deployed what this one cannot read; that does not prevent another deploy.
     if (!(error instanceof UserError) || error.code !== ("UNEXPECTED_ANSWER" satisfies LocalCode)) throw error;
-    context.out.note(`What changes of ${active} cannot be shown: ${printable(error.message)}.`);
+    context.out.note(`The changes from ${active} cannot be shown: ${printable(error.message)}.`);
   }
   return active;
 }
