@@ -35,6 +35,8 @@ function exchange(url: URL, json: string, apiKey: string, signal: AbortSignal): 
   const headers = {
     authorization: `Bearer ${apiKey}`,
     "content-type": "application/json",
+    // Nothing here decodes another one.
+    "accept-encoding": "identity",
     "user-agent": "svc-client-node",
   };
   const send = url.protocol === "https:" ? httpsRequest : httpRequest;

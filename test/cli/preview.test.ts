@@ -84,6 +84,7 @@ const DIFFERENCES: Difference[] = [
     {
       ...{ lifecycle: { before: "activated", after: "churned" }, health: { before: null, after: null } },
       segments: { before: ["paying"], after: [] },
+      signals: { before: ["quiet"], after: ["quiet"], changed: ["quiet"] },
     },
     7,
   ),
@@ -119,6 +120,9 @@ test("a preview shows who enters and leaves, who moves and what would be emitted
 
     Health 1 rise, 1 fall
     globex 81.5 → 40, initech | <b>@ada</b> \`x\` 20 → 60
+
+    Severity or message of  Customers  For example
+    quiet                           1  umbrella
 
     Journey     Customers  For example
     onboarding          1  globex
@@ -186,6 +190,12 @@ test("--markdown makes a comment in which customer ids are plain text", async ()
     | journey | customers | for example |
     | --- | --- | --- |
     | \`onboarding\` | 1 | \`globex\` |
+
+    #### Severity or message of signals
+
+    | signal | customers | for example |
+    | --- | --- | --- |
+    | \`quiet\` | 1 | \`umbrella\` |
 
     #### Rules
 

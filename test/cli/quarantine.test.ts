@@ -47,7 +47,7 @@ test("an event that is sent by hand says that it is in quarantine, and why", asy
   });
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^In quarantine in test as evt_[0-9a-f]{16}: UNKNOWN_EVENT: The event "unknown" is not declared/,
+    /^Accepted as evt_[0-9a-f]{16} in test\.\nIt is in quarantine, .*: UNKNOWN_EVENT: The event "unknown" is not declared/,
   );
   expect((await quarantine("discard", "--all", "--event", "unknown", "--yes")).code).toBe(0);
 });

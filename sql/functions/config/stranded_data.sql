@@ -23,7 +23,7 @@ as $$
     from svc.stranded_events(e.environment_id, v.snapshot, stranded_data.snapshot) with ordinality as o (code, message, path, n)
     union all
     select 4, c.code, c.message, c.path, 1
-    from svc.stranded_violations(e.environment_id, v.version, v.snapshot, stranded_data.snapshot) as c
+    from svc.stranded_operations(e.environment_id, v.snapshot, stranded_data.snapshot) as c
     union all
     select 5, h.code, h.message, h.path, h.n
     from svc.stranded_webhooks(e.environment_id, v.snapshot, stranded_data.snapshot) with ordinality as h (code, message, path, n)

@@ -1,5 +1,6 @@
 -- Enabled webhooks that would receive nothing of a type, or of a pattern such as customer.*, any more: the active snapshot emits such
--- types, another one none. A type that neither emits was misspelt before. The path is empty, since a model has no webhooks.
+-- types, another one none. A type that neither emits was misspelt before; * means whatever there is. The path is empty, since a model has
+-- no webhooks.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_webhooks(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)
@@ -25,7 +26,7 @@ as $$
     where p.pattern = e.type or (right(p.pattern, 1) = '*' and starts_with(e.type, left(p.pattern, -1)))
   ) as m
   where w.environment_id = stranded_webhooks.environment_id and w.deleted_at is null and w.disabled_at is null
-    and m.before and m.after is not true
+    and p.pattern <> '*' and m.before and m.after is not true
   order by w.webhook_id, p.n;
 $$;
 

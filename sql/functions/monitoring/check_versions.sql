@@ -1,4 +1,4 @@
--- STATE_OUTDATED if the state of customers was computed under another version than the active one, with the number for each version;
+-- STATE_OUTDATED if the state of customers was computed under a version with another model than the active one, with the number for each;
 -- else null. Versions are looked up one by one, so that the customers of the active one are not read.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_versions(environment_id integer, environment_name text, active_version integer)
@@ -35,7 +35,13 @@ as $$
         limit 10001
       ) as k
     ) as n
-    where v.number <> check_versions.active_version
+    where check_versions.active_version is not null and v.number <> all(array(
+      select s.version
+      from svc.environments as e
+      join svc.config_versions as a on a.project_id = e.project_id and a.version = check_versions.active_version
+      join svc.config_versions as s on s.project_id = a.project_id and s.hash = a.hash
+      where e.environment_id = check_versions.environment_id
+    ))
   )
   select svc.finding(
     'STATE_OUTDATED',

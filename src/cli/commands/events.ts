@@ -49,13 +49,12 @@ export default {
       const { eventId, duplicate, quarantined } = answer.data;
       const { environment } = settings;
       out.result(answer, () => {
-        if (duplicate)
-          return `The idempotency key was used for the same event before: ${printable(eventId)} in ${environment}.`;
-        if (quarantined === undefined) return `Accepted as ${printable(eventId)} in ${environment}.`;
-        return [
-          `In quarantine in ${environment} as ${printable(eventId)}: ${printable(`${quarantined.code}: ${quarantined.message}`)}`,
-          "It has no effect until it is released: `svc events quarantine` lists what waits there.",
-        ].join("\n");
+        const accepted = duplicate
+          ? `The idempotency key was used for the same event before: ${printable(eventId)} in ${environment}.`
+          : `Accepted as ${printable(eventId)} in ${environment}.`;
+        if (quarantined === undefined) return accepted;
+        const why = printable(`${quarantined.code}: ${quarantined.message}`);
+        return `${accepted}\nIt is in quarantine, without effect until it is released (\`svc events quarantine\`): ${why}`;
       });
     },
   }),

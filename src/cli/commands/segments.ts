@@ -51,7 +51,8 @@ export default defineCommand({
         noteRecompute(out, recomputedAt, "each customer's last membership of the segment");
       if (csv) return printCsv(context, query, list);
       const heading = `${out.style.bold(printable(segmentId))} in ${settings.environment}, at ${printable(at)}`;
-      page(out, answer, { heading, none: "It had no members.", columns: memberColumns(out) });
+      // Without how long ago they entered, which would be counted from now.
+      page(out, answer, { heading, none: "It had no members.", columns: memberColumns(out).slice(0, 2) });
       return;
     }
     if (customer !== undefined) {

@@ -63,7 +63,7 @@ export class Out {
   readonly now: number;
   readonly #timeZone: string | undefined;
   readonly #io: Io;
-  readonly #place: Place;
+  readonly #options: OutOptions;
   /** Whether standard output contains a document or the beginning of one: nothing may be added to it. */
   isBegun = false;
 
@@ -71,11 +71,11 @@ export class Out {
   constructor(io: Io, options: OutOptions) {
     const color = !options.noColor && (io.env["NO_COLOR"] ?? "") === "" && io.env["TERM"] !== "dumb";
     this.#io = io;
-    this.#place = { env: options.env, project: options.project, directory: options.directory };
+    this.#options = options;
     this.json = options.json;
     this.style = picocolors.createColors(color && io.stdout.isTTY === true);
     this.errorStyle = picocolors.createColors(color && io.stderr.isTTY === true);
-    this.columns = io.stdout.isTTY === true && options.isFile !== true ? (io.stdout.columns ?? 80) : Infinity;
+    this.columns = io.stdout.isTTY === true && options.isFile !== true ? io.stdout.columns || 80 : Infinity;
     this.now = io.now();
     this.#timeZone = io.timeZone;
   }
@@ -95,7 +95,12 @@ export class Out {
 
   /** A copy that formats for a file: without colours, with lines of any length. */
   forFile(): Out {
-    return new Out(this.#io, { ...this.#place, json: false, noColor: true, isFile: true });
+    return new Out(this.#io, { ...this.#options, json: false, noColor: true, isFile: true });
+  }
+
+  /** A copy that shows how far instants are from another one than now. */
+  asOf(iso: string): Out {
+    return new Out({ ...this.#io, now: () => Date.parse(iso) }, this.#options);
   }
 
   /**
@@ -103,11 +108,11 @@ export class Out {
    * works on the same project and environment.
    */
   typed(command: string): string {
-    const { env, project } = this.#place;
+    const { env, project } = this.#options;
     if (/--help$/.test(command)) return command;
     // A directory that does not exist yet only makes sense for `svc init`, which creates it.
-    const isThere = existsSync(path.resolve(this.#io.cwd, this.#place.directory ?? "."));
-    const directory = isThere || command.startsWith("svc init ") ? this.#place.directory : undefined;
+    const isThere = existsSync(path.resolve(this.#io.cwd, this.#options.directory ?? "."));
+    const directory = isThere || command.startsWith("svc init ") ? this.#options.directory : undefined;
     const options = WITHOUT_PROJECT.test(command) ? { directory } : { env, project, directory };
     const missing = Object.entries(options).filter(
       ([name, value]) => value !== undefined && !command.includes(` --${name} `),
@@ -133,9 +138,9 @@ export class Out {
     return distance(iso, this.now);
   }
 
-  /** The local time, and how long before `now` it was in brackets. */
-  atAndAgo(iso: string, now = this.now): string {
-    return `${this.at(iso)} ${this.style.dim(`(${distance(iso, now)})`)}`;
+  /** The local time, and how long ago it was in brackets. */
+  atAndAgo(iso: string): string {
+    return `${this.at(iso)} ${this.style.dim(`(${this.ago(iso)})`)}`;
   }
 
   /** Writes text to standard output, without adding a line break. */

@@ -142,7 +142,14 @@ it("reports declared events never received, states never reached, and states com
   await setCustomers("config_version = null", "ann");
   const versions = [{ configVersion: null, customers: 1 }];
   expect(await find("STATE_OUTDATED")).toMatchObject({ details: { versions } });
+  // The same model in another version derives the same.
   await setCustomers("config_version = 2", "ann");
+  await fixture.deploy(snapshot({ strictSchema: true }));
+  await fixture.deploy(snapshot({ strictSchema: true, events, lifecycle: { initial: "new", states } }));
+  expect(await find("STATE_OUTDATED")).toBeUndefined();
+  await setCustomers("config_version = 3", "ann");
+  expect(await find("STATE_OUTDATED")).toMatchObject({ count: 1 });
+  await setCustomers("config_version = 4", "ann");
 });
 
 it("counts a state as reached in the present history, or if a customer is in it", async () => {

@@ -52,11 +52,11 @@ async function diffLocal(context: Context): Promise<void> {
 /** After a rollback, or before a promotion, the latest version is not what a deploy would replace. */
 async function noteOtherActive(context: Context, latest: string): Promise<void> {
   const { out, settings } = context;
-  const { environment } = settings;
   const active = await activeVersion(context);
-  if (active === null) return;
-  const command = out.typed(`svc config diff ${active} ${latest}`);
-  out.note(`In ${environment}, ${active} is active: a deploy there would also change what \`${command}\` shows.`);
+  if (active !== null)
+    out.note(
+      `In ${settings.environment}, ${active} is active, not ${latest}: a deploy there replaces ${active}, and shows what changes.`,
+    );
 }
 
 async function latestVersion(context: Context): Promise<Version | null> {

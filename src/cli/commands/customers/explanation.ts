@@ -12,11 +12,10 @@ import { printable, shellWord } from "../../../words/text.js";
 
 const INDENT = "  ";
 
-/** A customer's state for people: one fact a line, instants in local time and relative to the instant of the state; traits as received, with all digits. */
+/** A customer's state for people: one fact a line, instants in local time and relative to now; traits as received, with all digits. */
 export function stateInWords(out: Out, { data: state, text }: ApiAnswer<CustomerState>): string {
   const { bold, cyan } = out.style;
-  const now = state.at === undefined ? out.now : Date.parse(state.at);
-  const when = (iso: string | null, otherwise: string) => (iso === null ? otherwise : out.atAndAgo(iso, now));
+  const when = (iso: string | null, otherwise: string) => (iso === null ? otherwise : out.atAndAgo(iso));
   const since = when(state.lifecycleEnteredAt, "its first evaluation");
   const journey = ({ journeyId, status, currentStep }: CustomerState["journeys"][number]) =>
     printable(`${journeyId} ${status === "complete" ? status : `${status} at ${currentStep}`}`);

@@ -35,10 +35,15 @@ export default defineCommand({
       ? (await api.get<Backlog>([...path, "backlog"], ["pending", "ahead", "setAside"])).data
       : null;
     const explanation = await explanationIfAny(context, customerId, travel);
-    const why = explanation === null ? "" : whyInWords(out, explanation);
-    const then = travelInWords(out, answer.data);
+    const then = answer.data.at === undefined ? out : out.asOf(answer.data.at);
+    const why = explanation === null ? "" : whyInWords(then, explanation);
     out.print(
-      paragraphs([then, stateInWords(out, answer), backlog === null ? "" : waiting(out, customerId, backlog), why]),
+      paragraphs([
+        travelInWords(out, answer.data),
+        stateInWords(then, answer),
+        backlog === null ? "" : waiting(out, customerId, backlog),
+        why,
+      ]),
     );
   },
 });

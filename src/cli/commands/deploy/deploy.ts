@@ -107,7 +107,8 @@ export default defineCommand({
 /** Shows how the model differs from the active version, and returns that version's name; null if none is active. */
 async function noteDifferences(context: Context, snapshot: Snapshot): Promise<string | null> {
   const active = await activeVersion(context);
-  if (active === null) return null;
+  // Programs that read the document find the versions in it, and their differences with svc config diff.
+  if (active === null || context.out.json) return active;
   try {
     const { compareSnapshots } = await import("../../../model/compare/compare.js");
     const { environment } = context.settings;

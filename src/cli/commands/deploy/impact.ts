@@ -13,6 +13,8 @@ export interface ImpactGroup {
 type SegmentImpact = { segmentId: string; entered: ImpactGroup; exited: ImpactGroup };
 type LifecycleImpact = ImpactGroup & { from: string | null; to: string | null };
 type JourneyImpact = ImpactGroup & { journeyId: string };
+/** Customers whose raised signal would get another severity or message. */
+type SignalImpact = ImpactGroup & { signalId: string };
 /** `runs` are counted by their result. */
 type RuleImpact = ImpactGroup & { ruleId: string; runs: Record<string, number> };
 /** Emissions of a type; those of signals are counted for each signal. */
@@ -30,6 +32,7 @@ export interface ImpactDocument {
   lifecycle: LifecycleImpact[];
   health: HealthImpact;
   journeys: JourneyImpact[];
+  signals: SignalImpact[];
   rules: RuleImpact[];
   emissions: EmissionImpact[];
   /** Runs of rules and emissions that are only counted, of customers with too many to list. */
@@ -42,6 +45,7 @@ export class Impact {
   readonly #segments = new Map<string, SegmentImpact>();
   readonly #lifecycle = new Map<string, LifecycleImpact>();
   readonly #journeys = new Map<string, JourneyImpact>();
+  readonly #signals = new Map<string, SignalImpact>();
   readonly #rules = new Map<string, RuleImpact>();
   readonly #emissions = new Map<string, EmissionImpact>();
   readonly #health: HealthImpact = { rises: 0, falls: 0, shifts: 0, gained: 0, lost: 0, examples: [] };
@@ -63,6 +67,11 @@ export class Impact {
       const journey = of(this.#journeys, id, () => ({ journeyId: id, ...none() }));
       count(journey, customerId);
     }
+    for (const id of difference.signals?.changed ?? [])
+      count(
+        of(this.#signals, id, () => ({ signalId: id, ...none() })),
+        customerId,
+      );
     for (const { ruleId, result } of rules) {
       const { runs } = of(this.#rules, ruleId, () => ({ ruleId, runs: {}, ...none() }));
       runs[result] = (runs[result] ?? 0) + 1;
@@ -88,6 +97,7 @@ export class Impact {
       lifecycle: sorted(this.#lifecycle, customers),
       health: this.#health,
       journeys: sorted(this.#journeys, customers),
+      signals: sorted(this.#signals, customers),
       rules: sorted(this.#rules, ({ runs }) => Object.values(runs).reduce((sum, some) => sum + some, 0)),
       emissions: sorted(this.#emissions, ({ emissions }) => emissions),
       rulesOmitted: this.#rulesOmitted,

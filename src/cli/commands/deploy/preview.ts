@@ -85,7 +85,7 @@ function impactInWords(out: Out, project: string, job: Preview, impact: ImpactDo
     }),
   ];
   if (job.result.customersChanged === 0) return [...parts, "No customer would change."].join("\n\n");
-  const { emissions, health, journeys, lifecycle, rules, segments } = impact;
+  const { emissions, health, journeys, lifecycle, rules, segments, signals } = impact;
   const section = <Row>(rows: readonly Row[], columns: readonly Column<NoInfer<Row>>[]): void => {
     if (rows.length > 0) parts.push(table(out, columns, rows));
   };
@@ -111,6 +111,7 @@ function impactInWords(out: Out, project: string, job: Preview, impact: ImpactDo
     const shown = health.examples.map((one) => printable(`${one.customerId} ${healthMove(one)}`));
     parts.push(`${bold("Health")} ${healthCounts(health)}\n${shown.join(", ")}`);
   }
+  section(signals, [{ title: "Severity or message of", value: ({ signalId }) => signalId, kept: true }, ...inGroup]);
   section(journeys, [{ title: "Journey", value: ({ journeyId }) => journeyId, kept: true }, ...inGroup]);
   section(rules, [
     { title: "Rule", value: ({ ruleId }) => ruleId, kept: true },
@@ -145,7 +146,7 @@ function impactMarkdown(project: string, job: Preview, impact: ImpactDocument): 
   ];
   if (job.result.customersChanged === 0) return [...blocks, "**No customer would change.**", footer(job)].join("\n\n");
   blocks.push(tableOf(["", ""], Object.entries(totalFields(job))));
-  const { emissions, health, journeys, lifecycle, rules, segments } = impact;
+  const { emissions, health, journeys, lifecycle, rules, segments, signals } = impact;
   const section = (...of: Parameters<typeof sectionOf>): void => void blocks.push(...sectionOf(...of));
   section(
     "Segments",
@@ -165,6 +166,11 @@ function impactMarkdown(project: string, job: Preview, impact: ImpactDocument): 
     "Journeys",
     ["journey", ...GROUP],
     journeys.map((journey) => [codeSpan(journey.journeyId), ...group(journey)]),
+  );
+  section(
+    "Severity or message of signals",
+    ["signal", ...GROUP],
+    signals.map((signal) => [codeSpan(signal.signalId), ...group(signal)]),
   );
   const runs = rules.map((rule) => [codeSpan(rule.ruleId), runsInWords(rule.runs), ...group(rule)]);
   section("Rules", ["rule", "runs", ...GROUP], runs);
