@@ -1,12 +1,24 @@
--- STATE_OUTDATED if the state of customers was computed under a version with another model than the active one, with the number for each;
--- else null. Versions are looked up one by one, so that the customers of the active one are not read.
+-- STATE_OUTDATED if the state of customers was computed under a version with another model than the active one, with the number for
+-- each; else null. Versions are looked up one by one, so that the customers of the active one are not read.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_versions(environment_id integer, environment_name text, active_version integer)
 returns json
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
+declare
+  -- The active version and others with the same model; none if there is no active one. On a cluster not within the statement below, all
+  -- of whose tables have to be of one environment.
+  _alike constant integer[] := array(
+    select s.version
+    from svc.environments as e
+    join svc.config_versions as a on a.project_id = e.project_id and a.version = check_versions.active_version
+    join svc.config_versions as s on s.project_id = a.project_id and s.hash = a.hash
+    where e.environment_id = check_versions.environment_id
+  );
+  _finding json;
+begin
   with recursive version as (
     select (
       select min(coalesce(c.config_version, 0))
@@ -35,13 +47,7 @@ as $$
         limit 10001
       ) as k
     ) as n
-    where check_versions.active_version is not null and v.number <> all(array(
-      select s.version
-      from svc.environments as e
-      join svc.config_versions as a on a.project_id = e.project_id and a.version = check_versions.active_version
-      join svc.config_versions as s on s.project_id = a.project_id and s.hash = a.hash
-      where e.environment_id = check_versions.environment_id
-    ))
+    where v.number <> all(_alike) and _alike <> '{}'
   )
   select svc.finding(
     'STATE_OUTDATED',
@@ -63,8 +69,11 @@ as $$
       )
     )
   )
+  into _finding
   from outdated as o
   having count(*) > 0;
+  return _finding;
+end;
 $$;
 
 comment on function svc.check_versions(integer, text, integer) is 'Diagnostics: state computed under another version than the active one.';
