@@ -3,27 +3,34 @@
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_operations(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  with declared as materialized (
-    select (stranded_operations.snapshot -> 'events')::jsonb as events, (stranded_operations.snapshot -> 'traits')::jsonb as traits
-  ),
-  -- Once for each version, not for each violation.
-  versions as materialized (
-    select o.version, (o.snapshot -> 'events')::jsonb as events, (o.snapshot -> 'traits')::jsonb as traits
-    from svc.environments as e
-    join svc.config_versions as o on o.project_id = e.project_id
-    where e.environment_id = stranded_operations.environment_id
-      and (stranded_operations.snapshot ->> 'strictSchema')::boolean
-      and not (stranded_operations.active ->> 'strictSchema')::boolean
-      and o.version = any(array(
-        select v.version
-        from svc.schema_violations as v
-        where v.environment_id = stranded_operations.environment_id and v.last_seen_at > now() - interval '30 days'
-      ))
-  )
+declare
+  _since constant timestamptz := now() - interval '30 days';
+  _declared constant jsonb := jsonb_build_object(
+    'events', stranded_operations.snapshot -> 'events', 'traits', stranded_operations.snapshot -> 'traits'
+  );
+  _versions integer[];
+  -- What each of these versions declares.
+  _former jsonb;
+begin
+  if not (stranded_operations.snapshot ->> 'strictSchema')::boolean or (stranded_operations.active ->> 'strictSchema')::boolean then
+    return;
+  end if;
+  _versions := array(
+    select distinct v.version
+    from svc.schema_violations as v
+    where v.environment_id = stranded_operations.environment_id and v.last_seen_at > _since
+  );
+  select jsonb_object_agg(o.version, jsonb_build_object('events', o.snapshot -> 'events', 'traits', o.snapshot -> 'traits'))
+  into _former
+  from svc.environments as e
+  join svc.config_versions as o on o.project_id = e.project_id and o.version = any(_versions)
+  where e.environment_id = stranded_operations.environment_id;
+
+  return query
   select
     'VIOLATIONS_COUNTED',
     format(
@@ -32,15 +39,14 @@ as $$
     ),
     'strictSchema'
   from svc.schema_violations as v
-  join versions as o on o.version = v.version
-  cross join declared as d
   where v.environment_id = stranded_operations.environment_id
-    and v.last_seen_at > now() - interval '30 days'
+    and v.last_seen_at > _since
     and case v.event
-      when '' then o.traits = d.traits
-      else (o.events -> v.event) is not distinct from (d.events -> v.event)
+      when '' then _former -> v.version::text -> 'traits' = _declared -> 'traits'
+      else (_former -> v.version::text -> 'events' -> v.event) is not distinct from (_declared -> 'events' -> v.event)
     end
   having count(*) > 0;
+end;
 $$;
 
 comment on function svc.stranded_operations(integer, json, json) is
