@@ -35,22 +35,23 @@ as $$
     cross join lateral json_array_elements(o.part -> 'steps') with ordinality as s (part)
     where not exists (select from json_array_elements(n.part -> 'steps') as t (part) where t.part ->> 'id' = s.part ->> 'id')
     union all
-    select
-      7, o.ordinality, 'SEGMENT_CONDITION_REMOVED',
-      'The segment "%s" loses its condition, and %s in it; only rules can remove them from now on.',
-      o.part ->> 'id', null, format('segments[%s]', o.ordinality - 1)
-    from json_array_elements(stranded_parts.active -> 'segments') with ordinality as o (part)
-    join json_array_elements(stranded_parts.snapshot -> 'segments') as n (part) on n.part ->> 'id' = o.part ->> 'id'
-    where o.part -> 'when' is not null and n.part -> 'when' is null
-    union all
-    -- One that ends by itself needs no rule.
-    select
-      8, o.ordinality, 'SIGNAL_CONDITION_REMOVED',
-      'The signal "%s" loses its condition, and it is raised: %s concerned; only rules can clear it from now on.',
-      o.part ->> 'id', null, format('signals[%s]', o.ordinality - 1)
-    from json_array_elements(stranded_parts.active -> 'signals') with ordinality as o (part)
-    join json_array_elements(stranded_parts.snapshot -> 'signals') as n (part) on n.part ->> 'id' = o.part ->> 'id'
-    where o.part -> 'when' is not null and n.part -> 'when' is null and n.part -> 'for' is null
+    select p.n, o.ordinality, p.code, p.said, o.part ->> 'id', null, format('%s[%s]', p.list, o.ordinality - 1)
+    from (
+      values
+        (
+          7, 'segments', 'SEGMENT_CONDITION_REMOVED',
+          'The segment "%s" loses its condition, and %s in it; only rules can remove them from now on.'
+        ),
+        (
+          8, 'signals', 'SIGNAL_CONDITION_REMOVED',
+          'The signal "%s" loses its condition, and it is raised: %s concerned; only rules can clear it from now on.'
+        )
+    ) as p (n, list, code, said)
+    cross join lateral json_array_elements(stranded_parts.active -> p.list) with ordinality as o (part)
+    cross join lateral json_array_elements(stranded_parts.snapshot -> p.list) as n (part)
+    where n.part ->> 'id' = o.part ->> 'id' and o.part -> 'when' is not null and n.part -> 'when' is null
+      -- A signal that ends by itself needs no rule.
+      and n.part -> 'for' is null
   )
   select r.code, format(r.said, r.id, svc.count_text(n.amount, 'customer is', 'customers are'), r.journey), r.path
   from removed as r

@@ -23,7 +23,7 @@ as $$
   cross join lateral (
     select bool_or(e.is_former) as before, bool_or(not e.is_former) as after
     from (select unnest(t.before), true union all select unnest(t.after), false) as e (type, is_former)
-    where p.pattern = e.type or (right(p.pattern, 1) = '*' and starts_with(e.type, left(p.pattern, -1)))
+    where svc.matches_type(e.type, p.pattern)
   ) as m
   where w.environment_id = stranded_webhooks.environment_id and w.deleted_at is null and w.disabled_at is null
     and p.pattern <> '*' and m.before and m.after is not true

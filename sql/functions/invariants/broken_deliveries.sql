@@ -30,7 +30,7 @@ as $$
     where w.disabled_at is null and w.deleted_at is null
       and exists (
         select from unnest(w.event_types) as p (pattern)
-        where p.pattern = t.event_type or (right(p.pattern, 1) = '*' and starts_with(t.event_type, left(p.pattern, -1)))
+        where svc.matches_type(t.event_type, p.pattern)
       )
   ),
   -- Emissions that a recompute has not fanned out yet are not due.

@@ -51,8 +51,7 @@ begin
       where exists (
         select 1
         from unnest(k.event_types) as p (pattern)
-        where p.pattern = t.event_type
-          or (right(p.pattern, 1) = '*' and starts_with(t.event_type, left(p.pattern, -1)))
+        where svc.matches_type(t.event_type, p.pattern)
       )
       -- Match the types first, then expand the emissions.
       offset 0

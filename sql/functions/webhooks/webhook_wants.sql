@@ -13,8 +13,7 @@ set search_path = ''
 return exists (
   select 1
   from unnest(webhook_wants.event_types) as p (pattern)
-  where p.pattern = webhook_wants.event_type
-    or (right(p.pattern, 1) = '*' and starts_with(webhook_wants.event_type, left(p.pattern, -1)))
+  where svc.matches_type(webhook_wants.event_type, p.pattern)
 )
 and (
   webhook_wants.max_event_age is null

@@ -51,8 +51,7 @@ export default defineCommand({
         noteRecompute(out, recomputedAt, "each customer's last membership of the segment");
       if (csv) return printCsv(context, query, list);
       const heading = `${out.style.bold(printable(segmentId))} in ${settings.environment}, at ${printable(at)}`;
-      // Without how long ago they entered, which would be counted from now.
-      page(out, answer, { heading, none: "It had no members.", columns: memberColumns(out).slice(0, 2) });
+      page(out, answer, { heading, none: "It had no members.", columns: memberColumns(out) });
       return;
     }
     if (customer !== undefined) {
@@ -78,7 +77,10 @@ export default defineCommand({
         ...(statistics === undefined || members === 0 ? [] : [statisticsInWords(out, statistics)]),
       ].join("\n\n"),
       none: members === 0 ? "It has no members." : "There are no more members.",
-      columns: memberColumns(out),
+      columns: [
+        ...memberColumns(out),
+        { title: "", value: ({ enteredAt }) => out.ago(enteredAt), style: out.style.dim },
+      ],
     });
   },
 });
@@ -87,7 +89,6 @@ function memberColumns(out: Out): Column<SegmentMember>[] {
   return [
     { title: "Customer", value: ({ customerId }) => customerId },
     { title: "Entered", value: ({ enteredAt }) => out.at(enteredAt), fixed: true },
-    { title: "", value: ({ enteredAt }) => out.ago(enteredAt), style: out.style.dim },
   ];
 }
 
