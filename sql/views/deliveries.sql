@@ -3,7 +3,8 @@ select
   o.slug as organization, p.slug as project, e.name as environment, d.webhook_id, w.url, svc.emission_id(d.emission_seq) as emission_id,
   m.event_type, m.customer_id, m.created_at as emission_created_at, d.status, d.attempts,
   case when d.status = 'pending' then d.next_attempt_at end as next_attempt_at, d.finished_at,
-  a.attempted_at as last_attempted_at, a.status_code as last_status_code, a.error as last_error, d.emission_seq
+  a.attempted_at as last_attempted_at, a.status_code as last_status_code, a.error as last_error, d.emission_seq,
+  d.environment_id
 from svc.deliveries as d
 join svc.webhooks as w on w.environment_id = d.environment_id and w.webhook_id = d.webhook_id and w.deleted_at is null
 join svc.environments as e on e.environment_id = d.environment_id
@@ -31,3 +32,4 @@ comment on column svc_inspect.deliveries.last_attempted_at is 'When the last att
 comment on column svc_inspect.deliveries.last_status_code is 'HTTP status of the response to it.';
 comment on column svc_inspect.deliveries.last_error is 'Why there was no response.';
 comment on column svc_inspect.deliveries.emission_seq is 'As in svc_inspect.emissions; finds the deliveries of an emission by an index.';
+comment on column svc_inspect.deliveries.environment_id is 'As in svc_inspect.environments; with it, an index serves their order.';

@@ -1,7 +1,7 @@
 create or replace view svc_inspect.delivery_attempts as
 select
   o.slug as organization, p.slug as project, e.name as environment, a.webhook_id, w.url, svc.emission_id(a.emission_seq) as emission_id,
-  a.attempt, a.attempted_at, a.latency_ms, a.status_code, a.error, a.response, a.emission_seq
+  a.attempt, a.attempted_at, a.latency_ms, a.status_code, a.error, a.response, a.emission_seq, a.environment_id
 from svc.delivery_attempts as a
 join svc.webhooks as w on w.environment_id = a.environment_id and w.webhook_id = a.webhook_id and w.deleted_at is null
 join svc.environments as e on e.environment_id = a.environment_id
@@ -23,3 +23,4 @@ comment on column svc_inspect.delivery_attempts.error is 'Why there was no respo
 comment on column svc_inspect.delivery_attempts.response is 'First KiB of the response.';
 comment on column svc_inspect.delivery_attempts.emission_seq is
   'As in svc_inspect.emissions; finds the attempts of an emission by an index.';
+comment on column svc_inspect.delivery_attempts.environment_id is 'As in svc_inspect.environments; with it, an index serves their order.';

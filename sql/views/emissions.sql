@@ -2,7 +2,7 @@ create or replace view svc_inspect.emissions as
 select
   p.slug as project, e.name as environment, svc.emission_id(m.emission_seq) as emission_id, m.customer_id, m.event_type, m.source,
   m.metadata, m.emitted_at, m.cause_type, m.cause_id, 'v' || m.config_version as config_version, m.created_at, o.slug as organization,
-  m.emission_seq
+  m.emission_seq, m.environment_id
 from svc.emissions as m
 join svc.environments as e on e.environment_id = m.environment_id
 join svc.projects as p on p.project_id = e.project_id
@@ -24,3 +24,4 @@ comment on column svc_inspect.emissions.created_at is 'When it was written.';
 comment on column svc_inspect.emissions.organization is 'Slug of the organization.';
 comment on column svc_inspect.emissions.emission_seq is
   'The number in the emission''s id: `where emission_seq = svc_inspect.emission_seq(''emi_…'')` finds one emission by an index.';
+comment on column svc_inspect.emissions.environment_id is 'As in svc_inspect.environments; with it, an index serves their order.';

@@ -22,7 +22,7 @@ select
   (
     select count(*) from svc.customers as c where c.environment_id = h.environment_id and c.set_aside_at is not null
   ) as set_aside_customers,
-  e.created_at, e.frozen_at
+  e.created_at, e.frozen_at, e.environment_id
 from svc.homes as h
 join svc.environments as e on e.environment_id = h.environment_id
 join svc.projects as p on p.project_id = e.project_id
@@ -42,3 +42,4 @@ comment on column svc_inspect.environments.set_aside_customers is 'Customers who
 comment on column svc_inspect.environments.created_at is 'When it was created.';
 comment on column svc_inspect.environments.frozen_at is
   'When it stopped accepting, evaluating and delivering because it moves to another database; null otherwise.';
+comment on column svc_inspect.environments.environment_id is 'Its number, by which large views are read in the order of an index.';

@@ -2,7 +2,8 @@ create or replace view svc_inspect.events as
 select
   p.slug as project, e.name as environment, svc.event_id(v.event_seq) as event_id, v.customer_id, v.event, v.properties, v.occurred_at,
   v.accepted_at, v.idempotency_key,
-  case when i.seq is null then 'processed' else 'pending' end as status, v.event_seq, o.slug as organization
+  case when i.seq is null then 'processed' else 'pending' end as status, v.event_seq, o.slug as organization,
+  v.environment_id
 from svc.events as v
 join svc.environments as e on e.environment_id = v.environment_id
 join svc.projects as p on p.project_id = e.project_id
@@ -23,3 +24,4 @@ comment on column svc_inspect.events.status is 'pending until it is evaluated, t
 comment on column svc_inspect.events.event_seq is
   'The number in the event''s id: `where event_seq = svc_inspect.event_seq(''evt_…'')` finds one event by the primary key.';
 comment on column svc_inspect.events.organization is 'Slug of the organization.';
+comment on column svc_inspect.events.environment_id is 'As in svc_inspect.environments; with it, an index serves their order.';
