@@ -1,7 +1,11 @@
-import type { ListedCommand } from "../../src/cli/core/command.js";
-import type { AnyCommand, Option, Options } from "../../src/cli/core/command.js";
+import {
+  type AnyCommand,
+  type ListedCommand,
+  type Option,
+  type Options,
+  sharedOptions,
+} from "../../src/cli/core/command.js";
 import { optionName } from "../../src/cli/core/values.js";
-import { sharedOptions } from "../../src/cli/core/command.js";
 import { commands, nouns } from "../../src/cli/core/registry.js";
 
 /** The command reference as Markdown: an overview, the shared options, and each command with its arguments, options and examples. */

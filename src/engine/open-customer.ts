@@ -3,8 +3,14 @@ import { MOVES_BY_TIME_MAX } from "../model/snapshot/limits.js";
 import type { Severity } from "../model/snapshot/types.js";
 import { addOccurrence, trimOccurrences } from "./aggregates/occurrences.js";
 import type { PropertyTest } from "./conditions/compare.js";
-import { type Boundary, boundariesOf, boundaryAt, type JourneyBoundaries, NOTHING_COUNTS } from "./state/boundary.js";
-import { orderOf } from "./state/boundary.js";
+import {
+  type Boundary,
+  boundariesOf,
+  boundaryAt,
+  type JourneyBoundaries,
+  NOTHING_COUNTS,
+  orderOf,
+} from "./state/boundary.js";
 import { aggregatesOf, type FromStream, type MemoryKeys } from "./state/layout.js";
 import type {
   AggregateMemory,

@@ -1,8 +1,14 @@
 import type { PropertyTest } from "../conditions/compare.js";
 import { memberReader } from "../json.js";
 import type { BoundaryOf, OpenCustomer } from "../open-customer.js";
-import { type Boundary, boundaryMemory, counts, EVERYTHING_COUNTS, isSameBoundary } from "../state/boundary.js";
-import { openBoundary } from "../state/boundary.js";
+import {
+  type Boundary,
+  boundaryMemory,
+  counts,
+  EVERYTHING_COUNTS,
+  isSameBoundary,
+  openBoundary,
+} from "../state/boundary.js";
 import { scanHistory, isLater } from "../state/history.js";
 import type { BoundaryMemory, HistoryEvent, Json, Order, ScopeMemory } from "../state/types.js";
 

@@ -4,8 +4,19 @@ import { at, type Placed, type Problem, Problems, quote } from "../snapshot/prob
 import type { Condition, Rule, Segment, Signal, Snapshot } from "../snapshot/types.js";
 import { SNAPSHOT_FORMAT_VERSION } from "../snapshot/types.js";
 import { checkCondition } from "./conditions.js";
-import { checkDisplay, checkTracking, checkHealth, checkJourneys, checkLifecycle, checkRules } from "./parts.js";
-import { readEvents, readFields, readHealth, readJourneys, readLifecycle } from "./parts.js";
+import {
+  checkDisplay,
+  checkTracking,
+  checkHealth,
+  checkJourneys,
+  checkLifecycle,
+  checkRules,
+  readEvents,
+  readFields,
+  readHealth,
+  readJourneys,
+  readLifecycle,
+} from "./parts.js";
 import { checkDuration, type ReadList, readParts, type Scope, checkStorable } from "./scope.js";
 import { fits, SNAPSHOT } from "./shapes.js";
 
