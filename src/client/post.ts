@@ -46,6 +46,11 @@ function exchange(url: URL, json: string, apiKey: string, signal: AbortSignal): 
       const { "retry-after": retryAfter = null, location = null } = headers;
       textOf(answer).then((text) => resolve({ status, text, retryAfter, location }), reject);
     });
+    // Without a listener, Node.js closes the connection after such an answer, and emits nothing that would end the wait for it.
+    request.once("upgrade", ({ statusCode: status = 0 }, socket) => {
+      socket.destroy();
+      resolve({ status, text: "", retryAfter: null, location: null });
+    });
     // Also errors after the answer began, which have no effect any more.
     request.on("error", reject);
     request.end(json);

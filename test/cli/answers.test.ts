@@ -54,13 +54,15 @@ describe("a failure is one line that says what to do", () => {
     `);
   });
 
-  test("nothing listens there, or a server that closes every connection, or one that does not speak TLS", async () => {
+  test("nothing listens there, or a server that closes every connection, does not speak TLS, or changes the protocol", async () => {
     const errorOf = async (at: string) => (await svc(["whoami"], { at })).stderr;
     expect(await errorOf("http://127.0.0.1:1")).toBe(
       "error [SERVICE_UNREACHABLE]: <service> cannot be reached (connection refused). Start the service, or set SVC_API_URL to its address.\n",
     );
     const closing = createServer().on("connection", (socket) => socket.destroy());
     expect(await errorOf(await served(closing))).toContain("cannot be reached (connection closed). Start");
+    const upgrade = { status: 101, body: "", headers: { connection: "upgrade", upgrade: "websocket" } };
+    expect(await errorOf((await cannedServer(upgrade)).url)).toContain("switches to another protocol (101)). Start");
     expect(await errorOf((await cannedServer(EXPIRED)).url.replace("http:", "https:"))).toBe(
       "error [SERVICE_UNREACHABLE]: <service> cannot be reached (that port does not speak TLS). Begin its address with http:// in SVC_API_URL.\n",
     );

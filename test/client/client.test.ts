@@ -126,6 +126,7 @@ describe("a temporary failure", () => {
     ["an answer for another batch", { status: 202, body: '{"accepted":1,"rejected":0,"eventIds":[]}' }],
     ["a gateway's error", { status: 400, body: '{"error":{"code":"BadRequest","message":"No."}}' }],
     ["a redirect", { status: 302, headers: { location: "http://127.0.0.1:1/" }, body: "" }],
+    ["a change of the protocol", { status: 101, headers: { connection: "upgrade", upgrade: "websocket" }, body: "" }],
   ];
   it.each(FATES)("(%s) repeats the request byte for byte, and nothing overtakes it", async (_, fate) => {
     // On a busy machine more tries than intended can time out, so only the minimum is certain.

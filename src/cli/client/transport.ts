@@ -34,6 +34,11 @@ export function send(url: URL, request: OutgoingRequest): Promise<Incoming> {
   return new Promise((resolve, reject) => {
     const outgoing = begin(url, { method, headers, path, signal });
     outgoing.once("response", (message) => resolve(incoming(message, signal)));
+    // Without a listener, Node.js closes the connection after such an answer, and emits nothing that would end the wait for it.
+    outgoing.once("upgrade", (_, socket) => {
+      socket.destroy();
+      reject(new Error("the server switches to another protocol (101)"));
+    });
     // Kept for as long as the connection lives: errors after the answer began surface when its body is read.
     outgoing.on("error", (error) => reject(reasonOf(error, signal)));
     outgoing.end(body);
