@@ -9,8 +9,8 @@ export function onSnapshot<T>(sql: Sql, work: (tx: TransactionSql) => Promise<T>
 /**
  * Does work in a transaction.
  *
- * If the connection is lost, `work` is abandoned and its queries never settle: the driver would send them, or a commit or rollback, on the
- * lost connection and fail with an error that cannot be caught.
+ * If the connection is lost, further queries of `work` fail here, so that whatever waits for them ends, and its outcome is dropped: the driver
+ * would send them, or a commit or rollback, on the lost connection and fail with an error that cannot be caught.
  *
  * @param mode of the transaction, as `begin` takes it
  * @throws what `work` throws, and the driver's error if the connection is lost, even while `work` waits for something else
@@ -22,7 +22,10 @@ export async function inTransaction<T>(sql: Sql, mode: string, work: (tx: Transa
     await sql.begin(mode, async (tx) => {
       try {
         const guarded = new Proxy(tx, {
-          apply: (target, self, given): unknown => (isLost ? forever() : Reflect.apply(target, self, given)),
+          apply: (target, self, given): unknown => {
+            if (isLost) throw Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
+            return Reflect.apply(target, self, given);
+          },
         });
         result = await work(guarded);
       } catch (error) {
@@ -30,15 +33,11 @@ export async function inTransaction<T>(sql: Sql, mode: string, work: (tx: Transa
         isLost = true;
       }
 
-      if (isLost) await forever();
+      if (isLost) await new Promise<never>(() => undefined);
     });
   } catch (error) {
     isLost = true;
     throw error;
   }
   return result as T;
-}
-
-function forever(): Promise<never> {
-  return new Promise(() => undefined);
 }
