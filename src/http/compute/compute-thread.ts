@@ -89,8 +89,8 @@ export class ComputeThread {
   }
 
   #end(id: number): void {
-    this.#running.delete(id);
-    if (this.#running.size > 0) return;
+    // Several questions of one job can fail; its end must not set a second timer.
+    if (!this.#running.delete(id) || this.#running.size > 0) return;
     const worker = this.#worker;
     worker?.unref();
     this.#idle = setTimeout(() => {
