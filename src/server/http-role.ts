@@ -177,7 +177,10 @@ function openPools({ databaseUrl, useRoles }: HttpRoleOptions, poolerUrl: string
     return connect(url, { ...options, sockets });
   };
   const openDirectly = (max: number, applicationName: string, statementTimeoutMs: number): Sql =>
-    connect(databaseUrl, { max, applicationName, statementTimeoutMs, ...role });
+    connect(databaseUrl, {
+      ...{ max, applicationName, statementTimeoutMs, silentMsMax: statementTimeoutMs + SILENT_MS_MAX },
+      ...role,
+    });
   return {
     /** Those of ingestion and administration. */
     sockets,
