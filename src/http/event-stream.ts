@@ -56,7 +56,7 @@ export async function openEventStream(ctx: Context, options: EventStreamOptions)
   gone.addEventListener("abort", () => open.splice(open.indexOf(organizationId), 1));
   const first = await options.next(options.position);
   socket.setTimeout(SILENT_MS_MAX);
-  return streamOf(ctx, frames(ctx, first, options, gone));
+  return streamOf(ctx, frames(ctx, first, options, gone), gone);
 }
 
 /**
@@ -78,11 +78,14 @@ export function clientGoneSignal({ res, socket }: Context): AbortSignal {
   return gone.signal;
 }
 
-/** The body of an answer whose texts are sent as they are generated. */
-export function streamOf(ctx: Context, texts: AsyncGenerator<string>): Readable {
+/** The body of an answer whose texts are sent as they are generated, until the client is `gone`. */
+export function streamOf(ctx: Context, texts: AsyncGenerator<string>, gone: AbortSignal): Readable {
   // A proxy that buffers the answer would delay its texts.
   ctx.set("X-Accel-Buffering", "no");
-  return Readable.from(texts, { objectMode: false });
+  const stream = Readable.from(texts, { objectMode: false });
+  // Nobody reads on, or destroys it, if the connection closes while the answer waits behind another one.
+  gone.addEventListener("abort", () => stream.destroy());
+  return stream;
 }
 
 /** An event without an id, by which a stream could be resumed. */

@@ -32,7 +32,7 @@ async function openAnswer(
   const first = await parts.next().catch((error: unknown) => {
     throw asApiError(error, model);
   });
-  return streamOf(ctx, frames(ctx, first, parts, gone));
+  return streamOf(ctx, frames(ctx, first, parts, gone), gone);
 }
 
 async function* frames(

@@ -5,6 +5,7 @@ import { createParser } from "eventsource-parser";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { instructionsFor, TASKS } from "../../../src/ai/tasks.js";
 import { chunk, refuses, says, startProvider } from "../../support/language-model.js";
+import { headOf, openConnection } from "../ingest/raw-connection.js";
 import { openRequest } from "../open-request.js";
 import { invalid, refused, useApi } from "./support/api.js";
 
@@ -186,6 +187,29 @@ it("limits an organization to four questions at once, and frees their places", a
   release();
   for (const response of await Promise.all(first)) await isAnswered(response, "Yes.");
   await isAnswered(await open(), "Yes.");
+});
+
+it("frees the places of answers that wait behind another one when their connection closes", async () => {
+  const [sent, send] = gate();
+  let left = 4;
+  provider.behave((_, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    response.write(chunk("x".repeat(100_000)));
+    response.end(() => {
+      if (--left === 0) send();
+    });
+  });
+  const { method, headers, body } = request();
+  const lines = { Host: "svc", ...headers, "Content-Length": body.length };
+  // A stream of events never ends.
+  const stream = headOf("GET /projects/app/events/stream?env=test HTTP/1.1", { Host: "svc", ...headers });
+  const connections = Array.from({ length: 4 }, () => openConnection(api.service.url));
+  for (const connection of connections)
+    connection.write(`${stream}${headOf(`${method} /projects/app${PATH} HTTP/1.1`, lines)}${body}`);
+  await sent;
+  provider.behave(says("Yes."));
+  for (const connection of connections) connection.socket.destroy();
+  await expect.poll(async () => (await api.post(PATH, QUESTION)).status, { timeout: 10_000 }).toBe(200);
 });
 
 it("leaks no listeners on a connection that serves many questions", async () => {
