@@ -58,6 +58,8 @@ export function answerClientErrors(server: Server, docsUrl: DocsUrl, log?: Logge
     }
   });
   server.on("connect", (request: IncomingMessage, socket: Duplex) => {
+    // Node.js has removed its own listener, and an error without one, such as a reset, ends the process.
+    socket.on("error", () => socket.destroy());
     refuseAndLog(
       socket,
       new ApiError(405, "METHOD_NOT_ALLOWED", { fix: "Use POST or GET." }),

@@ -56,6 +56,22 @@ it("limits the connections of one network, serves others, and admits another onc
   await expect.poll(() => ask(open(port))).toBe(OK);
 });
 
+it("outlives a client that asks for a tunnel and resets the connection", async () => {
+  const server = createHttpServer((_, response) => Promise.resolve(void response.end()), undefined);
+  const port = Number(new URL(await listen(server)).port);
+  onTestFinished(() => void server.close());
+  const closed = new Promise((resolve) => {
+    server.once("connect", (_, socket) => {
+      socket.once("close", resolve);
+      client.resetAndDestroy();
+    });
+  });
+  const client = open(port);
+  client.write("CONNECT example.com:80 HTTP/1.1\r\nHost: svc\r\n\r\n");
+  await closed;
+  expect(await ask(open(port))).toBe(OK);
+});
+
 it("accepts clients that connected while the process was busy, and counts delays of the event loop", async () => {
   const db = await createDatabase();
   onTestFinished(() => db.drop());
