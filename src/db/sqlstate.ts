@@ -23,8 +23,11 @@ export function codeOf(error: unknown): string {
 
 const is = (codes: RegExp) => (error: unknown) => codes.test(codeOf(error));
 
-/** The connection is lost or impossible: CONNECTION_CLOSED, CONNECT_TIMEOUT, … of postgres.js, and ENOENT for the socket of a stopped server. */
-const AWAY = "08|CONNECT|ECONN|EPIPE|ETIMEDOUT|ENOENT";
+/**
+ * The connection is lost or impossible: CONNECTION_CLOSED, CONNECT_TIMEOUT, … of postgres.js; ENOENT for the socket of a stopped server; ENOTFOUND
+ * and EAI_AGAIN for its name, which containers lose with it; EMFILE for too many open files.
+ */
+const AWAY = "08|CONNECT|ECONN|EPIPE|ETIMEDOUT|ENOENT|ENOTFOUND|EAI_|EHOST|ENET|EMFILE|ENFILE";
 /** serialization_failure, deadlock_detected: conflicts with concurrent transactions. */
 const CONFLICT = "40001|40P01";
 

@@ -4,6 +4,7 @@ import {
   isUnreachable,
   isDataFault,
   isEnvironmental,
+  isServerError,
   isTransient,
   isUnavailable,
 } from "../../src/db/sqlstate.js";
@@ -38,3 +39,12 @@ it.each([
 ])("a server that refuses the service's connection is unavailable, no defect of the service: %s", (code, message) => {
   expect(isUnavailable(raised(code, message))).toBe(true);
 });
+
+it.each(["ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN", "EMFILE", "ENFILE"])(
+  "a database whose machine or name is gone, or to which no connection can be opened, cannot be reached: %s",
+  (code) => {
+    const error = raised(code, `connect ${code}`);
+    const kinds = [isUnreachable(error), isTransient(error), isUnavailable(error), isServerError(error)];
+    expect(kinds).toEqual([true, true, true, false]);
+  },
+);

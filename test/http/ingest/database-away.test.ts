@@ -1,5 +1,8 @@
 import { expect, it, onTestFinished } from "vitest";
+import { readConfig } from "../../../src/server/config.js";
+import { openHttp } from "../../../src/server/http-role.js";
 import { createDatabase } from "../../support/database.js";
+import { runLog } from "../../support/run-log.js";
 import type { Reply, ServiceOptions } from "../../support/service.js";
 import { startIngest, type IngestFixture } from "./fixture.js";
 import { startProxy } from "./vanishing-proxy.js";
@@ -82,4 +85,19 @@ it("requests are answered 503 after the database machine vanishes, and its succe
   const expectRepeatable = await refusesEach(fixture, "vanished");
   proxy.replace();
   await expectRepeatable();
+});
+
+it("requests are answered 503 while the name of the database's machine cannot be looked up, as when its container has stopped", async () => {
+  const { config } = readConfig({ SVC_PORT: "0" });
+  const http = await openHttp(config, runLog());
+  onTestFinished(() => http.stop());
+  const databaseUrl = "postgres://svc:secret@database.invalid/svc";
+  http.serve({ databaseUrl, useRoles: true, secret: "a secret of the tests, long enough" });
+  const reply = await fetch(`${http.address}/v1/events`, {
+    method: "POST",
+    headers: { Authorization: `Bearer svc_test_${"0".repeat(48)}`, "Content-Type": "application/json" },
+    body: JSON.stringify(event("unseen")),
+  });
+  expect(reply.status).toBe(503);
+  expect(await reply.json()).toMatchObject({ error: { code: "SERVICE_UNAVAILABLE" } });
 });
