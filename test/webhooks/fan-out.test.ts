@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { lockWaiter } from "../support/locks.js";
 import { useWebhooks, createEnvironment, createWebhook, deliveriesOf, emit, emitWithin } from "./support/fixtures.js";
 
 const sql = await useWebhooks();
@@ -101,4 +102,36 @@ test("several batches of an environment are fanned out at once, and listeners ar
   });
   await notified;
   expect(await deliveriesOf(sql, webhookId)).toHaveLength(6);
+});
+
+test("a webhook that is created while emissions are fanned out receives no message in another format than its own", async () => {
+  const environment = await createEnvironment(sql);
+  const { webhookId } = await createWebhook(sql, environment, URL);
+  const [first] = await emit(sql, environment, 1);
+  const fanned = await sql.reserve();
+  await fanned`begin`;
+  const [{ seq }] = await fanned<[{ seq: string }]>`select ${first!}::bigint / 65536 + 1 as seq`;
+  await fanned`
+    insert into svc.emissions (environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type)
+    select h.environment_id, ${seq}::bigint * 65536, 'c', 'segment.entered', 'segment', '{}', now(), 'timer'
+    from svc.homes as h where h.environment_id = ${environment}`;
+  let chat = "";
+  let fanning: Promise<unknown> = Promise.resolve();
+  await sql.begin(async (tx) => {
+    // The function begins, and waits for what becomes of the delivery of the first emission.
+    await tx`delete from svc.deliveries where webhook_id = ${webhookId}`;
+    fanning = fanned`select svc.fan_out(${environment}, array[${seq}::bigint - 1, ${seq}::bigint])`.execute();
+    await lockWaiter(tx, "%fan_out%");
+    chat = (await createWebhook(sql, environment, URL, ["*"], { format: "slack" })).webhookId;
+  });
+  await fanning;
+  await fanned`commit`;
+  fanned.release();
+  const bodies = await sql<{ body: string | null }[]>`
+    select b.body from svc.deliveries as d
+    left join svc.delivery_bodies as b using (environment_id, webhook_id, emission_seq)
+    where d.webhook_id = ${chat}`;
+  expect(bodies.map(({ body }) => (body === null ? null : Object.keys(JSON.parse(body) as object)))).toEqual([
+    ["text"],
+  ]);
 });

@@ -15,17 +15,15 @@ as $$
 #variable_conflict use_column
 declare
   _id constant integer := fan_out.environment_id;
-  _enabled bigint;
   _telling text[];
   _seq bigint;
   -- Not the start of the transaction: one that waited for a lock must not come before one that did not.
   _now constant timestamptz := clock_timestamp();
 begin
   -- Most environments have no webhooks, and then the emissions need not be read.
-  select count(*), array_agg(w.webhook_id) filter (where w.include <> '{}' or w.format <> 'json') into _enabled, _telling
-  from svc.webhooks as w
-  where w.environment_id = _id and w.disabled_at is null and w.deleted_at is null;
-  if _enabled = 0 then
+  if not exists (
+    select from svc.webhooks as w where w.environment_id = _id and w.disabled_at is null and w.deleted_at is null
+  ) then
     return;
   end if;
 
@@ -65,11 +63,18 @@ begin
     if found then
       -- A hint: workers also poll every second.
       perform pg_notify('svc_deliveries', '');
-    end if;
-    if _telling is not null then
-      perform svc.write_delivery_bodies(
-        _id, _telling, array_fill(_seq << 16, array[cardinality(_telling)]), array_fill((_seq << 16) + 65535, array[cardinality(_telling)])
+      -- Read after the deliveries were added: they may include those of a webhook that was created a moment ago.
+      _telling := array(
+        select w.webhook_id
+        from svc.webhooks as w
+        where w.environment_id = _id and w.deleted_at is null and (w.include <> '{}' or w.format <> 'json')
       );
+      if _telling <> '{}' then
+        perform svc.write_delivery_bodies(
+          _id, _telling, array_fill(_seq << 16, array[cardinality(_telling)]),
+          array_fill((_seq << 16) + 65535, array[cardinality(_telling)])
+        );
+      end if;
     end if;
   end loop;
 end;
