@@ -340,4 +340,22 @@ describe("the sweep", () => {
     expect([await attempts(other), (await deliveriesOf(sql, other)).length]).toEqual([2, 2]);
     expect(await sql`select webhook_id from svc.webhooks`).toEqual([{ webhook_id: other }]);
   });
+
+  test("what a deleted webhook left behind is removed beside an erasure, and neither waits for the other", async () => {
+    const deleted = await delivered(2, 1);
+    const [{ environment, first }] = await sql<[{ environment: number; first: string }]>`
+      select environment_id as environment, min(emission_seq) as first from svc.deliveries
+      where webhook_id = ${deleted} group by 1`;
+    await sql`
+      update svc.emissions set customer_id = 'globex' where environment_id = ${environment} and emission_seq > ${first}`;
+    await sql`insert into svc.customers (environment_id, customer_id, created_at) values (${environment}, 'globex', now())`;
+    await sql`update svc.webhooks set deleted_at = now() - interval '2 hours' where webhook_id = ${deleted}`;
+    await sql.begin(async (tx) => {
+      await tx`select svc.delete_customer(${environment}, 'globex')`;
+      expect(await call(sql, "sweep_webhooks", 30, 5)).toBe(2);
+      expect(await call(sql, "sweep_webhooks", 30, 5)).toBe(0);
+    });
+    expect(await call(sql, "sweep_webhooks", 30, 5)).toBe(1);
+    expect(await sql`select from svc.webhooks`).toHaveLength(0);
+  });
 });

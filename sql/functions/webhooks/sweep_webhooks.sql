@@ -3,7 +3,8 @@
 -- until it answers 0.
 -- A deleted webhook is kept for an hour. Until then, statements that began before the deletion may still add deliveries to it, and attempts
 -- in progress are recorded, which locks a delivery and then the webhook, the opposite of the order here.
--- Raises nothing. Locks the rows it deletes, and a deleted webhook while it deletes its rows.
+-- Raises nothing. Locks the rows it deletes, and a deleted webhook while it deletes its rows. Of these it skips rows that others hold: an
+-- erasure deletes deliveries before their attempts, the opposite of the order here.
 create or replace function svc_api.sweep_webhooks(attempt_days integer, row_limit integer)
 returns integer
 language plpgsql
@@ -64,6 +65,7 @@ begin
     from svc.delivery_attempts as o
     where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
     limit sweep_webhooks.row_limit
+    for update skip locked
   ));
   get diagnostics _rows = row_count;
   _total := _total + _rows;
@@ -74,11 +76,14 @@ begin
     from svc.delivery_bodies as o
     where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
     limit sweep_webhooks.row_limit
+    for update skip locked
   ));
   get diagnostics _rows = row_count;
   _total := _total + _rows;
-  -- Bodies go before their deliveries, by which an erasure finds them.
-  if _rows = sweep_webhooks.row_limit then
+  -- Bodies go before their deliveries, by which an erasure finds them: there are more, or another transaction holds some.
+  if exists (
+    select from svc.delivery_bodies as o where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
+  ) then
     return _total;
   end if;
 
@@ -88,6 +93,7 @@ begin
     from svc.deliveries as o
     where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
     limit sweep_webhooks.row_limit
+    for update skip locked
   ));
   get diagnostics _rows = row_count;
   _total := _total + _rows;
