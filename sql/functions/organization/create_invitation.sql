@@ -16,6 +16,14 @@ declare
   _replaced text;
   _invitation iam.invitations;
 begin
+  update iam.invitations as i
+  set revoked_at = now()
+  where i.organization_id = create_invitation.organization_id
+    and i.email = _email
+    and i.accepted_at is null
+    and i.revoked_at is null
+  returning i.invitation_id into _replaced;
+  -- After that: it may have waited for somebody who was just accepting the invitation that it replaces.
   if exists (
     select from iam.memberships as m
     join iam.users as u on u.user_id = m.user_id
@@ -28,14 +36,6 @@ begin
         'message', format('%s is a member of this organization already.', _email), 'field', 'email', 'value', _email
       )::text;
   end if;
-
-  update iam.invitations as i
-  set revoked_at = now()
-  where i.organization_id = create_invitation.organization_id
-    and i.email = _email
-    and i.accepted_at is null
-    and i.revoked_at is null
-  returning i.invitation_id into _replaced;
 
   -- After the invitation that it replaces was revoked.
   perform iam.require_room(create_invitation.organization_id, 'members');

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { hashCredential } from "../../../../src/http/request/credentials.js";
-import type { Actor } from "../../../support/service.js";
+import { call } from "../../../../src/db/api/call.js";
+import { hashCredential, newCredential } from "../../../../src/http/request/credentials.js";
+import type { Actor, Reply } from "../../../support/service.js";
 import { INSTANT, invalid, refused, useApi, type Page } from "../support/api.js";
-import { atOnce, auditOf, entryOf } from "./support.js";
+import { atOnce, auditOf, entryOf, waitingRequests } from "./support.js";
 
 const api = useApi("none");
 
@@ -64,6 +65,25 @@ describe("POST /organization/invitations", () => {
     const taken = { field: "email", value: "owner@acme.example" };
     const reply = await invite({ email: "Owner@ACME.example", role: "viewer" });
     expect(reply).toMatchObject(refused(409, "ALREADY_MEMBER", taken));
+  });
+
+  it("refuses the address of somebody who is just accepting an invitation", async () => {
+    const { link } = await made("joining@example.com");
+    let again: Promise<Reply> | undefined;
+    await api.sql.begin(async (tx) => {
+      const joined = await call(tx, "accept_invitation", {
+        linkHash: hashCredential(new URL(link).searchParams.get("token")!),
+        requestId: "req",
+        previousHash: null,
+        sessionHash: newCredential("session").hash,
+        passwordHash: "$argon2id$of-the-holder",
+      });
+      expect(joined).toBe(true);
+      again = invite({ email: "joining@example.com", role: "owner" });
+      await waitingRequests(api.service, 1);
+    });
+    expect(await again).toMatchObject(refused(409, "ALREADY_MEMBER"));
+    expect((await list()).data.map(({ email }) => email)).not.toContain("joining@example.com");
   });
 
   it("refuses what is no address, and accepts one in another script", async () => {
