@@ -104,7 +104,7 @@ async function ingest(sql: Sql, call: IngestCall, body: string, single: boolean)
 
 /** Calls in quarantine, and the tracking model by which the active version maps them; null if there are no calls. */
 export interface QuarantinedCalls {
-  model: TrackingModel | null;
+  model: (TrackingModel & { version: number | null }) | null;
   /** `at`: when the call was accepted, in milliseconds. */
   calls: { id: string; at: number; call: unknown }[];
 }

@@ -92,7 +92,8 @@ export const quarantineRoutes = [
         const element = model && elementOf(mapCall(model, kept.call, kept.at), kept.call);
         return element === null ? [] : [[kept.id, element] as const];
       });
-      const mapped = elements.length === 0 ? null : JSON.stringify(Object.fromEntries(elements));
+      const basis = { read: calls.map((kept) => kept.id), version: model?.version ?? null };
+      const mapped = JSON.stringify({ ...basis, ...Object.fromEntries(elements) });
       return call("release_quarantined", at, body, body.cursor, mapped);
     },
   }),

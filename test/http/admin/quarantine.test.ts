@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { EMPTY_SNAPSHOT } from "../../../src/model/snapshot/types.js";
 import { call } from "../../../src/db/api/call.js";
-import { lockWaiter } from "../../support/locks.js";
+import { lockWaiter, waitingForLock } from "../../support/locks.js";
 import { violations } from "../../support/invariants.js";
 import { INSTANT, NO_CURSOR, useApi, type Page } from "./support/api.js";
 
@@ -168,6 +168,34 @@ it("waits for the customer's lock before it touches the quarantine", async () =>
     await tx`delete from svc.quarantined_operations where environment_id = ${id} and event = 'login'`;
   });
   expect(await released).toMatchObject({ released: 1, kept: 0 });
+});
+
+it("releases a call of the tracking API only as the active version maps it, also beside another release", async () => {
+  const headers = { Authorization: `Basic ${Buffer.from(`${api.keys.test}:`).toString("base64")}` };
+  const call = (userId: string) => ({ type: "track", userId, event: "login", context: { groupId: `of ${userId}` } });
+  const body = { batch: [call("first"), call("second"), call("third")] };
+  expect(await api.service.request("POST", "/v1/batch", { headers, body })).toMatchObject({ status: 200 });
+  expect((await list()).data.map(({ customerId }) => customerId)).toEqual(["third", "second", "first"]);
+  // So many that each step takes one.
+  await api.sql`update svc.quarantined_operations set bytes = 8388608`;
+  await api.sql`update svc.quarantines set bytes = 3 * 8388608`;
+  await deploy({ ...WIDER, tracking: { customer: ["groupId"], events: {} } });
+  let released: Promise<unknown>[] = [];
+  await api.sql.begin(async (tx) => {
+    await tx`insert into svc.retention (environment_id) values (${id})`;
+    // Both have read the first call, to map it again.
+    released = [release(), release()];
+    await expect.poll(() => waitingForLock(tx, "%release_quarantined%")).toBe(2);
+  });
+  expect((await Promise.all(released)).map((answer) => (answer as { released: number }).released).sort()).toEqual([
+    0, 1,
+  ]);
+  let cursor: string | null | undefined;
+  while (cursor !== null)
+    ({ nextCursor: cursor } = (await release(cursor === undefined ? {} : { cursor })) as Page<Kept>);
+  const { data } = await api.read<Page<Kept>>("/events");
+  expect(data.map(({ customerId }) => customerId).sort()).toEqual(["of first", "of second", "of third"]);
+  expect(await violations(api.sql)).toEqual([]);
 });
 
 it("releases nothing of a frozen environment, and leaves it unchanged also where nothing can be released", async () => {
