@@ -630,6 +630,40 @@ describe("an environment that is deleted", () => {
     });
     await call(from.sql, "operator_delete_environment", place.project, place);
   });
+
+  it("is passed over by sweeps and counts meanwhile, and its keys are not rotated any more", async () => {
+    const { by, place, environmentId: id } = await smallEnvironment();
+    const { sql } = from;
+    await call(sql, "operator_freeze_environment", place.project, place);
+    await sql`update svc.environments set frozen_at = now() - interval '1 hour' where environment_id = ${id}`;
+    await sql`insert into svc.retention (environment_id) values (${id})`;
+    await sql`insert into svc.idempotency_keys values (${id}, 'k', 1, 5, now() - interval '200 days')`;
+    await sql`insert into svc.retired_keys values (${id}, now() - interval '100 days', 5, 'c', 'k')`;
+    await sql`insert into svc.trend_progress (environment_id, outdated_since) values (${id}, null)`;
+    for (const table of ["trend_changes", "trend_counts"]) {
+      await sql`
+        insert into svc.${sql(table)} (environment_id, measure, day, name, value, count)
+        values (${id}, 'lifecycle', '2026-01-01', '', 'new', 1)`;
+    }
+    const [{ key }] = await sql<
+      [{ key: string }]
+    >`select api_key_id as key from svc.api_keys where environment_id = ${id}`;
+    let deleting: Promise<unknown> = Promise.resolve();
+    let rotating: Promise<unknown> = Promise.resolve();
+    await sql.begin(async (tx) => {
+      await tx`select from svc.trend_counts where environment_id = ${id} for update`;
+      deleting = call(sql, "operator_delete_environment", place.project, place);
+      await lockWaiter(tx, "%operator_delete_environment%");
+      expect(await call(sql, "sweep_keys", id, 100)).toBe(0);
+      expect(await call(sql, "count_trends", id, 100)).toBe(0);
+      rotating = expect(
+        call(sql, "rotate_key", by, place, key, 60, { hash: Buffer.from("new"), hint: "svc_test_" }),
+      ).rejects.toMatchObject({ message: "KEY_NOT_FOUND" });
+      await lockWaiter(tx, "%rotate_key%");
+    });
+    expect(await deleting).toMatchObject({ rows: { api_keys: 1, retired_keys: 1, trend_changes: 1 } });
+    await rotating;
+  });
 });
 
 describe("svc-server environments", () => {

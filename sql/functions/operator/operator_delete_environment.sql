@@ -49,6 +49,12 @@ begin
   end if;
   perform svc.require_finished(_id);
 
+  -- Sweeps and counts lock one of these first, and pass over an environment of which it is held. Otherwise one of them could wait for rows
+  -- that are deleted here, and this for it.
+  perform from svc.retention as r where r.environment_id = _id for update;
+  perform from svc.trend_progress as p where p.environment_id = _id for update;
+  perform from svc.usage_checks as c where c.environment_id = _id for update;
+
   for _table in
     -- Keys and webhooks last: other rows refer to them.
     select t.name

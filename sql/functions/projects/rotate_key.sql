@@ -1,7 +1,8 @@
 -- Replaces a key by a new one of the same name. The old one works until its grace period ends: {key, replaced: {id, revokedAt}}. Of two
 -- concurrent rotations one adds a key and the other finds the old one already replaced.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and KEY_NOT_FOUND, SV005 KEY_REVOKED for a key that is revoked or was
--- already rotated, SV009 QUOTA_EXCEEDED if there is no room for both in the grace period. Locks the key's row, then like svc.require_room.
+-- already rotated, SV009 QUOTA_EXCEEDED if there is no room for both in the grace period. Locks like svc.require_room, if there is such a
+-- period, then the key's row.
 create or replace function svc_api.rotate_key(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   key_id text, grace_seconds double precision, new_key_hash bytea, new_hint text
@@ -14,11 +15,16 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'rotate_key');
-  _key constant svc.api_keys := svc.lock_key(_environment.environment_id, rotate_key.key_id);
+  _key svc.api_keys;
   -- In whole milliseconds, rounded down, as ingestion compares: without a grace period no later request with the old key is accepted.
   _revoked_at constant timestamptz := date_trunc('milliseconds', now()) + rotate_key.grace_seconds * interval '1 second';
   _new_key_id text;
 begin
+  -- What svc.require_room locks below, and before the key: in this order an environment and its keys are deleted.
+  if rotate_key.grace_seconds > 0 then
+    perform from svc.environments as e where e.environment_id = _environment.environment_id for no key update;
+  end if;
+  _key := svc.lock_key(_environment.environment_id, rotate_key.key_id);
   if _key.revoked_at is not null then
     raise exception using
       errcode = 'SV005',
