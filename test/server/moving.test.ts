@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { readdir, readFile, stat, truncate, writeFile, copyFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import type { TransactionSql } from "postgres";
 import { describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { tick } from "../../src/db/api/evaluation.js";
@@ -521,20 +522,15 @@ describe("an export", () => {
     await from.sql`delete from svc.recomputes where recompute_id = ${id}`;
   });
 
-  it.each([
-    ["unfrozen", false],
-    ["unfrozen and frozen again", true],
-  ])("fails without a file if the environment is %s while it is written", async (_, again) => {
-    const environment = await smallEnvironment();
-    const { place } = environment;
-    const name = `unfrozen ${String(again)}`;
+  /** Exports an environment to a file, and does something else once the file is being written; returns the export. */
+  async function exportDuring(environment: TestEnvironment, name: string, work: (tx: TransactionSql) => Promise<void>) {
     // A transaction from before the freeze holds the export up until another one, from after it, has locked a table.
     const before = await from.sql.reserve();
     await before`begin`;
     await before`select from svc.environments`;
-    const exporting = expect(exportTo(from, environment, fileOf(name))).rejects.toThrow(
-      "The environment was unfrozen while the file was written, so what it stored since is not in the file. Export it again if it is to be moved.",
-    );
+    const exporting = exportTo(from, environment, fileOf(name));
+    // Avoid an unhandled rejection before it is awaited.
+    exporting.catch(() => undefined);
     const looked = () =>
       from.sql`
         select from pg_stat_activity
@@ -545,11 +541,47 @@ describe("an export", () => {
       await before`commit`;
       before.release();
       await lockWaiter(tx, "copy (select%");
+      await work(tx);
+    });
+    // Not awaited here, because it may fail.
+    return { exporting };
+  }
+
+  it.each([
+    ["unfrozen", false],
+    ["unfrozen and frozen again", true],
+  ])("fails without a file if the environment is %s while it is written", async (_, again) => {
+    const environment = await smallEnvironment();
+    const { place } = environment;
+    const name = `unfrozen ${String(again)}`;
+    const { exporting } = await exportDuring(environment, name, async () => {
       await call(from.sql, "operator_unfreeze_environment", place.project, place);
       if (again) await call(from.sql, "operator_freeze_environment", place.project, place);
     });
-    await exporting;
+    await expect(exporting).rejects.toThrow(
+      "The environment was unfrozen while the file was written, so what it stored since is not in the file. Export it again if it is to be moved.",
+    );
     expect((await readdir(directory)).filter((file) => file.includes(name))).toEqual([]);
+  });
+
+  it("is complete if the environment is deleted while it is written", async () => {
+    const environment = await smallEnvironment();
+    const { place, environmentId: id } = environment;
+    // As if it had been exported before.
+    await call(from.sql, "operator_freeze_environment", place.project, place);
+    await from.sql`update svc.environments set frozen_at = now() - interval '1 hour' where environment_id = ${id}`;
+    let deleting: Promise<unknown> = Promise.resolve();
+    const { exporting } = await exportDuring(environment, "deleted", async (tx) => {
+      deleting = call(from.sql, "operator_delete_environment", place.project, place);
+      await lockWaiter(tx, "%operator_delete_environment%");
+    });
+    await deleting;
+    expect(await from.sql`select from svc.events where environment_id = ${id}`).toHaveLength(0);
+    const { trailer } = await exporting;
+    await importFrom(to, fileOf("deleted"), "deleted");
+    const events = await to.sql`select from svc.events where environment_id = ${await importedId(to.sql, "deleted")}`;
+    expect(events.length).toBeGreaterThan(0);
+    expect(events).toHaveLength(trailer.rows["events"]!);
   });
 
   it("that fails leaves the environment frozen and no file, and can be repeated", async () => {

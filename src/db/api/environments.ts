@@ -12,6 +12,8 @@ export interface Frozen {
 export interface ChangesUnderWay {
   /** Since when it is frozen now; null if it is not. */
   frozenAt: string | null;
+  /** When it was last unfrozen; null if it never was. */
+  unfrozenAt: string | null;
   /** All that run in the database, by an id that is unique while it runs, and the server process. */
   transactions: { id: string; pid: number }[];
   /** Seconds from now until no delivery can be under way; 0 if none is. */

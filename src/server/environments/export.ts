@@ -106,10 +106,13 @@ async function awaitChanges(sql: Sql, { environmentId }: Frozen, onNote: (senten
   }
 }
 
-/** Refuses a file of an environment that was in use again after it was frozen, because the file lacks what it has stored since. */
+/**
+ * Refuses a file of an environment that was in use again after it was frozen, because the file lacks what it has stored since. If it was
+ * deleted instead, the file has all that there was, and may be the only copy.
+ */
 async function requireFrozenSince(sql: Sql, { environmentId, frozenAt }: Frozen): Promise<void> {
   const now = await call(sql, "operator_changes_under_way", environmentId);
-  if (now.frozenAt === frozenAt) return;
+  if (now.frozenAt === frozenAt || now.unfrozenAt === null || now.unfrozenAt < frozenAt) return;
   throw new OperatorError(
     "The environment was unfrozen while the file was written, so what it stored since is not in the file. Export it again if it is to be moved.",
   );
