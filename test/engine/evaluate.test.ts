@@ -130,6 +130,36 @@ describe("another version of the model", () => {
   });
 });
 
+describe("a run of a journey under other steps", () => {
+  const journeyOf = (...steps: string[]): Model => {
+    const whens = steps.map((step): [string, ReturnType<typeof happened>] => [step, happened(step)]);
+    return modelOf({ journeys: { j: { start: happened("start"), steps: whens, expiresAfter: "7d" } } });
+  };
+  const begun = [track(1, "start", "01-01"), track(2, "a", "01-02")];
+  const next = [track(3, "other", "01-03")];
+  const under = (after: Model) => {
+    const { state } = fold(journeyOf("a", "b"), begun);
+    return evaluate(after, rebuildMemory(after, state, begun), next, { now: at("01-03"), timers: "fire" });
+  };
+
+  it("is complete at the next evaluation if no step is left, and does not expire", () => {
+    const { state, effects } = under(journeyOf("a"));
+    const steps = { a: { completedAt: at("01-02") } };
+    const j = { status: "complete", currentStep: "a", completedAt: at("01-03"), expiredAt: null, steps };
+    expect(state.journeys).toMatchObject({ j });
+    expect(state.nextDueAt).toBeNull();
+    const emissions = effects.filter(({ kind }) => kind === "emission");
+    expect(emissions).toMatchObject([{ type: "journey.completed", metadata: { journey: "j" } }]);
+  });
+
+  it("is at the first step that is left, also if that is new or came later", () => {
+    const stepOf = (model: Model) => under(model).state.journeys["j"];
+    expect(stepOf(journeyOf("new", "a", "b"))).toMatchObject({ status: "active", currentStep: "new" });
+    expect(stepOf(journeyOf("a", "c"))).toMatchObject({ status: "active", currentStep: "c" });
+    expect(stepOf(journeyOf("b", "a"))).toMatchObject({ status: "active", currentStep: "b" });
+  });
+});
+
 describe("backfilling", () => {
   const stateAfter = (...operations: Operation[]): CustomerState => fold(modelOf({}), operations).state;
 

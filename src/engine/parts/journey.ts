@@ -118,7 +118,26 @@ export class CompiledJourney implements DerivedPart {
         break;
       }
     }
-    return changed;
+    return this.#followModel(customer) || changed;
+  }
+
+  /**
+   * Adjusts an active run that began under another version to the steps of this one: those that it waited for may be gone, or others may
+   * come before them. Returns whether it changed.
+   */
+  #followModel(customer: OpenCustomer): boolean {
+    const run = customer.journeys[this.#index];
+    if (run?.status !== "active") return false;
+    const [unfinished] = this.#unfinished(run);
+    if (unfinished?.id === run.currentStep) return false;
+    if (unfinished !== undefined) {
+      this.#change(customer, { ...run, currentStep: unfinished.id });
+    } else {
+      const ended = { status: "complete", completedAt: customer.clock, endedBy: customer.causeOrder() } as const;
+      this.#change(customer, { ...run, currentStep: this.#steps.at(-1)!.id, ...ended });
+      this.#emit(customer, "journey.completed");
+    }
+    return true;
   }
 
   #complete(customer: OpenCustomer, run: JourneyRun, id: string): void {
@@ -145,8 +164,12 @@ export class CompiledJourney implements DerivedPart {
 
   /** The steps whose conditions are consulted: the unfinished ones, or only the first of them if steps are in order. */
   #consulted(run: JourneyRun): CompiledStep[] {
-    const unfinished = this.#steps.filter(({ id }) => !Object.hasOwn(run.steps, id));
+    const unfinished = this.#unfinished(run);
     return this.#journey.anyOrder ? unfinished : unfinished.slice(0, 1);
+  }
+
+  #unfinished(run: JourneyRun): CompiledStep[] {
+    return this.#steps.filter(({ id }) => !Object.hasOwn(run.steps, id));
   }
 
   #change(customer: OpenCustomer, run: JourneyRun): void {

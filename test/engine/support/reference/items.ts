@@ -125,6 +125,11 @@ export function stepScope(journey: Journey, index: number, run: JourneyRun): Sta
   return completed === undefined ? "never" : { at: completed.completedAt, by: completed.by };
 }
 
+/** The first unfinished step; the last one if none is left. */
+function currentStep({ steps }: Journey, run: JourneyRun): string {
+  return (steps.find(({ id }) => !Object.hasOwn(run.steps, id)) ?? steps.at(-1)!).id;
+}
+
 function takeSteps(customer: Customer, evaluation: Evaluation, journey: Journey): boolean {
   const run = customer.journeys.get(journey.id);
   if (run?.status !== "active") return false;
@@ -139,15 +144,21 @@ function takeSteps(customer: Customer, evaluation: Evaluation, journey: Journey)
         triggeredBy: cause.kind === "event" ? cause.eventId : cause.kind,
         by: evaluation.order,
       };
-      run.steps = Object.fromEntries(
-        journey.steps.flatMap(({ id }) => (Object.hasOwn(run.steps, id) ? [[id, run.steps[id]!]] : [])),
-      );
-      run.currentStep = (journey.steps.find(({ id }) => !Object.hasOwn(run.steps, id)) ?? journey.steps.at(-1)!).id;
+      const known = journey.steps.flatMap(({ id }) => (Object.hasOwn(run.steps, id) ? [[id, run.steps[id]!]] : []));
+      // Steps that another version knew come last.
+      run.steps = { ...(Object.fromEntries(known) as typeof run.steps), ...run.steps };
+      run.currentStep = currentStep(journey, run);
       noteRun(evaluation, journey, run, "step_completed", { step: step.id });
       changed = true;
     } else if (!journey.anyOrder) {
       break;
     }
+  }
+  // Another version may have had other steps before those that are left, or more of them.
+  if (run.currentStep !== currentStep(journey, run)) {
+    run.currentStep = currentStep(journey, run);
+    evaluation.note({ kind: "journey", journey: journey.id, run: structuredClone(run) });
+    changed = true;
   }
   if (journey.steps.every(({ id }) => Object.hasOwn(run.steps, id))) {
     Object.assign(run, { status: "complete", completedAt: evaluation.at, endedBy: evaluation.order });
