@@ -16,3 +16,11 @@ it("a customer from before the first model is corrected by customer.created, as 
   const metadata = { previous_lifecycle: null, new_lifecycle: "trial" };
   expect(corrections(before, after, { at: 5, jobId: "rec_1" })).toMatchObject([{ type: "customer.created", metadata }]);
 });
+
+it("a customer who has no score any more is corrected by health.changed to no band, as in live evaluation", () => {
+  const after = newCustomer("ann", 0);
+  const before = { ...after, health: { overall: 80, components: { usage: 80 }, band: "healthy" } };
+  const metadata = { previous_band: "healthy", new_band: null, overall: null };
+  expect(corrections(before, after, { at: 5, jobId: "rec_1" })).toMatchObject([{ type: "health.changed", metadata }]);
+  expect(corrections(after, after, { at: 5, jobId: "rec_1" })).toEqual([]);
+});

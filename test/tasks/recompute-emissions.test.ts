@@ -68,10 +68,12 @@ it("corrections are emitted for the differences between the final states at the 
 
   const undone = await recompute(environment, NOTHING);
   const hot = { signal: "hot", severity: "critical", message: "hot" };
+  const unscored = { previous_band: "good", new_band: null, overall: null };
   expect((await environment.emissions()).slice(after.length), "the opposite").toMatchObject([
     { type: "customer.new", metadata: { previous_lifecycle: "busy", new_lifecycle: "new" }, at: AT, causeId: undone },
     { type: "segment.exited", metadata: { segment: "a" }, at: AT, causeId: undone },
     { type: "segment.exited", metadata: { segment: "b" }, at: AT, causeId: undone },
+    { type: "health.changed", metadata: unscored, at: AT, causeId: undone },
     { type: "signal.cleared", metadata: hot, at: AT, causeId: undone },
   ]);
 });

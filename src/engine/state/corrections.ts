@@ -2,6 +2,8 @@ import { lifecycleEmission, ownMember } from "../open-customer.js";
 import { firstWhere } from "./history.js";
 import type { CustomerState, Effect, EmissionSource, Json } from "./types.js";
 
+const NO_SCORE = { band: null, overall: null };
+
 /**
  * The emissions of a recompute for a customer: the differences between the final states before and after it. Changes in between
  * are history and are not emitted again.
@@ -32,11 +34,10 @@ export function corrections(
     if (isIn === Object.hasOwn(before.segments, segment)) continue;
     emit(isIn ? "segment.entered" : "segment.exited", "segment", { segment });
   }
-  const band = before.health?.band ?? null;
-  if (after.health !== null && after.health.band !== band) {
-    const { band: new_band, overall } = after.health;
-    emit("health.changed", "health", { previous_band: band, new_band, overall });
-  }
+  const { band: previous_band } = before.health ?? NO_SCORE;
+  // Without a component with a known score there is no band any more.
+  const { band: new_band, overall } = after.health ?? NO_SCORE;
+  if (new_band !== previous_band) emit("health.changed", "health", { previous_band, new_band, overall });
   for (const signal of union(before.signals, after.signals)) {
     const was = ownMember(before.signals, signal);
     const is = ownMember(after.signals, signal);

@@ -50,8 +50,8 @@ export function corrected(before: Customer, after: Customer, at: number, jobId: 
     if (isMember === before.segments.has(segment)) continue;
     emit("segment", isMember ? "segment.entered" : "segment.exited", { segment });
   }
-  if (after.health !== null && before.health?.band !== after.health.band) {
-    const { band, overall } = after.health;
+  if (before.health?.band !== after.health?.band) {
+    const { band, overall } = after.health ?? { band: null, overall: null };
     emit("health", "health.changed", { previous_band: before.health?.band ?? null, new_band: band, overall });
   }
   for (const signal of new Set([...before.signals.keys(), ...after.signals.keys()])) {
