@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
-import { happened, snapshotOf } from "../engine/support/builders.js";
+import { activeWithin, counted, happened, healthOf, snapshotOf, type StepParts } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
 import type { TestEnvironment } from "./support/environment.js";
 import { everything } from "./support/kept.js";
@@ -37,6 +37,26 @@ it("lists a signal that stays raised with another severity or message, which eva
       expect(changed).toEqual({ before: ["kept", "used"], after: ["kept", "used"], changed: ["used"] });
   }
   expect((await preview(environment, signals("warning", "used"))).found).toEqual([]);
+});
+
+it("is empty if a model only lists the components of the health, or steps in any order, in another order", async () => {
+  const when = activeWithin("3650d");
+  const ordered = (reverse: boolean) => {
+    const components = Object.entries({ often: counted("login", 2), ever: counted("login", 1) });
+    const steps: StepParts[] = [
+      ["one", when],
+      ["other", when],
+    ];
+    if (reverse) for (const parts of [components, steps]) parts.reverse();
+    return snapshotOf({
+      health: healthOf(Object.fromEntries(components), { good: 50, poor: 0 }),
+      journeys: { j: { start: happened("login"), steps: [...steps, ["last", when]], anyOrder: true } },
+    });
+  };
+  const environment = await populated(db.sql, 12, ordered(false));
+  const { job, found } = await preview(environment, ordered(true));
+  expect(found).toEqual([]);
+  expect(job).toMatchObject({ customers_changed: 0, health_changed: 0 });
 });
 
 describe("its baseline", () => {

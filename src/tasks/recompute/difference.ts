@@ -7,6 +7,7 @@ import {
   type StateDocument,
   stateDocument,
 } from "../../engine/index.js";
+import { canonicalJson } from "../../model/snapshot/canonical.js";
 
 type Execution = EffectRows["ruleExecutions"][number];
 
@@ -170,6 +171,7 @@ function compareSignals(before: Raised, after: Raised): { before: string[]; afte
   return { before: ids(before), after: ids(after), ...(changed.length > 0 ? { changed } : {}) };
 }
 
+/** The order of components and steps, which a model may change, is no difference. */
 function differ({ before, after }: { before: unknown; after: unknown }): boolean {
-  return JSON.stringify(before) !== JSON.stringify(after);
+  return JSON.stringify(before) !== JSON.stringify(after) && canonicalJson(before) !== canonicalJson(after);
 }
