@@ -1,6 +1,6 @@
 -- Stores a headless token of a user for the actor's organization and records that in the audit log. The caller has checked that the user
 -- is a member. role limits what the token may do; null for all that the user may do.
--- Raises 23505 if the token is in use. Locks nothing beyond its row.
+-- Raises what iam.record_audit raises, 23505 if the token is in use. Locks nothing beyond its row.
 create or replace function iam.add_token(
   actor iam.actor, request_id text, user_id text, role text, label text, expires_in_days integer, token_hash bytea
 )

@@ -1,6 +1,6 @@
 -- Checks that a language model may be asked for a project, and records the question in the audit log: facts leave the service with each
 -- question, so the log shows who sent how many bytes of them for which task.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing beyond its row.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND. Locks nothing beyond its row.
 create or replace function svc_api.record_question(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   task text, model text, fact_bytes integer

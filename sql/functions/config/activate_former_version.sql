@@ -1,6 +1,7 @@
 -- Activates a stored version: the common part of promote and rollback. It must have been active before in the environment
 -- proven_in; a version that is already active is answered without a change.
--- Raises SV004 PROJECT_NOT_FOUND and VERSION_NOT_FOUND, SV005 VERSION_CONFLICT and CONFIG_WARNINGS. Locks the project's row.
+-- Raises what iam.record_audit raises, SV004 PROJECT_NOT_FOUND and VERSION_NOT_FOUND, SV005 VERSION_CONFLICT and CONFIG_WARNINGS. Locks the
+-- project's row.
 create or replace function svc.activate_former_version(
   actor iam.actor, request_id text, project_slug text, environment_name text,
   version_name text, kind text, proven_in text, expected integer, force boolean

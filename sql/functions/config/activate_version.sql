@@ -1,5 +1,5 @@
 -- Makes a stored version the active one of an environment that svc.lock_environment locked, and records who did it.
--- Raises nothing. Locks nothing beyond its rows.
+-- Raises what iam.record_audit raises. Locks nothing beyond its rows.
 create or replace function svc.activate_version(
   actor iam.actor, request_id text, project_slug text, environment_name text,
   environment_id integer, previous_version integer, version integer, kind text

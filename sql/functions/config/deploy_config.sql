@@ -1,8 +1,9 @@
 -- Stores a snapshot as the next version of its project and makes it the active one of an environment. If it is already active there, the
 -- answer says so and nothing changes. The caller validated the snapshot and computed the hash of exactly this text. expected is the version
 -- that must be active, 0 for none, null for any; force ignores warnings about data.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV005 VERSION_CONFLICT and CONFIG_WARNINGS, SV009 QUOTA_EXCEEDED. Locks the
--- project's row, so that versions are numbered one after the other; neither ingestion nor evaluation waits for it.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND, SV005 VERSION_CONFLICT and CONFIG_WARNINGS, SV009
+-- QUOTA_EXCEEDED. Locks the project's row, so that versions are numbered one after the other; neither ingestion nor evaluation waits for
+-- it.
 create or replace function svc_api.deploy_config(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, snapshot text,
   hash text, provenance jsonb, expected integer default null, force boolean default false

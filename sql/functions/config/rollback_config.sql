@@ -1,7 +1,7 @@
 -- Reactivates a version that was active in an environment before: {version, hash, environment, activated, warnings}. expected is the
 -- version that must be active there, 0 for none, null for any; force ignores warnings about data.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and VERSION_NOT_FOUND, SV005 VERSION_CONFLICT and CONFIG_WARNINGS. Locks the
--- project's row.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND and VERSION_NOT_FOUND, SV005 VERSION_CONFLICT and
+-- CONFIG_WARNINGS. Locks the project's row.
 create or replace function svc_api.rollback_config(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   version_name text, expected integer, force boolean

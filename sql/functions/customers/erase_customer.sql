@@ -1,6 +1,7 @@
 -- Erases one customer: deletes all of its data, in this transaction; {erased: the number of rows of each kind}. Later events with
 -- the id begin a new customer. The audit log records who did it and the numbers, not the customer's id.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks what svc.delete_customer locks.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks what svc.delete_customer
+-- locks.
 create or replace function svc_api.erase_customer(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, customer_id text
 )

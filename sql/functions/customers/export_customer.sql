@@ -1,6 +1,6 @@
--- Records that all data of a customer is about to be exported, and checks that there is any: a state, or waiting operations. The audit log
+-- Records that all data of a customer is about to be exported, and checks that there is any, like svc.require_known_customer. The audit log
 -- records who asked, not the customer's id.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks nothing.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks nothing.
 create or replace function svc_api.export_customer(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, customer_id text
 )

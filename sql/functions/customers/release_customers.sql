@@ -1,7 +1,7 @@
 -- Returns set-aside customers to evaluation, with all their waiting operations: one customer, or all of the environment if customer_id is
 -- null. Answers {released}, their number. Events in the future wait as ordinary ones at first: evaluation defers them again.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks the customers' rows, in id order,
--- and their inbox rows.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks the customers' rows, in id
+-- order, and their inbox rows.
 create or replace function svc_api.release_customers(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, customer_id text
 )

@@ -1,6 +1,6 @@
 -- Invites an address to an organization: {invitation, organization}, the latter its slug. The caller generated the link, which is valid for
 -- 7 days; the link of an open invitation of the same address becomes invalid.
--- Raises what iam.authorize raises, SV005 ALREADY_MEMBER, SV009 QUOTA_EXCEEDED. Locks like iam.authorize_exclusively.
+-- Raises what iam.authorize and iam.record_audit raise, SV005 ALREADY_MEMBER, SV009 QUOTA_EXCEEDED. Locks like iam.authorize_exclusively.
 create or replace function svc_api.create_invitation(
   token_hash bytea, organization_id text, request_id text, email text, role text, link_hash bytea
 )

@@ -1,7 +1,8 @@
 -- Makes a link by which a member sets a password, valid for 24 hours: {email, expiresAt}. The caller generated the link; an open one of the
 -- user becomes invalid. The link lets its holder become the user everywhere, so the token or session must be an owner's in all
 -- organizations of the user.
--- Raises what iam.authorize raises, SV004 MEMBER_NOT_FOUND, SV003 FORBIDDEN. Locks like iam.authorize_exclusively, and the user's row.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 MEMBER_NOT_FOUND, SV003 FORBIDDEN. Locks like iam.authorize_exclusively, and
+-- the user's row.
 create or replace function svc_api.create_password_reset(
   token_hash bytea, organization_id text, request_id text, user_id text, link_hash bytea
 )

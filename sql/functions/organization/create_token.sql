@@ -1,7 +1,7 @@
 -- Stores a headless token of the actor for its organization. The caller generated the token and passes only its SHA-256. role limits what
 -- it may do, null for all that its user may; it never exceeds the user's current permissions.
--- Raises what iam.authorize raises, SV009 QUOTA_EXCEEDED. Locks like iam.authorize_exclusively: a user who is being removed leaves no
--- token behind.
+-- Raises what iam.authorize and iam.record_audit raise, SV009 QUOTA_EXCEEDED. Locks like iam.authorize_exclusively: a user who is being
+-- removed leaves no token behind.
 create or replace function svc_api.create_token(
   token_hash bytea, organization_id text, request_id text, label text, role text, expires_in_days integer, new_token_hash bytea
 )

@@ -1,7 +1,7 @@
 -- Gives a member another role. The member's headless tokens are limited by it from the next request on; invitations and password links
 -- that the member made as an owner become invalid; the audit log lists the invited addresses.
--- Raises what iam.authorize raises, SV004 MEMBER_NOT_FOUND, SV005 LAST_OWNER. Locks like iam.authorize_exclusively,
--- and if an owner loses that role like iam.revoke_links.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 MEMBER_NOT_FOUND, SV005 LAST_OWNER. Locks like iam.authorize_exclusively, and
+-- if an owner loses that role like iam.revoke_links.
 create or replace function svc_api.update_member(
   token_hash bytea, organization_id text, request_id text, user_id text, role text
 )

@@ -1,7 +1,7 @@
 -- Gives an organization another time zone, a name of the IANA database: {id, slug, timeZone}. Logged changes are counted anew for
 -- the trends; active customers, operations and deliveries stay in the days in which they were counted.
--- Raises what iam.authorize raises, SV006 VALIDATION_ERROR (timeZone). Locks the organization's row, then those rows of svc.trend_progress
--- of its environments that are not being counted.
+-- Raises what iam.authorize and iam.record_audit raise, SV006 VALIDATION_ERROR (timeZone). Locks the organization's row, then those rows of
+-- svc.trend_progress of its environments that are not being counted.
 create or replace function svc_api.update_organization(token_hash bytea, organization_id text, request_id text, time_zone text)
 returns json
 language plpgsql

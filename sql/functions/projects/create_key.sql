@@ -1,5 +1,6 @@
 -- Adds an ingestion key to an environment. The caller generated the key and passes only its SHA-256 and first characters.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV009 QUOTA_EXCEEDED. Locks the environment's row, like svc.require_room.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND, SV009 QUOTA_EXCEEDED. Locks the environment's row, like
+-- svc.require_room.
 create or replace function svc_api.create_key(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   name text, key_hash bytea, hint text

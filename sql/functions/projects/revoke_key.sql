@@ -1,5 +1,5 @@
 -- Revokes a key at once, even in a grace period. A key that is already revoked stays unchanged.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and KEY_NOT_FOUND. Locks the key's row.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND and KEY_NOT_FOUND. Locks the key's row.
 create or replace function svc_api.revoke_key(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, key_id text
 )

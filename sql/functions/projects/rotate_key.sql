@@ -1,8 +1,8 @@
 -- Replaces a key by a new one of the same name. The old one works until its grace period ends: {key, replaced: {id, revokedAt}}. Of two
 -- concurrent rotations one adds a key and the other finds the old one already replaced.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and KEY_NOT_FOUND, SV005 KEY_REVOKED for a key that is revoked or was
--- already rotated, SV009 QUOTA_EXCEEDED if there is no room for both in the grace period. Locks like svc.require_room, if there is such a
--- period, then the key's row.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND and KEY_NOT_FOUND, SV005 KEY_REVOKED for a key that is
+-- revoked or was already rotated, SV009 QUOTA_EXCEEDED if there is no room for both in the grace period. Locks like svc.require_room, if
+-- there is such a period, then the key's row.
 create or replace function svc_api.rotate_key(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   key_id text, grace_seconds double precision, new_key_hash bytea, new_hint text

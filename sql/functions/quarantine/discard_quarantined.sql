@@ -1,7 +1,7 @@
 -- Performs one step of discarding operations from quarantine: the named ones, or all that pass the filters, in the order of acceptance.
 -- They are deleted for good, and so are their idempotency keys, so that they can be sent again, corrected. {discarded, nextCursor}.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks what svc.lock_retention
--- and svc.take_from_quarantine lock.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks what
+-- svc.lock_retention and svc.take_from_quarantine lock.
 create or replace function svc_api.discard_quarantined(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   ids text[], event text, code text, "cursor" text

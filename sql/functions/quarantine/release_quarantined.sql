@@ -4,8 +4,8 @@
 -- mapped: by id, what the active version turns calls into. Its member `read` lists the calls that svc_api.list_quarantined_calls answered,
 -- and `version` is that of its model: a call of another version that was not mapped so is left to the next step. Processes of the previous
 -- release send neither. An identify sets only traits that no later one has set.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor), SV012 for a frozen environment. Locks the
--- environment's row of svc.retention, the customers' rows in id order, the operations, and the environment's row of svc.quarantines.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks the environment's
+-- row of svc.retention, the customers' rows in id order, the operations, and the environment's row of svc.quarantines.
 create or replace function svc_api.release_quarantined(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   ids text[], event text, code text, "cursor" text, mapped jsonb

@@ -1,6 +1,7 @@
 -- Ends a recompute or dry run before all of its customers are done. What is written stays, and it can be resumed like one that was given
 -- up; its failures are 0, which tells them apart. The customer that a worker is writing is written before, or not at all.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or RECOMPUTE_NOT_FOUND, SV005 RECOMPUTE_FINISHED. Locks its row.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND or RECOMPUTE_NOT_FOUND, SV005 RECOMPUTE_FINISHED. Locks its
+-- row.
 create or replace function svc_api.cancel_recompute(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, recompute_id text
 )

@@ -1,8 +1,8 @@
 -- Queues a backtest: what a model showed of the customers at past instants, and what followed. The model is a version, or a snapshot
 -- that the caller validated and whose hash it computed from exactly this text. The caller parsed the question with svc_api.begin_backtest,
 -- whose instant is pinned_at. sample is about how many customers to evaluate, null for all.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and VERSION_NOT_FOUND, SV009 QUOTA_EXCEEDED. Locks the environment's row, like
--- svc.require_room.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND and VERSION_NOT_FOUND, SV009 QUOTA_EXCEEDED. Locks the
+-- environment's row, like svc.require_room.
 create or replace function svc_api.create_backtest(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   version_name text, snapshot text, hash text, question json, sample integer, pinned_at timestamptz

@@ -1,6 +1,7 @@
 -- Queues a preview: the results of another model for the customers, compared with those of the active version. The caller validated the
 -- snapshot and computed the hash of exactly this text. sample is about how many customers to evaluate, null for all.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV009 QUOTA_EXCEEDED. Locks the environment's row, like svc.require_room.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND, SV009 QUOTA_EXCEEDED. Locks the environment's row, like
+-- svc.require_room.
 create or replace function svc_api.create_preview(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   snapshot text, hash text, sample integer

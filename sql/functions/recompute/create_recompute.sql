@@ -1,8 +1,8 @@
 -- Queues a recompute of one customer or of all, pinned to the active version and to this instant; a customer_id that does not exist matches
 -- no customer. dry_run only shows what it would change. from_id names a dry run, whose scope and pins are reused. The caller made sure
 -- that either from_id or a scope is given.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and RECOMPUTE_NOT_FOUND, SV005 RECOMPUTE_NOT_A_DRY_RUN, SV009
--- QUOTA_EXCEEDED. Locks the environment's row, like svc.require_room.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND and RECOMPUTE_NOT_FOUND, SV005 RECOMPUTE_NOT_A_DRY_RUN,
+-- SV009 QUOTA_EXCEEDED. Locks the environment's row, like svc.require_room.
 create or replace function svc_api.create_recompute(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   customer_id text, dry_run boolean, from_id text

@@ -1,6 +1,6 @@
 -- Puts a recompute or dry run that was given up or cancelled back into the queue, where it was: it resumes after the customers that are
 -- done, with the same pins.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or RECOMPUTE_NOT_FOUND, SV005 RECOMPUTE_NOT_DEAD, SV009
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND or RECOMPUTE_NOT_FOUND, SV005 RECOMPUTE_NOT_DEAD, SV009
 -- QUOTA_EXCEEDED. Locks its row and before it, if it may be put back, the environment's, like svc.require_room.
 create or replace function svc_api.retry_recompute(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, recompute_id text

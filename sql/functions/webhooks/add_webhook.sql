@@ -1,5 +1,6 @@
 -- Adds an endpoint that receives an environment's emissions from now on. The caller created and sealed the secret, and checked the rest.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV009 QUOTA_EXCEEDED. Locks the environment's row, like svc.require_room.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND, SV009 QUOTA_EXCEEDED. Locks the environment's row, like
+-- svc.require_room.
 create or replace function svc_api.add_webhook(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   url text, event_types text[], max_event_age text, max_concurrency integer, max_per_second integer, include text[],

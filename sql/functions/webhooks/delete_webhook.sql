@@ -1,5 +1,5 @@
 -- Deletes a webhook: it is gone at once for every reader. Its pending deliveries and its log are removed in batches later.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks the webhook's row.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks the webhook's row.
 create or replace function svc_api.delete_webhook(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, webhook_id text
 )

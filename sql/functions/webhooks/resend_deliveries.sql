@@ -1,8 +1,8 @@
 -- Resends emissions written in a period (from since until before until, null for no end): those whose delivery to the webhook has one of
 -- the statuses; "missing" are those that it wants and that have no delivery, because it was disabled or wanted other types then.
 -- Reads at most 10,000 emissions; nextCursor continues if there may be more: {queued, nextCursor}.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND, SV005 WEBHOOK_DISABLED, SV006 VALIDATION_ERROR (cursor).
--- Locks those emissions against erasure, then the deliveries, both in key order.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND, SV005 WEBHOOK_DISABLED, SV006
+-- VALIDATION_ERROR (cursor). Locks those emissions against erasure, then the deliveries, both in key order.
 create or replace function svc_api.resend_deliveries(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   webhook_id text, since timestamptz, until timestamptz, statuses text[], "cursor" text

@@ -1,7 +1,7 @@
 -- Sends one emission to a webhook again, with the whole schedule starting now, as the same message. If it has no delivery there, because
 -- the webhook was disabled or did not want it, one is added: the caller asked for this emission explicitly. A pending one becomes due now.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, WEBHOOK_NOT_FOUND and DELIVERY_NOT_FOUND, SV005 WEBHOOK_DISABLED.
--- Locks the emission against erasure, then the delivery's row.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND, WEBHOOK_NOT_FOUND and DELIVERY_NOT_FOUND, SV005
+-- WEBHOOK_DISABLED. Locks the emission against erasure, then the delivery's row.
 create or replace function svc_api.resend_delivery(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, webhook_id text, delivery_id text
 )

@@ -1,7 +1,7 @@
 -- Gives a webhook a new signing secret, which the caller created and sealed. The previous one also signs until the grace period ends; one
 -- still valid from an earlier rotation is dropped, as at most two sign.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks the webhook's row: of two concurrent rotations the
--- second one replaces the secret of the first.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks the webhook's row: of two
+-- concurrent rotations the second one replaces the secret of the first.
 create or replace function svc_api.rotate_webhook_secret(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   webhook_id text, grace_seconds double precision, sealed_secret bytea

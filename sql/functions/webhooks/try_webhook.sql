@@ -1,6 +1,6 @@
 -- What a test of a webhook needs: the address, the signing secrets, and the body if it is a message for a chat. The caller makes the
 -- request, at once and only once; this records it in the audit log. Disabled webhooks can be tested, too.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks nothing.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks nothing.
 create or replace function svc_api.try_webhook(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   webhook_id text, message_id text, event_type text,

@@ -2,7 +2,7 @@
 -- include, format and disabled. Pending deliveries go to the new address, with their bodies unchanged. A new address, and enabling a
 -- disabled webhook, reset failing_since: earlier attempts no longer count. Enabling also resumes pending deliveries.
 -- A request that changes nothing is not recorded in the audit log.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks the webhook's row.
+-- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks the webhook's row.
 create or replace function svc_api.update_webhook(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, webhook_id text, changes jsonb
 )
