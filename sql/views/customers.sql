@@ -22,6 +22,6 @@ comment on column svc_inspect.customers.last_event_at is 'Latest time at which a
 comment on column svc_inspect.customers.evaluated_through is 'The latest instant through which the customer was evaluated.';
 comment on column svc_inspect.customers.next_due_at is 'The earliest instant at which the state can change without a new operation.';
 comment on column svc_inspect.customers.config_version is 'The version under which the state was last evaluated.';
-comment on column svc_inspect.customers.set_aside_at is 'When evaluation was given up after repeated failures.';
+comment on column svc_inspect.customers.set_aside_at is 'When evaluation was given up.';
 comment on column svc_inspect.customers.set_aside_error is 'Why it was given up.';
 comment on column svc_inspect.customers.organization is 'Slug of the organization.';

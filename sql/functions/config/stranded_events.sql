@@ -1,6 +1,7 @@
 -- Events that another snapshot removes although some are stored, if its schema is strict or the active one reads them; properties that it
 -- removes although recent events have them, or requires although they lack them, under a strict schema; and properties whose type or
--- values change although stored ones do not conform. Reads the newest 10,000 events with such a property, by index.
+-- values change although stored ones do not conform. Reads at most the newest 10,000 events of a name, by index, and one more of a removed
+-- one.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_events(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)

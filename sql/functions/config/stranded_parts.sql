@@ -1,6 +1,6 @@
 -- Parts of the active snapshot that another one removes although customers are in them: states, segments, journeys, signals, health bands,
 -- and steps of journeys that stay; and segments and signals that lose their condition, so that only rules can end what customers have of
--- them. Each is counted by index, up to the highest number that svc.counted distinguishes.
+-- them. Each is counted by index, up to the highest number that svc.count_text distinguishes.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_parts(environment_id integer, active json, snapshot json)
 returns table (code text, message text, path text)

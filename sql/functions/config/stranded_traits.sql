@@ -1,5 +1,5 @@
 -- Traits that another snapshot declares differently, if customers have values that no longer conform, or removes under a strict schema, if
--- customers have them. It scans the environment's customers only for such traits, and counts up to the highest number that svc.counted
+-- customers have them. It scans the environment's customers only for such traits, and counts up to the highest number that svc.count_text
 -- distinguishes.
 -- Raises nothing, locks nothing.
 create or replace function svc.stranded_traits(environment_id integer, active json, snapshot json)

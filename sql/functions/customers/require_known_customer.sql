@@ -22,4 +22,4 @@ end;
 $$;
 
 comment on function svc.require_known_customer(integer, text) is
-  'Raises CUSTOMER_NOT_FOUND unless the customer exists or has waiting operations.';
+  'Raises CUSTOMER_NOT_FOUND unless the customer exists or has operations that wait or are in quarantine.';

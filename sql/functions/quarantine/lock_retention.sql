@@ -1,5 +1,5 @@
 -- Keeps sweeps out of an environment until the transaction ends, so that what is being released is not half removed: every sweep of expired
--- rows locks this row, and skips an environment whose row is locked.
+-- operations, keys or quarantine locks this row; the last one waits for it, and the others skip an environment whose row is locked.
 -- Raises nothing. Locks the environment's row of svc.retention.
 create or replace function svc.lock_retention(environment_id integer)
 returns void
