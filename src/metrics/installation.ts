@@ -44,7 +44,7 @@ const GAUGES: Readonly<Record<string, Gauge>> = {
     read: ({ recomputes }) => recomputes.map(({ kind, status, recomputes: count }) => [[kind, status], count]),
   },
   svc_recompute_customers: {
-    help: "Customers of the running recomputes: all that are counted so far, and those done.",
+    help: "Customers of unfinished recomputes, dry runs, previews and backtests: all that are counted so far, and those done.",
     labels: ["customers"],
     read: ({ recomputeCustomers }) => Object.entries(recomputeCustomers).map(([which, count]) => [[which], count]),
   },

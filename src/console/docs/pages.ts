@@ -48,7 +48,7 @@ const PARTS: readonly {
       scale: "what one machine holds, replicas, partitions, Citus by environment, several databases",
       security: "what is protected, from whom, how, and what is left to you",
       "how-it-works": "the life of an event, order and time, what is promised and what is not, crashes",
-      sql: "twenty-one questions of operators, database administrators and success teams, with psql",
+      sql: "twenty-two questions of operators, database administrators and success teams, with psql",
     },
   },
   {
