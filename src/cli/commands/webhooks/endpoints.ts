@@ -60,6 +60,11 @@ export default {
           "What to deliver, such as customer.activated or segment.*; may be given again; everything unless given",
       },
       ...contentOptions,
+      format: {
+        ...contentOptions.format,
+        describe:
+          "How deliveries are written: json unless given, or as messages for an incoming webhook of slack or teams",
+      },
       ...limitOptions,
       ...yesOption,
     },
@@ -196,7 +201,7 @@ export default {
       ...projectOptions,
     },
     examples: [
-      ["svc webhooks test whk_0123456789abcdef0123", "Send one message and see the answer; nothing is stored"],
+      ["svc webhooks test whk_0123456789abcdef0123", "Send one message and see the answer"],
       ["svc webhooks test whk_0123456789abcdef0123 --json", "With the request, for checking a signature"],
     ],
     async handler({ api, out }, { webhookId, type }) {

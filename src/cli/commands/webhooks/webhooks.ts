@@ -21,7 +21,7 @@ export const contentOptions = {
   format: {
     type: "text",
     choices: ["json", "slack", "teams"],
-    describe: "How deliveries are written: json unless given, or as messages for an incoming webhook of slack or teams",
+    describe: "How deliveries are written: json, or as messages for an incoming webhook of slack or teams",
   },
   include: {
     type: "list",
