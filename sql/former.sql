@@ -1,7 +1,7 @@
 -- Drops triggers of former releases, whose work functions do now. Without the triggers, rows that a function of a former release is about
 -- to insert would be neither evaluated nor delivered, so this waits for transactions that are writing back an evaluation or a recompute:
 -- they lock these tables from their first statement on. Functions that are no longer called stay and do no harm, except those at the end.
--- Workers of the previous release still call some: svc_api.apply_evaluation with fifteen arguments needs svc.count_effects, and functions
+-- Workers of a former release still call some: svc_api.apply_evaluation with fifteen arguments needs svc.count_effects, and functions
 -- that today's version also uses: svc.leave_inbox, svc.write_effects, svc.write_rule_executions, svc.fan_out.
 do $$
 begin

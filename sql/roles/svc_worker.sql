@@ -56,10 +56,7 @@ grant execute on function
   svc_api.touch_recompute(integer, text, integer)
 to svc_worker;
 
-grant execute on procedure
-  svc_api.apply_recomputes(integer, text, integer, integer, json, integer),
-  svc_api.apply_replays(integer, text, integer, integer, json, text, integer)
-to svc_worker;
+grant execute on procedure svc_api.apply_replays(integer, text, integer, integer, json, text, integer) to svc_worker;
 
 grant usage on schema graphile_worker to svc_worker;
 grant select, insert, update, delete on all tables in schema graphile_worker to svc_worker;

@@ -98,32 +98,6 @@ describe.skipIf(isCluster)("between the read of a chunk and a customer's write",
     expect((await environment.document("c003")).segments).toEqual(["early"]);
   });
 
-  it("a worker of the previous release writes customers with their states, until one has changed", async () => {
-    const id = await queue(db.sql, environment, { at: PIN });
-    await gate.open();
-    await db.sql`update svc.recomputes set status = 'running', attempt = 1 where recompute_id = ${id}`;
-    const stored = () => db.sql<{ id: string; revision: string; generation: number; state: object }[]>`
-      select customer_id as id, xmin::text as revision, generation, state from svc.customers
-      where environment_id = ${environment.environmentId} and customer_id < 'c004' order by customer_id`;
-    const before = await stored();
-    await db.sql`
-      update svc.customers set traits = '{"plan": "pro"}'
-      where environment_id = ${environment.environmentId} and customer_id = 'c002'`;
-    const results = before.map(({ id: customerId, generation, ...one }) => ({
-      ...one,
-      customerId,
-      generation: generation + 1,
-    }));
-    const [row] = await db.sql`
-      call svc_api.apply_recomputes(
-        ${environment.environmentId}, ${id}, 1, 2, ${JSON.stringify(results)}::text::json, 0
-      )`;
-    expect(row).toEqual({ done: 2 });
-    expect(await stored()).toMatchObject(
-      before.map(({ state, generation }, n) => ({ state, generation: generation + (n < 2 ? 1 : 0) })),
-    );
-  });
-
   it.each(["recompute", "dry_run"] as const)(
     "a customer erased while a %s runs counts as done, and none of its data reappears",
     async (kind) => {

@@ -1,6 +1,5 @@
 -- Writes the results of evaluating customers, except state and emissions: one statement per table, none if there is nothing to
--- write (null). Instants are milliseconds. Rows of the logs carry the customer's generation; workers of the previous release omit it if it
--- is 0. Unchanged rows are not written again: a recompute mostly finds what live evaluation found.
+-- write (null). Instants are milliseconds. Unchanged rows are not written again: a recompute mostly finds what live evaluation found.
 -- Raises the constraints' errors. Locks nothing more than the rows it writes; the caller has locked the customers.
 create or replace function svc.write_effects(
   environment_id integer,
@@ -34,7 +33,7 @@ begin
     )
     select
       h.environment_id, r."customerId", r."from", r."to", _epoch + r.at * _ms, r."causeType", r."causeId",
-      write_effects.version, coalesce(r.generation, 0)
+      write_effects.version, r.generation
     from svc.homes as h
     cross join json_to_recordset(write_effects.transitions) as r (
       "customerId" text, "from" text, "to" text, at bigint, "causeType" text, "causeId" text, generation integer
@@ -97,7 +96,7 @@ begin
     )
     select
       h.environment_id, r."customerId", r.overall, r.components, r.band, _epoch + r.at * _ms, r."causeType",
-      r."causeId", write_effects.version, coalesce(r.generation, 0)
+      r."causeId", write_effects.version, r.generation
     from svc.homes as h
     cross join json_to_recordset(write_effects.health_scores) as r (
       "customerId" text, overall numeric, components json, band text, at bigint, "causeType" text, "causeId" text, generation integer

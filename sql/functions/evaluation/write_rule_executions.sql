@@ -16,7 +16,7 @@ as $$
   select
     h.environment_id, r."customerId", r.rule, r.result, r."triggeredBy", r.conditions, r.action, r.error,
     timestamptz 'epoch' + r.at * interval '1 millisecond', r."causeType", r."causeId", write_rule_executions.version,
-    coalesce(r.generation, 0), write_rule_executions.evaluation_seqs[1 + r.emission / 65536] * 65536 + r.emission % 65536
+    r.generation, write_rule_executions.evaluation_seqs[1 + r.emission / 65536] * 65536 + r.emission % 65536
   from svc.homes as h
   cross join json_to_recordset(write_rule_executions.rule_executions) as r (
     "customerId" text, rule text, result text, "triggeredBy" text, conditions json, action json, error text, at bigint,
