@@ -1,9 +1,9 @@
 -- Performs one step of releasing operations from quarantine: those named, or all that pass the filters, in the order of acceptance. One
 -- that is valid under the active version is stored with its original number, instants and key, and waits for evaluation; an invalid one
 -- stays, with its new violation: {released, kept, expired, nextCursor}; expired are too old. Repeating a request changes nothing more.
--- mapped: by id, what the active version turns calls into. Its member `read` lists the calls that svc_api.list_quarantined_calls answered,
--- and `version` is that of its model: a call of another version that was not mapped so is left to the next step. Processes of the previous
--- release send neither. An identify sets only traits that no later one has set.
+-- mapped: {version, read, operations}: into which operations, by id, that version turns the calls that svc_api.list_quarantined_calls
+-- answered (read). A call that was not mapped by the active version is left to the next step. Processes of the previous release send only
+-- the operations. An identify sets only traits that no later one has set.
 -- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks the environment's
 -- row of svc.retention, the customers' rows in id order, the operations, and the environment's row of svc.quarantines.
 create or replace function svc_api.release_quarantined(
@@ -27,7 +27,7 @@ declare
   _id constant integer := _environment.environment_id;
   _after constant bigint := coalesce(svc.decode_cursor('quarantine-step', release_quarantined.cursor, '^[0-9]{1,18}$')::bigint, 0);
   _before constant timestamptz := now() - svc.quarantine_days(_id) * interval '24 hours';
-  _mapped constant jsonb := coalesce(release_quarantined.mapped, '{}');
+  _mapped_operations constant jsonb := coalesce(release_quarantined.mapped -> 'operations', release_quarantined.mapped, '{}');
   _unread bigint;
   _step record;
   _seqs bigint[];
@@ -49,14 +49,14 @@ begin
   perform svc.lock_retention(_id);
   _step := svc.quarantine_step(_id, _after, release_quarantined.ids, release_quarantined.event, release_quarantined.code);
   -- Another request may have taken what the caller read, or activated another version. What a former version made of a call counts no more.
-  if _mapped ? 'read' then
+  if release_quarantined.mapped ? 'read' then
     select min(q.seq) into _unread
     from svc.quarantined_operations as q
     where q.environment_id = _id and q.seq = any(_step.seqs) and q.call is not null
       and q.version <> coalesce(_environment.active_version, 0)
       and not (
-        _mapped -> 'read' ? svc.quarantined_id(q.seq)
-        and (_mapped ->> 'version')::integer is not distinct from _environment.active_version
+        release_quarantined.mapped -> 'read' ? svc.quarantined_id(q.seq)
+        and (release_quarantined.mapped ->> 'version')::integer is not distinct from _environment.active_version
       );
     if _unread is not null then
       _step.seqs := array(select s.seq from unnest(_step.seqs) as s (seq) where s.seq < _unread order by s.seq);
@@ -69,14 +69,14 @@ begin
   where c.environment_id = _id and c.customer_id = any(array(
     select q.customer_id from svc.quarantined_operations as q where q.environment_id = _id and q.seq = any(_step.seqs)
     union all
-    select m.value ->> 'customerId' from jsonb_each(_mapped) as m
+    select m.value ->> 'customerId' from jsonb_each(_mapped_operations) as m
   ))
   order by c.customer_id
   for update;
 
   update svc.quarantined_operations as q
   set operation = m.value, customer_id = m.value ->> 'customerId', event = m.value ->> 'event'
-  from jsonb_each(_mapped) as m
+  from jsonb_each(_mapped_operations) as m
   where q.environment_id = _id and q.seq = svc.quarantined_seq(m.key) and q.seq = any(_step.seqs) and q.call is not null
     and (m.value ->> 'type' is not distinct from 'identify') = (q.event is null);
 

@@ -263,7 +263,7 @@ export const FUNCTIONS = {
   get_diagnostics: takes(by, at),
   list_quarantined: takes(by, at, filters("quarantineId", "event", "code"), page),
   list_quarantined_calls: takes(by, at, quarantineFilter, maybeText("cursor")).answers<QuarantinedCalls>(),
-  // `mapped`: the operations to which the active version maps the calls, by id, as JSON, with the ids read and the version.
+  // `mapped`: {version, read, operations} as JSON, where the version maps the calls read to the operations, by id.
   release_quarantined: takes(actor, at, quarantineFilter, maybeText("cursor"), maybeObject("mapped")),
   discard_quarantined: takes(actor, at, quarantineFilter, maybeText("cursor")),
   list_schema_violations: takes(by, at, arg<Maybe<number>>("version"), page),

@@ -92,9 +92,12 @@ export const quarantineRoutes = [
         const element = model && elementOf(mapCall(model, kept.call, kept.at), kept.call);
         return element === null ? [] : [[kept.id, element] as const];
       });
-      const basis = { read: calls.map((kept) => kept.id), version: model?.version ?? null };
-      const mapped = JSON.stringify({ ...basis, ...Object.fromEntries(elements) });
-      return call("release_quarantined", at, body, body.cursor, mapped);
+      const mapped = {
+        version: model?.version ?? null,
+        read: calls.map((kept) => kept.id),
+        operations: Object.fromEntries(elements),
+      };
+      return call("release_quarantined", at, body, body.cursor, JSON.stringify(mapped));
     },
   }),
   adminRoute("discard_quarantined", "POST /projects/:project/quarantine/discard", {
