@@ -6,7 +6,7 @@ join svc.projects as p on p.project_id = e.project_id
 join iam.organizations as o on o.organization_id = p.organization_id;
 
 comment on view svc_inspect.blocked_transitions is
-  'Lifecycle transitions prevented because the customer had already been in the target state at the same instant: signs of flapping.';
+  'Lifecycle transitions prevented: the customer had been in the target state at the same instant, or time alone had moved it 1,000 times.';
 comment on column svc_inspect.blocked_transitions.project is 'Slug of the project.';
 comment on column svc_inspect.blocked_transitions.environment is 'test or live.';
 comment on column svc_inspect.blocked_transitions.customer_id is 'The customer.';

@@ -15,7 +15,7 @@ left join svc.environments as e on e.environment_id = j.environment_id
 left join svc.projects as p on p.project_id = e.project_id
 left join iam.organizations as o on o.organization_id = p.organization_id;
 
-comment on view svc_inspect.jobs is 'Jobs that wait for a worker or are running. A finished job has no row.';
+comment on view svc_inspect.jobs is 'Jobs that wait for a worker, are running or failed for good. A finished job has no row.';
 comment on column svc_inspect.jobs.job_id is 'Number of the job.';
 comment on column svc_inspect.jobs.task is 'The task, for example evaluate.';
 comment on column svc_inspect.jobs.status is
