@@ -127,8 +127,8 @@ function countWithoutTimeout(sql: Sql, environmentId: number): Promise<number> {
 type Rested = <T>(part: () => Promise<T>) => Promise<T>;
 
 /**
- * Does work for each environment in short transactions, and rests after each as long as it took, so that it never takes more than half of
- * one connection's time. It begins with a random environment, so that one with much to do does not keep the others waiting forever.
+ * Does work for each environment in short transactions, and rests after each. It begins with a random environment, so that one with much to do
+ * does not keep the others waiting forever.
  *
  * @param signal ends it after the current transaction; the rest is left to the next run
  * @param msMax time limit, after which the rest is left to the next run too

@@ -80,7 +80,7 @@ const ANY_OF_ORGANIZATION: Refusals = { 400: ["ORGANIZATION_REQUIRED"], 404: ["O
 
 const DONE: Readonly<Record<string, string>> = { 201: "Created.", 202: "Accepted; it will be done." };
 
-/** Methods of the changes that a plan limits per minute; deletions are not counted. */
+/** Methods of the changes that a plan limits per minute; deletions are not refused. */
 const MAY_BE_COUNTED = ["POST", "PATCH"];
 
 /** A row of iam.operations(): what an operation of the administrative API requires. */
