@@ -17,7 +17,7 @@ export function retryAfterMs(header: string | string[] | null | undefined, now: 
 export interface Backoff {
   /** The upper bound of the first pause; it doubles from try to try. */
   firstMs: number;
-  /** The upper bound of any pause. */
+  /** The upper bound of any pause that the service does not ask for. */
   longestMs: number;
 }
 

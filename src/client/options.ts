@@ -20,7 +20,7 @@ export interface ClientOptions<S extends Schema = AnySchema> {
   timeoutMs?: number | undefined;
   /** The upper bound of the pause before the first retry, in milliseconds; it doubles with each retry. Default: 1,000. */
   retryFirstMs?: number | undefined;
-  /** The upper bound of any pause between retries, in milliseconds. Default: 60,000. */
+  /** The upper bound of any pause between retries that the service does not ask for, in milliseconds. Default: 60,000. */
   retryLongestMs?: number | undefined;
   /**
    * Called for each operation that was refused or not queued (`error.operation`), and once, without an operation, when the service accepts nothing of this
