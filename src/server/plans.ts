@@ -55,7 +55,7 @@ const LIMITS: Readonly<Record<keyof PlanLimits, { describe: string; range?: Rang
   keys: { describe: "Working API keys of an environment", range: { min: 0 } },
   webhooks: { describe: "Webhooks of an environment", range: { min: 0 } },
   recomputes: { describe: "Unfinished recomputes and dry runs of an environment", range: { min: 0 } },
-  previews: { describe: "Unfinished previews of an environment", range: { min: 0 } },
+  previews: { describe: "Unfinished previews and backtests of an environment", range: { min: 0 } },
   changes: { describe: "Changes by a member in a minute", range: { min: 0 } },
 };
 const LIMIT_NAMES = Object.keys(LIMITS) as (keyof PlanLimits)[];
