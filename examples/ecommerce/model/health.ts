@@ -1,5 +1,5 @@
 // Recency, frequency, money, as shops have sorted their customers since the days of mail order; and what came back. Recency weighs most: it is
-// the first to change. Money is counted before refunds, so what comes back weighs as much as what was paid, and who sends everything back does not
+// the first to change. Money is counted before refunds, so what comes back weighs more than what was paid, and who sends everything back does not
 // thrive. A prospect scores low, as nothing speaks for it yet.
 import { daysSince, health, scale, steps } from "svc-success";
 import { orderPlaced, refundIssued } from "./events.js";

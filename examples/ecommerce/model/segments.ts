@@ -5,7 +5,7 @@ import { cart } from "./journeys.js";
 import { stages } from "./lifecycle.js";
 import { shopper } from "./traits.js";
 
-/** A thousand euros in a year, and not half of it sent back. Refunds are limited by themselves: conditions compare, they do not calculate. */
+/** A thousand euros in a year, and not half of it sent back. Refunds are limited by themselves. */
 export const vip = segment("vip", {
   when: all(
     orderPlaced.sum("amount").atLeast(1_000).within("365d"),

@@ -29,7 +29,7 @@ export const stages = lifecycle({
       to: { gone: closed, suspended: suspendedNow, stalled: tradeCompleted.never().within("45d") },
     },
 
-    // Nothing sold for a long time. A sale brings the seller back; half a year of this is the end.
+    // Nothing sold for a long time. A sale brings the seller back; ninety days of this make the seller idle.
     stalled: { to: { gone: closed, selling: tradedAgain, idle: inState().atLeast("90d") } },
 
     // The listings of a reinstated seller are still there; who has sold before goes on to `selling` in the same instant.

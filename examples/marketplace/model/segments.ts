@@ -57,7 +57,7 @@ export const contractDue = segment("contract_due", {
   when: all(party.professional.is(true), any(party.contractEndsOn.within("30d"), party.contractEndsOn.passed())),
 });
 
-/** Filled by a rule, and never left: listed something within two days. The best sign of a seller to come. */
+/** Filled by a rule, and never left: listed something within three days. The best sign of a seller to come. */
 export const quickStarters = segment("quick_starters");
 
 // Buyers.
