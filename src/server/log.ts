@@ -1,4 +1,6 @@
-import { destination, type DestinationStream, type Logger, pino } from "pino";
+import { writeSync } from "node:fs";
+import { type DestinationStream, type Logger, pino } from "pino";
+import { codeOf } from "../db/sqlstate.js";
 
 export type { Logger } from "pino";
 
@@ -38,11 +40,32 @@ function serializeMeta(meta: unknown): unknown {
   return Object.fromEntries(Object.entries(meta).map(([name, value]) => [name, serializeError(value)]));
 }
 
+const STDERR = 2;
+/** The pause before another try while a pipe is full. */
+const FULL_PIPE_MS = 10;
+
+/**
+ * Writes lines to stderr. A line that cannot be written, because the disk is full or the reader has gone, is dropped: pino's own destination
+ * tries again for ever, and nothing else happens meanwhile.
+ */
+const stderr: DestinationStream = {
+  write(line) {
+    for (let rest = Buffer.from(line); rest.length > 0;) {
+      try {
+        rest = rest.subarray(writeSync(STDERR, rest));
+      } catch (error) {
+        if (codeOf(error) !== "EAGAIN") return;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_MS);
+      }
+    }
+  },
+};
+
 /**
  * A logger that writes JSON lines to `stream`, stderr unless given; stdout is for the output of commands. Secrets are redacted in fields and in
  * texts. A line is written before the call returns, so none is lost however the process ends. `level` is one of LOG_LEVELS (config.ts).
  */
-export function createLogger(level: string, stream: DestinationStream = destination(2)): Logger {
+export function createLogger(level: string, stream: DestinationStream = stderr): Logger {
   return pino(
     {
       level,

@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
+import { closeSync, openSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
 import { createLogger } from "../../src/server/log.js";
+import { createDatabase } from "../support/database.js";
+import { startServiceProcess } from "../support/service-process.js";
 
 function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
   let text = "";
@@ -77,4 +80,17 @@ test("the errors of an aggregate are written", () => {
     type: "AggregateError",
     errors: [{ message: "one" }, { message: "two" }],
   });
+});
+
+test("a service whose log cannot be written, because the disk is full, goes on, and ends when asked to", async () => {
+  const database = await createDatabase();
+  const full = openSync("/dev/full", "w");
+  const service = await startServiceProcess(database.url, {}, { stderr: full });
+  closeSync(full);
+  onTestFinished(async () => {
+    await service.stop();
+    await database.drop();
+  });
+  for (let turn = 0; turn < 3; turn += 1) expect((await fetch(`${service.url}/nowhere`)).status).toBe(404);
+  expect(await service.end()).toBe(0);
 });

@@ -26,13 +26,15 @@ export interface ServiceProcessOptions {
   role?: "all" | "http" | "worker";
   /** The directory of the package to start; default: the project's own. */
   root?: string;
+  /** A file descriptor for its log; default: a file that is searched at the end of the run. */
+  stderr?: number;
 }
 
 /** Starts the service on an existing database, with HTTP and workers by default; resolves once it is ready. `env` is added to the variables that it needs. */
 export async function startServiceProcess(
   databaseUrl: string,
   env: Readonly<Record<string, string>> = {},
-  { role = "all", root = ROOT }: ServiceProcessOptions = {},
+  { role = "all", root = ROOT, stderr }: ServiceProcessOptions = {},
 ): Promise<ServiceProcess> {
   const program = path.join(root, "bin/svc-server.js");
   const child = spawn(process.execPath, [program, "start", "--role", role], {
@@ -44,14 +46,14 @@ export async function startServiceProcess(
       LOG_LEVEL: "trace",
       ...env,
     },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", stderr ?? "pipe"],
   });
-  keepLog(child.stderr, `service-${child.pid}`);
+  if (child.stderr !== null) keepLog(child.stderr, `service-${child.pid}`);
   const ended = once(child, "exit").then(() => (child.exitCode ?? child.signalCode)!);
-  for await (const line of createInterface({ input: child.stdout })) {
+  for await (const line of createInterface({ input: child.stdout! })) {
     const [, url = ""] = /listening on (\S+)|working$/.exec(line) ?? [null];
     if (url === null) continue;
-    child.stdout.resume();
+    child.stdout!.resume();
     return {
       url,
       pid: child.pid!,
