@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
+import { environmentId } from "../support/service.js";
 import { useIngest } from "./ingest/fixture.js";
 
 // HTTP answers for an environment that is frozen because it moves to another database.
@@ -15,6 +16,7 @@ const FROZEN = { code: "SERVICE_UNAVAILABLE", message: "The environment is froze
 await fixture.deploy({});
 expect((await fixture.single(event)).status).toBe(202);
 await call(sql, "operator_freeze_environment", "acme", place);
+const environment = await environmentId(sql, "app", "test");
 
 const admin = (method: string, path: string, body?: unknown) =>
   service.request(method, path, { by: owner, ...(body === undefined ? {} : { body }) });
@@ -44,6 +46,23 @@ describe("a frozen environment", () => {
   ])("is not %s", async (_, method, path, body) => {
     const { status, body: answer } = await admin(method, `/projects/app/${path}?env=test`, body);
     expect({ status, answer }).toMatchObject({ status: 503, answer: { error: FROZEN } });
+  });
+
+  it("waits for nothing that holds its rows before it refuses a change", async () => {
+    const changes = [
+      ["DELETE", "customers/c", undefined],
+      ["POST", "customers/release", {}],
+      ["POST", "quarantine/discard", {}],
+    ] as const;
+    await sql.begin(async (tx) => {
+      // As its deletion does.
+      await tx`insert into svc.customers (environment_id, customer_id, created_at) values (${environment}, 'c', now())`;
+      await tx`insert into svc.retention (environment_id) values (${environment})`;
+      for (const [method, path, body] of changes) {
+        const { status, body: answer } = await admin(method, `/projects/app/${path}?env=test`, body);
+        expect({ path, status, answer }).toMatchObject({ status: 503, answer: { error: FROZEN } });
+      }
+    });
   });
 
   it("can be read, and leaves the other environment of its project alone", async () => {

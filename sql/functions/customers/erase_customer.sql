@@ -15,6 +15,7 @@ declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'erase_customer');
   _erased json;
 begin
+  perform svc.require_unfrozen(_environment.environment_id);
   _erased := svc.delete_customer(_environment.environment_id, erase_customer.customer_id);
   perform iam.record_audit(
     _environment.actor, erase_customer.request_id, 'customer.erased', erase_customer.project_slug, erase_customer.environment_name, null,

@@ -15,6 +15,7 @@ declare
   _environment record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'release_customers');
   _released text[];
 begin
+  perform svc.require_unfrozen(_environment.environment_id);
   if release_customers.customer_id is not null then
     perform svc.require_customer(_environment.environment_id, release_customers.customer_id);
   end if;

@@ -24,6 +24,7 @@ declare
   _step record;
   _discarded bigint;
 begin
+  perform svc.require_unfrozen(_id);
   perform svc.lock_retention(_id);
   _step := svc.quarantine_step(_id, _after, discard_quarantined.ids, discard_quarantined.event, discard_quarantined.code);
   select count(*) into _discarded from svc.take_from_quarantine(_id, _step.seqs, true);

@@ -43,9 +43,7 @@ declare
   _keys text[];
 begin
   -- iam.record_audit is called only for what is released, but what stays gets its present violation.
-  if svc.is_frozen(_id) then
-    perform svc.raise_frozen();
-  end if;
+  perform svc.require_unfrozen(_id);
   perform svc.lock_retention(_id);
   _step := svc.quarantine_step(_id, _after, release_quarantined.ids, release_quarantined.event, release_quarantined.code);
   -- Another request may have taken what the caller read, or activated another version. What a former version made of a call counts no more.

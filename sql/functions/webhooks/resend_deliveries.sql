@@ -40,6 +40,7 @@ declare
   _seq bigint;
   _now constant timestamptz := now();
 begin
+  perform svc.require_unfrozen(_environment.environment_id);
   with batches as materialized (
     -- Enough batches for that many emissions, plus one if there is one. Their counts include emissions of erased customers.
     select b.evaluation_seq, b.created_at, sum(b.emissions) over (order by b.created_at, b.evaluation_seq) - b.emissions as emissions_before

@@ -19,6 +19,7 @@ declare
   _written_at timestamptz;
   _now constant timestamptz := now();
 begin
+  perform svc.require_unfrozen(_environment.environment_id);
   select m.created_at into _written_at
   from svc.emissions as m
   where m.environment_id = _webhook.environment_id and m.emission_seq = _seq
