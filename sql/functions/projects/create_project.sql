@@ -1,7 +1,7 @@
 -- Creates a project with its environments test and live and an ingestion key for each. The caller generated the keys and passes only their
 -- SHA-256 and first characters.
--- Raises what iam.authorize and iam.record_audit raise, SV009 QUOTA_EXCEEDED, SV005 SLUG_TAKEN. Locks the organization's row, like
--- iam.require_room.
+-- Raises what iam.authorize and iam.record_audit raise, SV009 QUOTA_EXCEEDED, SV005 SLUG_TAKEN. Locks like iam.authorize_exclusively: a
+-- member who is being removed gets no project and no keys.
 create or replace function svc_api.create_project(
   token_hash bytea, organization_id text, request_id text, name text, slug text,
   test_key_hash bytea, test_key_hint text, live_key_hash bytea, live_key_hint text
@@ -13,7 +13,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'create_project');
+  _actor constant iam.actor := iam.authorize_exclusively(token_hash, organization_id, 'create_project');
   _project svc.projects;
   _test_id integer;
   _live_id integer;

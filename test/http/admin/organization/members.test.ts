@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Actor } from "../../../support/service.js";
 import { INSTANT, invalid, type Page, pages, refused, useApi } from "../support/api.js";
-import { atOnce, auditOf, entryOf, join, sessionOf, userIdOf } from "./support.js";
+import { atOnce, auditOf, entryOf, join, sessionOf, userIdOf, waitingRequests } from "./support.js";
 
 const api = useApi("none");
 
@@ -152,6 +152,21 @@ describe("DELETE /organization/members/:userId", () => {
       select from iam.access_tokens
       where organization_id = ${organizationId} and user_id = ${second.userId} and revoked_at is null`;
     expect(live).toHaveLength(0);
+  });
+
+  it("leaves no project, and no key of one, to the user who asks for it at the same time", async () => {
+    const { organizationId, first, second } = await twoOwners("project-while-removed");
+    const { sql } = api.service.db;
+    let replies: Promise<unknown>[] = [];
+    await sql.begin(async (held) => {
+      await held`select from iam.organizations where organization_id = ${organizationId} for update`;
+      replies = [remove(first.by, second.userId)];
+      await waitingRequests(api.service, 1);
+      replies.push(api.service.request("POST", "/projects", { by: second.by, body: { name: "Last", slug: "last" } }));
+      await waitingRequests(api.service, 2);
+    });
+    expect(await Promise.all(replies)).toMatchObject([{ status: 200 }, refused(404, "ORGANIZATION_NOT_FOUND")]);
+    expect(await sql`select from svc.projects where organization_id = ${organizationId}`).toHaveLength(0);
   });
 });
 
