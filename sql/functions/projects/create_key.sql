@@ -16,6 +16,8 @@ declare
   _key_id text;
 begin
   perform svc.require_room(create_key.organization_id, _environment.environment_id, 'keys');
+  -- Again, because the actor may have been removed while this waited; the key would outlive that.
+  perform iam.authorize(create_key.token_hash, create_key.organization_id, 'create_key', create_key.environment_name);
   _key_id := svc.add_key(
     _environment.environment_id, create_key.key_hash, create_key.hint, create_key.name, (_environment.actor).email
   );

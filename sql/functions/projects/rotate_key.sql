@@ -25,6 +25,8 @@ begin
     perform from svc.environments as e where e.environment_id = _environment.environment_id for no key update;
   end if;
   _key := svc.lock_key(_environment.environment_id, rotate_key.key_id);
+  -- Again, because the actor may have been removed while this waited; the new key would outlive that.
+  perform iam.authorize(rotate_key.token_hash, rotate_key.organization_id, 'rotate_key', rotate_key.environment_name);
   if _key.revoked_at is not null then
     raise exception using
       errcode = 'SV005',

@@ -168,6 +168,31 @@ describe("DELETE /organization/members/:userId", () => {
     expect(await Promise.all(replies)).toMatchObject([{ status: 200 }, refused(404, "ORGANIZATION_NOT_FOUND")]);
     expect(await sql`select from svc.projects where organization_id = ${organizationId}`).toHaveLength(0);
   });
+
+  it("leaves no key to the user whose request for one waits meanwhile", async () => {
+    const { organizationId, first, second } = await twoOwners("key-while-removed");
+    const { sql } = api.service.db;
+    const ask = (path: string, body: object) => api.service.request("POST", path, { by: second.by, body });
+    expect(await ask("/projects", { name: "App", slug: "app" })).toMatchObject({ status: 201 });
+    const keys = () => sql`
+      select k.api_key_id as id, e.environment_id as environment from svc.api_keys as k
+      join svc.environments as e using (environment_id) join svc.projects as p using (project_id)
+      where p.organization_id = ${organizationId} and e.name = 'live'`;
+    const [key] = await keys();
+    let replies: Promise<unknown>[] = [];
+    await sql.begin(async (held) => {
+      await held`select from svc.environments where environment_id = ${key!["environment"] as number} for update`;
+      replies = [
+        ask("/projects/app/keys?env=live", { name: "last" }),
+        ask(`/projects/app/keys/${key!["id"] as string}/rotate?env=live`, {}),
+      ];
+      await waitingRequests(api.service, 2);
+      expect(await remove(first.by, second.userId)).toMatchObject({ status: 200 });
+    });
+    const gone = refused(404, "ORGANIZATION_NOT_FOUND");
+    expect(await Promise.all(replies)).toMatchObject([gone, gone]);
+    expect(await keys()).toHaveLength(1);
+  });
 });
 
 describe("GET /organizations", () => {
