@@ -13,7 +13,7 @@ import type { OAuthDeps } from "./oauth/oauth-route.js";
 import { oauthRoutes } from "./oauth/routes.js";
 import { openApiRoutes } from "./openapi/document.js";
 import { probeRoutes, refuseWhileStarting, type ProbeChecks } from "./probes.js";
-import { assignRequestId, requireHost, setSecurityHeaders } from "./middleware/headers.js";
+import { assignRequestId, requireAddress, requireHost, setSecurityHeaders } from "./middleware/headers.js";
 import { logRequests } from "./middleware/request-log.js";
 import type { Route } from "./route.js";
 import { discardUnread } from "./middleware/unread-body.js";
@@ -97,6 +97,7 @@ function createBareApp({ log, docsUrl, metrics, pages }: BareDeps): Koa {
   app.use(setSecurityHeaders);
   app.use(discardUnread);
   app.use(handleErrors(docsUrl, pages?.renderError));
+  app.use(requireAddress);
   app.use(requireHost);
   // Failures while an answer is being sent; everything else was handled above.
   app.on("error", (err: unknown) => log.debug({ err }, "an answer could not be sent"));

@@ -12,7 +12,7 @@ import {
 } from "../http/request/tracking-calls.js";
 import { ApiError, type ErrorDiagnostic, throwProblem } from "../http/errors.js";
 import { refuseUnmatched } from "../http/middleware/handle-errors.js";
-import { assignRequestId, requireHost, setSecurityHeaders } from "../http/middleware/headers.js";
+import { assignRequestId, requireAddress, requireHost, setSecurityHeaders } from "../http/middleware/headers.js";
 import { readJsonText } from "../http/request/body.js";
 import { parseJson } from "../http/request/parse-json.js";
 import { shape } from "../http/request/shapes.js";
@@ -98,6 +98,7 @@ export function createLocalApp({ engine, observe }: { engine: LocalEngine; obser
   app.use(assignRequestId);
   app.use(setSecurityHeaders);
   app.use(reportAndAnswer(observe));
+  app.use(requireAddress);
   app.use(requireHost);
   app.use(refuseWebPages);
   app.use(router.routes());

@@ -33,6 +33,22 @@ export async function requireHost(ctx: Context, next: Next): Promise<void> {
   await next();
 }
 
+/** Refuses an address that cannot be read, such as `http://[::1/`: whatever asked for its path would fail. */
+export async function requireAddress(ctx: Context, next: Next): Promise<void> {
+  try {
+    void ctx.path;
+  } catch {
+    // The answer depends on the path, too.
+    ctx.req.url = "/";
+    throw new ApiError(400, "VALIDATION_ERROR", {
+      message: "The request is not valid HTTP.",
+      reason: "Its address cannot be read.",
+      fix: "Send a request in the form that HTTP/1.1 prescribes.",
+    });
+  }
+  await next();
+}
+
 /** Answers are data for programs: browsers must not sniff, frame, cache or render them as a page. */
 export const SECURITY_HEADERS = {
   "Cache-Control": "no-store",

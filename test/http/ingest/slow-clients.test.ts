@@ -129,6 +129,7 @@ describe("an invalid request is refused, and the connection closed", () => {
     ["a header that continues", () => "GET /livez HTTP/1.1\r\nHost: svc\r\n more\r\nA b\r\n\r\n"],
     ["HTTP/2", () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["TLS", () => Buffer.from("16030100c8010000c40303", "hex")],
+    ["an address that cannot be read", () => head({}, "GET http://[::1/ HTTP/1.1"), 400, "VALIDATION_ERROR", "req"],
     ["a tunnel", () => head({}, "CONNECT example.com:80 HTTP/1.1"), 405, "METHOD_NOT_ALLOWED", "req"],
   ])("%s", async (_, text, status = 400, code = "VALIDATION_ERROR", requestId = NEW_ID) => {
     const connection = open(text());
