@@ -1,6 +1,6 @@
 /** Sends the attacker's requests: each is counted with its result, and none rejects. */
 import { Agent } from "undici";
-import type { Credentials } from "./stage.js";
+import type { Credentials } from "../faults/stage/one-service.js";
 import type { Tally } from "./tally.js";
 
 export interface Outgoing {

@@ -1,7 +1,7 @@
 /** Sends the requests of a part of a run. */
 import type { Sql } from "postgres";
 import { Sender, type Answer } from "../attacks/sender.js";
-import type { RunningService } from "../attacks/stage.js";
+import type { RunningService } from "../faults/stage/one-service.js";
 import type { Documented, Operation } from "./documented.js";
 import type { Attempt, Part } from "./part.js";
 

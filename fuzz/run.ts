@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import os from "node:os";
 import type { Sql } from "postgres";
 import { Memory } from "../attacks/observer/memory.js";
-import { onService, type RunningService } from "../attacks/stage.js";
+import { onService, type RunningService } from "../faults/stage/one-service.js";
 import { connect } from "../src/db/connect.js";
 import { DemoFailure } from "../src/demo/failure.js";
 import { startProgress } from "../src/demo/progress.js";
@@ -24,15 +24,18 @@ export interface RunContext {
   stop: AbortSignal;
 }
 
+/** Makes timers of history due during the run. */
+const SETTINGS = { SVC_SETTLE_SECONDS: "1" };
+
 /** Throws a DemoFailure if there are findings. Ends and removes everything in any case. */
 export async function runFuzz(options: FuzzOptions, { output, stop }: RunContext): Promise<void> {
   const corpus = await readCorpus(options.corpus);
   const startedAt = performance.now();
-  const parts = await onService("fuzz", stop, (running) => fuzz(running, options, corpus, output)).catch(
-    (error: unknown) => {
-      throw stop.aborted ? stop.reason : error;
-    },
-  );
+  const parts = await onService({ program: "fuzz", settings: SETTINGS, stop }, (running) =>
+    fuzz(running, options, corpus, output),
+  ).catch((error: unknown) => {
+    throw stop.aborted ? stop.reason : error;
+  });
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   output.write(
     `\nNode.js ${process.versions.node}, ${os.cpus().length} × ${os.cpus()[0]?.model ?? "unknown CPU"}, ${seconds} s\n\n`,

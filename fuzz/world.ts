@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { NEIGHBOUR_MODEL } from "../attacks/models.js";
-import type { RunningService, Tenant } from "../attacks/stage.js";
+import type { RunningService, Tenant } from "../faults/stage/one-service.js";
 import { DemoFailure } from "../src/demo/failure.js";
 import type { Snapshot } from "../src/model/snapshot/types.js";
 

@@ -1,21 +1,18 @@
 /** One run, from an empty directory to the verdict. */
 import { setMaxListeners } from "node:events";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import os from "node:os";
-import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SentOperation } from "../../src/client/index.js";
-import { DemoApi } from "../../src/demo/api.js";
+import type { DemoApi } from "../../src/demo/api.js";
 import { DemoFailure } from "../../src/demo/failure.js";
 import { openDataFile } from "../../src/demo/input.js";
 import type { Input } from "../../src/demo/input.js";
 import { compileDemoModel } from "../../src/demo/model.js";
 import { figure, styleFor, reportTable, type ReportColumn } from "../../src/demo/report/style.js";
 import { sendAll } from "../../src/demo/send.js";
-import { Service } from "../../src/demo/service/service.js";
+import type { Service } from "../../src/demo/service/service.js";
 import { settle } from "../../src/demo/settle.js";
 import { Random } from "../../src/demo/simulate/random.js";
-import { endServer, openEmbeddedServer } from "../stage/embedded-server.js";
+import { onService } from "../stage/one-service.js";
 import type { Server } from "../stage/server.js";
 import type { RunContext } from "../run.js";
 import { environmentOf } from "../verification.js";
@@ -64,34 +61,11 @@ export async function runRecomputes(options: RecomputeOptions, { output, stop }:
   output.write(`${input.title}: ${figure(input.operations)} operations of ${figure(input.customers)} customers\n`);
   stop.throwIfAborted();
 
-  const directory = await mkdtemp(path.join(os.tmpdir(), "svc-faults-"));
-  const dataDir = path.join(directory, "data");
-  const cleanUp: (() => Promise<void>)[] = [
-    () => rm(directory, { recursive: true, force: true, maxRetries: 10 }),
-    // The service stops the server, unless it was killed and had not restarted when the run ended.
-    () => endServer(dataDir),
-  ];
-  try {
-    // PostgreSQL refuses to run as root; its own user must be able to traverse the directory.
-    if (process.getuid?.() === 0) await chmod(directory, 0o711);
-    const service = await Service.start({
-      dataDir,
-      logFile: path.join(directory, "service.log"),
-      onRestart: () => {
-        // A service that ends too often is given up; here it is killed on purpose.
-        service.restarts = 0;
-      },
-    });
-    cleanUp.unshift(() => service.stop());
-    const signal = AbortSignal.any([stop, service.lost]);
+  await onService({ program: "faults", stop }, async ({ service, cluster, tenant, signal }) => {
     setMaxListeners(0, signal); // every sender listens
-    const access = await service.bootstrap("faults", "faults@example.com");
-    const api = new DemoApi({ url: service.url, ...access, signal });
-    const cluster = await openEmbeddedServer(dataDir, signal);
+    const { api } = await tenant("faults");
     await new Run({ ...options, input, snapshot, changed, service, api, cluster, output, signal }).all();
-  } finally {
-    for (const step of cleanUp) await step();
-  }
+  });
 }
 
 interface Stage extends Pick<RecomputeOptions, "kills" | "seed"> {
@@ -232,6 +206,8 @@ class Run {
             await delay(POLL_MS, undefined, { signal });
           }
         });
+        // A service that ends too often is given up; here it is killed on purpose.
+        service.restarts = 0;
         done.push({ done: struckAt.done, resumedMs: performance.now() - begun });
       }
     });

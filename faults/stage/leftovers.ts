@@ -1,4 +1,4 @@
-/** Removes what a killed run leaves behind: processes, a mounted disk, a directory. */
+/** The directory of a run; and removes what a killed one leaves behind: processes, a mounted disk, a directory. */
 import { execFile } from "node:child_process";
 import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import os from "node:os";
@@ -12,8 +12,28 @@ export type RunningProgram = "faults" | "attacks" | "fuzz";
 
 const NAME = /^svc-(?:faults|attacks|fuzz)-(\d+)-/;
 
+/** Notes how to close something that was opened, and returns it. */
+export type Opened = <C>(it: C, close: (it: C) => Promise<void>) => C;
+
+/** Does work in a new directory; then closes what it opened, the latest first, and removes the directory, in any case. */
+export async function inRunDirectory<T>(
+  program: RunningProgram,
+  work: (directory: string, opened: Opened) => Promise<T>,
+): Promise<T> {
+  const directory = await openRunDirectory(program);
+  const cleanUp = [() => rm(directory, { recursive: true, force: true, maxRetries: 10 })];
+  try {
+    return await work(directory, (it, close) => {
+      cleanUp.unshift(() => close(it));
+      return it;
+    });
+  } finally {
+    for (const step of cleanUp) await step();
+  }
+}
+
 /** Creates a directory for a run, after removing the leftovers of others. By the process id in its name a later run sees whether this one is alive. */
-export async function openRunDirectory(program: RunningProgram): Promise<string> {
+async function openRunDirectory(program: RunningProgram): Promise<string> {
   await removeLeftovers(os.tmpdir());
   const directory = await mkdtemp(path.join(os.tmpdir(), `svc-${program}-${process.pid}-`));
   // PostgreSQL refuses to run as root; its own user must be able to traverse the directory.

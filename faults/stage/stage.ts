@@ -1,6 +1,6 @@
 /** The environment of a run: a service in three processes on one database or cluster, and the relays between them. */
 import { randomBytes } from "node:crypto";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { migrate } from "../../src/db/migrate/migrate.js";
 import { installPack } from "../../src/db/migrate/packs.js";
@@ -11,7 +11,7 @@ import { Clock } from "./clock.js";
 import { CitusCluster, type Node } from "./citus-cluster.js";
 import { SmallDisk } from "./disk.js";
 import { endServer, openEmbeddedServer } from "./embedded-server.js";
-import { openRunDirectory } from "./leftovers.js";
+import { inRunDirectory } from "./leftovers.js";
 import { LossyProxy } from "./lossy-proxy.js";
 import { Relay } from "./relay.js";
 import type { Server } from "./server.js";
@@ -50,19 +50,11 @@ export interface StageOptions {
 }
 
 /** Opens a stage for the work, and ends and removes everything in any case. */
-export async function onStage<T>(
+export function onStage<T>(
   { seed, nodes: directories, diskBytes, stop }: StageOptions,
   work: (stage: Stage) => Promise<T>,
 ): Promise<T> {
-  const cleanUp: (() => Promise<void>)[] = [];
-  const opened = <C>(it: C, close: (it: C) => Promise<void>): C => {
-    cleanUp.unshift(() => close(it));
-    return it;
-  };
-  try {
-    const directory = opened(await openRunDirectory("faults"), (it) =>
-      rm(it, { recursive: true, force: true, maxRetries: 10 }),
-    );
+  return inRunDirectory("faults", async (directory, opened) => {
     const mountPoint = path.join(directory, "disk");
     await mkdir(mountPoint, { mode: 0o711 });
     const isCluster = directories.length > 0;
@@ -138,8 +130,6 @@ export async function onStage<T>(
       ends,
       signal,
     };
-    return await work(stage);
-  } finally {
-    for (const step of cleanUp) await step();
-  }
+    return work(stage);
+  });
 }
