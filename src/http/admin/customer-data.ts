@@ -201,6 +201,10 @@ export const customerDataRoutes = [
       const document = await streamExport(deps.work, credentials, at, customerId);
       // When it fails, the answer has begun, so the failure can only be logged; the connection is closed.
       document.on("error", (error) => envelopeOf(ctx, error));
+      // Nobody destroys it if the connection closes while this answer waits behind another one.
+      const leave = () => document.destroy();
+      ctx.socket.once("close", leave);
+      document.once("close", () => ctx.socket.off("close", leave));
       // A name that is valid in every file system and harmless in a shell or header.
       const name = customerId.replaceAll(/[^A-Za-z0-9._-]/g, "_").slice(0, 64);
       ctx.set("Content-Disposition", `attachment; filename="customer-${name}.json"`);

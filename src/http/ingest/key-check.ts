@@ -31,7 +31,7 @@ export class KeyCheck {
   async require(keyHash: Buffer): Promise<ValidKey> {
     const name = keyHash.toString("hex");
     const cached = this.#valid.get(name);
-    if (cached && cached.until > Date.now()) return cached.allowance;
+    if (cached && cached.until > performance.now()) return cached.allowance;
     const running = this.#lookups.get(name);
     if (running) return running;
     if (this.#lookups.size >= LOOKUPS_MAX) throw new QueueFullError();
@@ -49,7 +49,7 @@ export class KeyCheck {
     const cached = answer
       .then((allowance) => {
         if (this.#valid.size >= ENTRIES_MAX) this.#valid.clear();
-        this.#valid.set(name, { until: Date.now() + CACHED_MS, allowance });
+        this.#valid.set(name, { until: performance.now() + CACHED_MS, allowance });
         return allowance;
       })
       .finally(() => this.#lookups.delete(name));

@@ -277,6 +277,17 @@ it("frees its place and its connection when the reader disconnects", async () =>
   expect(await get("bob")).toMatchObject({ status: 200 });
 });
 
+it("frees its place and its connection when a reader disconnects whose export waits behind another answer", async () => {
+  const socket = connectSocket(Number(new URL(fixture.service.url).port), "127.0.0.1");
+  const head = (path: string) => headOf(`GET /projects/app/${path} HTTP/1.1`, { Host: "svc", ...credentials() });
+  // A stream of events never ends.
+  socket.write(`${head("events/stream?env=test")}${head("customers/large/export")}`);
+  await expect.poll(async () => (await exporting("100ms")).length, { timeout: 30_000 }).toBe(1);
+  socket.destroy();
+  await expect.poll(async () => (await exporting()).length, { timeout: 30_000 }).toBe(0);
+  expect(await (await exportOf("large")).json()).toMatchObject({ customerId: "large" });
+});
+
 it("causes no leak warning of Node.js", async () => {
   const warnings: string[] = [];
   const note = ({ name }: Error) => warnings.push(name);
