@@ -19,6 +19,7 @@ import { connect } from "../src/db/connect.js";
 import { PROJECT_ROOT, readCommitted } from "../src/db/migrate/files.js";
 import { simulatedInput } from "../src/demo/input.js";
 import { sendAll } from "../src/demo/send.js";
+import type { Known } from "../test/db/upgrade/fixture.js";
 import { DEBIAN_PROGRAMS, startDebianServer } from "../test/support/debian-server.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -52,21 +53,6 @@ try {
   receiver.close();
   await admin.end();
   await server.stop();
-}
-
-/** What the users of the database know, and the database does not store. */
-interface Known {
-  secret: string;
-  organizationId: string;
-  accessToken: string;
-  ciToken: string;
-  keys: { test: string; live: string; second: string; revoked: string };
-  webhook: { id: string; secret: string };
-  /** A webhook whose deliveries wait for another attempt. */
-  failingWebhook: string;
-  /** A request that was answered, to be repeated by the test. */
-  answered: { request: object; eventId: string };
-  setAside: string;
 }
 
 /** Fills the database as its use would, only through the service's own interfaces, except for the failure that sets a customer aside. */

@@ -6,6 +6,7 @@ import {
   sharedOptions,
 } from "../../src/cli/core/command.js";
 import { optionName } from "../../src/cli/core/values.js";
+import { tableOf } from "../../src/cli/output/markdown.js";
 import { commands, nouns } from "../../src/cli/core/registry.js";
 
 /** The command reference as Markdown: an overview, the shared options, and each command with its arguments, options and examples. */
@@ -26,7 +27,7 @@ function commandOverview(): string {
     const verbs = verbsOf(noun).map(({ path }) => path.slice(noun.length + 1));
     rows.push([`svc ${noun} ${verbs.join("\\|")}`, about]);
   }
-  return markdownTable(
+  return tableOf(
     ["command", "what it does"],
     rows.map(([line, about]) => [`\`${line}\``, cell(about)]),
   );
@@ -63,13 +64,13 @@ function section({ path, args, describe }: ListedCommand, command: AnyCommand): 
   return [
     `#### svc ${[path, args].join(" ").trim()}`,
     `${describe}.`,
-    ...(rows.length === 0 ? [] : [markdownTable(["argument or option", "meaning"], rows)]),
+    ...(rows.length === 0 ? [] : [tableOf(["argument or option", "meaning"], rows)]),
     ["```sh", ...examples, "```"].join("\n"),
   ];
 }
 
 function optionTable(options: Options): string {
-  return markdownTable(["option", "meaning"], optionRows(options));
+  return tableOf(["option", "meaning"], optionRows(options));
 }
 
 function optionRows(options: Options): string[][] {
@@ -101,9 +102,4 @@ function among(choices: readonly string[] | undefined): string {
 
 function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
-}
-
-function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }

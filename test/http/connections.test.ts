@@ -10,7 +10,7 @@ import { acceptInParallel, ACCEPTORS } from "../../src/http/accept-in-parallel.j
 import { discardUnread } from "../../src/http/middleware/unread-body.js";
 import { CLIENT_LIMITS, createHttpServer, drain } from "../../src/http/server.js";
 import { createDatabase } from "../support/database.js";
-import { listen } from "../support/listen.js";
+import { closeServer, listen } from "../support/listen.js";
 import { startServiceProcess } from "../support/service-process.js";
 import { openConnection } from "./ingest/raw-connection.js";
 
@@ -22,10 +22,7 @@ async function serve(connectionsEach: number): Promise<number> {
   const limits = { ...CLIENT_LIMITS, connectionsEach };
   const server = createHttpServer((_, response) => Promise.resolve(void response.end()), undefined, limits);
   const url = await listen(server);
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  onTestFinished(() => closeServer(server));
   return Number(new URL(url).port);
 }
 

@@ -9,7 +9,7 @@ import { QueueFullError } from "../../src/http/errors.js";
 import { textOf } from "../support/browser.js";
 import { runBash } from "../support/bash.js";
 import { documentedErrors } from "../support/documented-errors.js";
-import { listen } from "../support/listen.js";
+import { closeServer, listen } from "../support/listen.js";
 import { useIngest } from "./ingest/fixture.js";
 
 const { service, ...fixture } = await useIngest();
@@ -281,8 +281,7 @@ describe("docs/ingestion.md", () => {
       const outcome = await sender([{ customerId: "globex", event: "login" }]).catch(
         (error: unknown) => (error as Error).message,
       );
-      server.closeAllConnections();
-      server.close();
+      await closeServer(server);
       return { outcome, bodies, pauses };
     }
     const accepted = { status: 202, body: '{"accepted":1}' };

@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { closeServer, listen } from "./listen.js";
 
 /** A request as the provider received it. */
 export interface AskedProvider {
@@ -45,9 +45,8 @@ export async function startProvider(behaviour: Behaviour = says("It stands well.
     asked.push(request);
     await current(request, response);
   }
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseUrl: `${await listen(server)}/v1`,
     asked,
     behave: (next) => (current = next),
     close: () => closeServer(server),
@@ -92,9 +91,4 @@ export function refuses(status: number, code: string, headers: Record<string, st
     response.writeHead(status, { "Content-Type": "application/json", ...headers });
     response.end(JSON.stringify({ error: { message: "Incorrect API key provided: sk-secret", type: "error", code } }));
   };
-}
-
-function closeServer(server: Server): Promise<void> {
-  server.closeAllConnections();
-  return new Promise((resolve, reject) => server.close((error) => (error ? reject(error) : resolve())));
 }

@@ -1,5 +1,3 @@
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Sql } from "postgres";
 import { afterAll } from "vitest";
 import { call } from "../../src/db/api/call.js";
@@ -28,6 +26,7 @@ import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js
 import { sealingKey } from "../../src/webhooks/secret.js";
 import { createDatabase, type TestDatabase } from "./database.js";
 import { DeclaredAnswers } from "./declared-answers.js";
+import { closeServer, listen } from "./listen.js";
 import { runLog } from "./run-log.js";
 
 /** A caller: an access token and its organization. */
@@ -159,8 +158,7 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
   };
   const limits = { ...CLIENT_LIMITS, ...options.limits };
   const server = createHttpServer(createApp(deps).callback(), DOCS_URL, limits, log);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = await listen(server);
   const routes = appRoutes(deps);
   const declared = new DeclaredAnswers(routes);
   return {
@@ -175,7 +173,7 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
     owner: (slug) => createOwner(db.sql, slug),
     member: (of, role) => createMember(db.sql, of, role),
     stop: async () => {
-      await close(server);
+      await closeServer(server);
       await Promise.all([sql.end({ timeout: 1 }), work.end({ timeout: 1 }), backend.end(), webhookTests.close()]);
       await db.drop();
     },
@@ -220,11 +218,6 @@ async function createMember(sql: Sql, of: Actor, role: string): Promise<Actor> {
     insert into iam.access_tokens (token_hash, token_id, kind, user_id, organization_id, label, expires_at)
     select ${token.hash}, svc.random_id('tok_'), 'headless', user_id, ${of.organizationId}, 'test', now() + interval '1 day' from u`;
   return { token: token.text, organizationId: of.organizationId };
-}
-
-function close(server: Server): Promise<void> {
-  server.closeAllConnections();
-  return new Promise((resolve, reject) => server.close((error) => (error ? reject(error) : resolve())));
 }
 
 /** The `fix` of errors, for codes where it is always the same. */

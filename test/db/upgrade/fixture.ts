@@ -17,7 +17,9 @@ export interface Known {
   ciToken: string;
   keys: { test: string; live: string; second: string; revoked: string };
   webhook: { id: string; secret: string };
+  /** A webhook whose deliveries wait for another attempt. */
   failingWebhook: string;
+  /** A request that was answered, to be repeated. */
   answered: { request: object; eventId: string };
   setAside: string;
 }
