@@ -12,7 +12,7 @@ function party(
 ): Story {
   return new Story(customerId, begins).becomes(0, { side, ...traits }).does(0, "registered", { country: "SE" });
 }
-const seller = (id: string, begins: string, traits = {}) => party("seller", id, begins, { commission: 8, ...traits });
+const seller = (id: string, begins: string) => party("seller", id, begins, { commission: 8 });
 const buyer = (id: string, begins: string) => party("buyer", id, begins);
 
 const listing = (listingId: string, category: string, price: number) => ({ listingId, category, price });

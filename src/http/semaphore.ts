@@ -37,7 +37,7 @@ export class Semaphore {
   }
 
   /** Takes a place, and returns a function that releases it; further calls of that function do nothing. Throws as `run` does. */
-  async take(owner = ""): Promise<() => void> {
+  async take(owner: string): Promise<() => void> {
     const { each = Infinity, reason, reasonEach = reason } = this.options;
     const held = this.#takenBy(owner) + (this.#waiting.get(owner)?.size ?? 0);
     if (held >= each) throw new QueueFullError(reasonEach);

@@ -61,7 +61,7 @@ export class WorkerCounters {
   #rows = new Map<string, CounterRow>();
 
   /** Increases a counter by `by`. */
-  count({ name }: WorkerMetric, labels: readonly string[] = [], by = 1): void {
+  count({ name }: WorkerMetric, labels: readonly string[], by = 1): void {
     this.#add(name, labels.join(SEPARATOR), "", by);
   }
 

@@ -38,7 +38,7 @@ async function examine(sql: Sql): Promise<Report> {
   if (found.migration === null) return { ...found, violations: [NOT_RECORDED, ...found.violations], isNewer: false };
   // A later program may have removed some of the indexes that this one knows.
   if (found.migration > newest) return { ...found, isNewer: true };
-  const missing = await call(sql, "operator_check_indexes", await readIndexNames(PROJECT_ROOT));
+  const missing = await call(sql, "operator_check_indexes", await readIndexNames());
   return { ...found, checks: found.checks + 1, violations: [...missing, ...found.violations], isNewer: false };
 }
 

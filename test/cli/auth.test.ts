@@ -61,7 +61,7 @@ async function login(who: Person, argv: readonly string[] = []) {
   const decide = async (userCode: string) => {
     const browser = await service.browser(who.owner);
     await browser.get("/device");
-    await browser.submit("/device", { user_code: userCode, decision: "approve" });
+    await browser.submit({ user_code: userCode, decision: "approve" });
   };
   const result = await run(who, ["auth", "login", ...argv], {
     onStderr: (text) => {

@@ -22,8 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => worker.end());
 
-const textAt = async (browser: Browser, page: string, env = "test") =>
-  (await browser.get(`${BASE}/${env}/${page}`)).text;
+const textAt = async (browser: Browser, page: string) => (await browser.get(`${BASE}/test/${page}`)).text;
 
 /** Sends the form of a page that changes something, and opens the resulting page. */
 async function change(page: string, fields: Readonly<Record<string, string>> = {}) {

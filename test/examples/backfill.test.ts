@@ -37,8 +37,8 @@ const linesOf = (text: string) =>
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-const rowsOf = async (cwd: string, file = "orders.csv.checkpoint.json") =>
-  (JSON.parse(await readFile(path.join(cwd, file), "utf8")) as { rows: number }).rows;
+const rowsOf = async (cwd: string) =>
+  (JSON.parse(await readFile(path.join(cwd, "orders.csv.checkpoint.json"), "utf8")) as { rows: number }).rows;
 
 /** All stored events of a project, and the state and history of its customers. */
 async function everything(project: string) {

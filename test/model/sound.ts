@@ -55,7 +55,7 @@ export function problemsOf(parts: object, from = sound): string[] {
 }
 
 /** The messages of the same problems. */
-export function messagesOf(parts: object, from = complete): string[] {
-  const result = parseSnapshot({ ...from, ...parts });
+export function messagesOf(parts: object): string[] {
+  const result = parseSnapshot({ ...complete, ...parts });
   return result.ok ? [] : result.problems.map(({ message }) => message);
 }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { PROJECT_ROOT, readIndexNames } from "../../src/db/migrate/files.js";
+import { readIndexNames } from "../../src/db/migrate/files.js";
 import { examinationReport } from "../../src/server/doctor.js";
 import { createDatabase, createEmptyDatabase } from "../support/database.js";
 import { docBlocks } from "../support/doc-blocks.js";
@@ -118,7 +118,7 @@ describe("svc-server doctor", () => {
       select format('%s.%s', n.nspname, c.relname) as name
       from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
       where c.relkind = 'i' and n.nspname in ('svc', 'iam') order by 1`;
-    expect((await readIndexNames(PROJECT_ROOT)).sort()).toEqual(rows.map(({ name }) => name).sort());
+    expect((await readIndexNames()).sort()).toEqual(rows.map(({ name }) => name).sort());
   });
 });
 

@@ -437,8 +437,8 @@ describe("after a recompute rewrote much of the history,", () => {
 describe("queries of the deliveries to a webhook read by index:", () => {
   const EMISSIONS = 30_000;
   const none = { statuses: ["failed", "missing"] as const };
-  const deliveries = (filters: Filters<"status" | "eventType" | "customerId">, page: Page = PAGE) =>
-    call(sql, "list_deliveries", by, AT, "whk_many", filters, page);
+  const deliveries = (filters: Filters<"status" | "eventType" | "customerId">) =>
+    call(sql, "list_deliveries", by, AT, "whk_many", filters, PAGE);
 
   beforeAll(async () => {
     await db.sql`

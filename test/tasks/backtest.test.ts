@@ -40,18 +40,18 @@ async function reportOf(id: string): Promise<BacktestReport | null> {
 }
 
 /** Runs a backtest to its end. */
-async function run(environment: TestEnvironment, question: StoredQuestion = QUESTION, at = AT) {
-  const id = await runner.complete(environment, { kind: "backtest", question, at });
+async function run(environment: TestEnvironment, question: StoredQuestion = QUESTION) {
+  const id = await runner.complete(environment, { kind: "backtest", question, at: AT });
   const job = await jobOf(db.sql, id);
   expect(job).toMatchObject({ status: "completed", error: null });
   return { id, job, samples: await samplesOf(id), report: (await reportOf(id))! };
 }
 
 /** The samples that the sampler alone takes from the stored customers. */
-async function sampledAlone({ environmentId }: TestEnvironment, models: readonly Snapshot[], question = QUESTION) {
+async function sampledAlone({ environmentId }: TestEnvironment, models: readonly Snapshot[]) {
   const snapshots = models.map(declared);
   const compiled = snapshots.map(compile);
-  const asked = readQuestion(question, Date.parse(AT), snapshots[0]!);
+  const asked = readQuestion(QUESTION, Date.parse(AT), snapshots[0]!);
   const customers = await db.sql<{ id: string; at: number; events: TrackedEvent[]; updates: IdentifyOperation[] }[]>`
     select c.customer_id as id, floor(extract(epoch from c.created_at) * 1000)::float8 as at,
       (select coalesce(json_agg(json_build_object(

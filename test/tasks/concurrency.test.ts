@@ -18,8 +18,8 @@ const CUSTOMERS = Array.from({ length: 60 }, (_, i) => `c${i}`);
 
 const db = await useDatabase();
 
-function logins(customers: string[], at = AT): TestOperation[] {
-  return customers.map((customer) => ({ customer, at, event: "login" }));
+function logins(customers: string[]): TestOperation[] {
+  return customers.map((customer) => ({ customer, at: AT, event: "login" }));
 }
 
 /** Counts over an environment that would reveal a lost or duplicate effect. */

@@ -17,7 +17,6 @@ import {
   makeDue,
   rotateSecret,
   SERVICE_SECRET,
-  type WebhookSettings,
 } from "./support/fixtures.js";
 import {
   startReceiver,
@@ -52,10 +51,10 @@ async function receiver(answer?: Answer): Promise<Receiver> {
 }
 
 /** A webhook with a new receiver, in a new environment. */
-async function endpoint(answer?: Answer, settings?: WebhookSettings) {
+async function endpoint(answer?: Answer) {
   const target = await receiver(answer);
   const environment = await createEnvironment(sql);
-  return { target, environment, ...(await createWebhook(sql, environment, target.url, ["*"], settings)) };
+  return { target, environment, ...(await createWebhook(sql, environment, target.url)) };
 }
 
 /** Writes an emission, and makes the attempts that are due. */

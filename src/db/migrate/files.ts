@@ -32,8 +32,8 @@ export async function readInstall(root: string): Promise<Install> {
 }
 
 /** The indexes of our tables, those of keys and unique constraints included, as `schema.name`: what `sql/schema` creates. */
-export async function readIndexNames(root: string): Promise<string[]> {
-  const directory = path.join(root, "sql/schema");
+export async function readIndexNames(): Promise<string[]> {
+  const directory = path.join(PROJECT_ROOT, "sql/schema");
   const texts = await Promise.all(
     (await readdir(directory)).map((name) => readFile(path.join(directory, name), "utf8")),
   );

@@ -69,7 +69,7 @@ export const historyRoutes = [
       at,
       params["customerId"]!,
       query.kinds?.split(","),
-      query.at === undefined ? undefined : pastInstantOf(query.at, "at"),
+      query.at === undefined ? undefined : pastInstantOf(query.at),
       query,
     ],
   }),

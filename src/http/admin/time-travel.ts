@@ -74,5 +74,5 @@ export function travel(
 
 /** The instant that `at` names, by default now. Throws VALIDATION_ERROR if it is not valid or in the future. */
 export function requestedInstant(at: string | undefined): Date {
-  return at === undefined ? new Date() : pastInstantOf(at, "at");
+  return at === undefined ? new Date() : pastInstantOf(at);
 }

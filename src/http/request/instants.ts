@@ -25,11 +25,11 @@ export function instantOf(text: string, field: string, now = Date.now()): Date {
   throw invalidField(field, text, `\`${field}\` is neither a duration nor a date.`, fix);
 }
 
-/** As `instantOf`, for an instant that has passed. @throws {ApiError} 400 VALIDATION_ERROR */
-export function pastInstantOf(text: string, field: string, now = Date.now()): Date {
-  const instant = instantOf(text, field, now);
+/** As `instantOf`, for the parameter `at`: an instant that has passed. @throws {ApiError} 400 VALIDATION_ERROR */
+export function pastInstantOf(text: string, now = Date.now()): Date {
+  const instant = instantOf(text, "at", now);
   if (instant.getTime() <= now) return instant;
-  throw invalidField(field, text, `\`${field}\` is in the future.`, "Use an instant that has passed.");
+  throw invalidField("at", text, "`at` is in the future.", "Use an instant that has passed.");
 }
 
 /** The duration of a query, such as 7d, in seconds. @throws {ApiError} 400 VALIDATION_ERROR */

@@ -33,7 +33,7 @@ export function localAsk(engine: LocalEngine, at: number | null): ApiQuery {
   const view = viewAt(at);
   const { environment } = engine;
   const ofCustomer = (of: QuestionParams): Customer => {
-    const own = of["at"] === undefined ? view : viewAt(pastInstantOf(of["at"], "at", view.now).getTime());
+    const own = of["at"] === undefined ? view : viewAt(pastInstantOf(of["at"], view.now).getTime());
     const customerId = of["customerId"] ?? "";
     const state = engine.document(customerId, own.population);
     if (state === undefined) throw new ApiError(404, "CUSTOMER_NOT_FOUND");

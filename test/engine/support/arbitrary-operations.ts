@@ -48,8 +48,8 @@ const track = fc.record({ kind: fc.constant("track"), gap, shift, event, propert
 const identify = fc.record({ kind: fc.constant("identify"), gap, traits });
 type Draft = typeof track extends fc.Arbitrary<infer T> ? T | (typeof identify extends fc.Arbitrary<infer I> ? I : never) : never; // oxfmt-ignore
 
-function accept(drafts: readonly Draft[], from = START): Operation[] {
-  let acceptedAt = from;
+function accept(drafts: readonly Draft[]): Operation[] {
+  let acceptedAt = START;
   return drafts.map((draft, i): Operation => {
     const seq = i + 1;
     acceptedAt += draft.gap;

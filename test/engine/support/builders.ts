@@ -59,19 +59,16 @@ export const distinct = (
   value: number,
   scope: Scope = {},
 ): Of<"distinct"> => ({ kind: "distinct", property, operator, value, ...scoped(event, scope) });
-export const daysSince = (
-  which: "first" | "last",
-  event: string,
-  operator: Order,
-  value: number,
-  where?: PropertyCondition,
-): Of<"daysSince"> => ({ kind: "daysSince", which, of: of(event, where), operator, value });
-export const sequence = (
-  first: string,
-  then: string,
-  within: string,
-  since?: OccurrenceScope["since"],
-): Of<"sequence"> => ({ kind: "sequence", first: of(first), then: of(then), within, ...(since && { since }) });
+export const daysSince = (which: "first" | "last", event: string, operator: Order, value: number): Of<"daysSince"> => ({
+  kind: "daysSince",
+  which,
+  of: of(event),
+  operator,
+  value,
+});
+export const sequence = (first: string, then: string, within: string): Of<"sequence"> => {
+  return { kind: "sequence", first: of(first), then: of(then), within };
+};
 
 /** The number of an event's occurrences, or the sum of a property of theirs, as an operand of other measures. */
 export const number = (path: string | Path, scope: Scope & { previous?: true } = {}): Measure => {

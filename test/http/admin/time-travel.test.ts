@@ -36,12 +36,12 @@ const HEALTH: Health = {
   ],
   bands: [{ id: "any", from: 0 }],
 };
-const login = (at: string, customerId = "ann", seats = 5) => {
-  return { customerId, event: "login", properties: { seats }, timestamp: at };
+const login = (at: string) => {
+  return { customerId: "ann", event: "login", properties: { seats: 5 }, timestamp: at };
 };
 
 const fixture = useSpec();
-const get = (what: string, customer = "ann") => fixture.admin("GET", `/projects/app/customers/${customer}${what}`);
+const get = (what: string) => fixture.admin("GET", `/projects/app/customers/ann${what}`);
 const read = <T = StateDocument>(what: string, customer = "ann") => fixture.read<T>(`customers/${customer}${what}`);
 
 beforeAll(async () => {

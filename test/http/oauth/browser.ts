@@ -15,8 +15,9 @@ export class Browser {
     return this.#show(await this.#browser.get(path));
   }
 
-  async submit(path: string, fields: Record<string, string>, headers?: Record<string, string>) {
-    return this.#show(await this.#browser.post(path, { form_token: this.#token, ...fields }, headers));
+  /** Sends the form of /device. */
+  async submit(fields: Record<string, string>) {
+    return this.#show(await this.#browser.post("/device", { form_token: this.#token, ...fields }));
   }
 
   #show(page: Visited) {

@@ -18,8 +18,8 @@ beforeAll(async () => {
 /** Decides like a person: opens the link, sees the request, decides. */
 async function decide(userCode: string, decision: "approve" | "deny"): Promise<void> {
   await browser.get(`/device?user_code=${userCode}`);
-  await browser.submit("/device", { user_code: userCode });
-  const done = await browser.submit("/device", { user_code: userCode, decision });
+  await browser.submit({ user_code: userCode });
+  const done = await browser.submit({ user_code: userCode, decision });
   expect(done.status).toBe(200);
 }
 

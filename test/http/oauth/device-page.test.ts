@@ -61,7 +61,7 @@ describe("POST /device with a code", () => {
   });
 
   it("shows which program asks, from where and since when, and what approving means, and decides nothing", async () => {
-    const page = await browser.submit("/device", { user_code: userCode });
+    const page = await browser.submit({ user_code: userCode });
     expect(page.status).toBe(200);
     expect(page.text).toContain("A device asks to act as owner@acme.example .");
     expect(page.text).toMatch(
@@ -73,7 +73,7 @@ describe("POST /device with a code", () => {
     expect(page.text).toContain("it can do everything that you can do, in all of your organizations, for 90 days");
     expect(page.text).toContain("Approve only if you started this yourself");
     await service.db.sql`update iam.device_authorizations set address = '<img src=x onerror=alert(1)>&"'`;
-    const { html, text } = await browser.submit("/device", { user_code: userCode });
+    const { html, text } = await browser.submit({ user_code: userCode });
     expect(html).not.toContain("<img");
     expect(text).toContain('Address <img src=x onerror=alert(1)>&" Requested');
     expect(await stored()).toEqual(PENDING);
@@ -81,7 +81,7 @@ describe("POST /device with a code", () => {
 
   it("reports an invalid code", async () => {
     for (const typed of ["", "x", "ABCD-EFGH", "<b>", "x".repeat(2_000)]) {
-      const page = await browser.submit("/device", { user_code: typed });
+      const page = await browser.submit({ user_code: typed });
       expect(page.status).toBe(422);
       expect(page.text).toContain(
         "This is not a valid code. A code has eight letters and no vowels, for example BCDF-GHJK.",
@@ -96,7 +96,7 @@ describe("POST /device with a code", () => {
     await service.db.sql`update iam.device_authorizations set expires_at = now()`;
     const expired = { user_code: userCode };
     for (const fields of [{ user_code: code }, expired, { ...expired, decision: "approve" }]) {
-      const page = await browser.submit("/device", fields);
+      const page = await browser.submit(fields);
       expect(page.status).toBe(404);
       expect(page.text).toContain(UNKNOWN);
       expect(page.html).toMatch(new RegExp(`<input[^>]* value="${fields.user_code}"`));
@@ -109,14 +109,14 @@ describe("POST /device with a decision", () => {
   beforeEach(async () => {
     await browser.get("/device");
   });
-  const decide = (decision: string) => browser.submit("/device", { user_code: userCode, decision });
+  const decide = (decision: string) => browser.submit({ user_code: userCode, decision });
 
   it.each([
     ["approve", "deny", "Device approved"],
     ["deny", "approve", "Device denied"],
     ["approve", "approve", "Device approved"],
   ])("keeps the first: %s, then %s", async (first, second, text) => {
-    const pages = [await decide(first), await decide(second), await browser.submit("/device", { user_code: userCode })];
+    const pages = [await decide(first), await decide(second), await browser.submit({ user_code: userCode })];
     for (const page of pages) expect(page.text).toContain(text);
     expect(pages[0]!.status).toBe(200);
     const status = text === "Device approved" ? "approved" : "denied";
@@ -128,7 +128,7 @@ describe("POST /device with a decision", () => {
     const other = await service.browser(await service.owner(`other-${Date.now()}`));
     await other.get("/device");
     for (const fields of [{ user_code: userCode }, { user_code: userCode, decision: "approve" }]) {
-      const page = await other.submit("/device", fields);
+      const page = await other.submit(fields);
       expect(page.status).toBe(404);
       expect(page.text).toContain(UNKNOWN);
     }
@@ -149,7 +149,7 @@ it("a decision is refused after the session has ended, also by the database", as
   await browser.get("/device");
   const [{ hash }] = await service.db.sql<[{ hash: Buffer }]>`
     update iam.sessions set expires_at = now() returning session_hash as hash`;
-  expect((await browser.submit("/device", { user_code: userCode, decision: "approve" })).status).toBe(403);
+  expect((await browser.submit({ user_code: userCode, decision: "approve" })).status).toBe(403);
   const [{ answer }] = await service.db.sql<[{ answer: object }]>`
     select svc_api.decide_device_authorization(${hash}, ${userCode.replace("-", "")}, true) as answer`;
   expect(answer).toEqual({ status: "signed_out" });
@@ -181,9 +181,9 @@ describe("a user who tries codes", () => {
     await browser.get("/device");
     for (let guess = 1; guess <= 10; guess++) {
       // The right code is no guess.
-      expect((await browser.submit("/device", { user_code: userCode })).status).toBe(200);
+      expect((await browser.submit({ user_code: userCode })).status).toBe(200);
       const decision = guess % 2 === 0 ? { decision: "approve" } : {};
-      expect((await browser.submit("/device", { user_code: wrong(), ...decision })).status).toBe(404);
+      expect((await browser.submit({ user_code: wrong(), ...decision })).status).toBe(404);
     }
     for (const fields of [
       { user_code: wrong() },
@@ -191,19 +191,17 @@ describe("a user who tries codes", () => {
       { user_code: userCode, decision: "approve" },
       { user_code: wrong(), decision: "deny" },
     ]) {
-      const page = await browser.submit("/device", fields);
+      const page = await browser.submit(fields);
       expect([page.status, page.headers.get("Retry-After")]).toEqual([429, expect.stringMatching(/^([1-5]?\d|60)$/)]);
       expect(page.text).toContain("Too many wrong codes were sent from your account. Wait ");
     }
     await other.get("/device");
-    expect((await other.submit("/device", { user_code: userCode })).text).toContain("Approve this device?");
+    expect((await other.submit({ user_code: userCode })).text).toContain("Approve this device?");
   });
 
   it("has no more guesses in parallel than in sequence", async () => {
     await browser.get("/device");
-    const pages = await Promise.all(
-      Array.from({ length: 15 }, () => browser.submit("/device", { user_code: wrong() })),
-    );
+    const pages = await Promise.all(Array.from({ length: 15 }, () => browser.submit({ user_code: wrong() })));
     const statuses = pages.map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array<number>(10).fill(404), ...Array<number>(5).fill(429)]);
   });

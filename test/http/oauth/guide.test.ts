@@ -35,8 +35,8 @@ it("docs/sign-in.md signs a program in and out", async () => {
   const { device_code: deviceCode, user_code: userCode } = JSON.parse(codes) as Record<string, string>;
   const browser = await service.browser(owner);
   await browser.get(`/device?user_code=${userCode!}`);
-  await browser.submit("/device", { user_code: userCode! });
-  await browser.submit("/device", { user_code: userCode!, decision: "approve" });
+  await browser.submit({ user_code: userCode! });
+  await browser.submit({ user_code: userCode!, decision: "approve" });
 
   const token = await run(poll!, { DEVICE_CODE: deviceCode! });
   expect(shape(token)).toEqual(shape(signedIn!));

@@ -62,10 +62,10 @@ export async function invite(
 }
 
 /** Creates a link that sets a user's password, and returns its secret. */
-export async function passwordLink(sql: Sql, userId: string, seconds = 3_600, by = "operator"): Promise<string> {
+export async function passwordLink(sql: Sql, userId: string, seconds = 3_600): Promise<string> {
   const token = `svc_link_${randomBytes(24).toString("hex")}`;
   await sql`
     insert into iam.password_links (link_hash, user_id, created_by, expires_at)
-    values (${hashCredential(token)}, ${userId}, ${by}, now() + ${seconds} * interval '1 second')`;
+    values (${hashCredential(token)}, ${userId}, 'operator', now() + ${seconds} * interval '1 second')`;
   return token;
 }

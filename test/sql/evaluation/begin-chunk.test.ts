@@ -108,9 +108,9 @@ await sql`
   insert into svc.inbox (environment_id, customer_id, seq, not_before)
   values (${ENVIRONMENT}, 'due, waiting', 1, null), (${ENVIRONMENT}, 'due, ahead', 2, '2026-02-01Z')`;
 
-async function due(settled: boolean, limit = 100): Promise<string[]> {
+async function due(settled: boolean): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select id from svc.due_customers(${ENVIRONMENT}, ${NOW}, ${settled}, ${limit}) as id order by id collate "C"`;
+    select id from svc.due_customers(${ENVIRONMENT}, ${NOW}, ${settled}, 100) as id order by id collate "C"`;
   return rows.map(({ id }) => id);
 }
 

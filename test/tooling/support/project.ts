@@ -24,10 +24,10 @@ export class FixtureProject {
     return project;
   }
 
-  async write(name: string, text: string, mode = 0o644): Promise<void> {
+  async write(name: string, text: string): Promise<void> {
     const file = path.join(this.root, name);
     await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, text, { mode });
+    await writeFile(file, text);
   }
 
   /** Copies a file or folder of the repository to the same path. */

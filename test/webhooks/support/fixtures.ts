@@ -175,14 +175,14 @@ export async function makeDue(sql: Sql): Promise<void> {
   await sql`update svc.deliveries set next_attempt_at = now() where status = 'pending'`;
 }
 
-/** Gives a webhook another secret, and returns it; the previous one also signs until its expiry. */
-export async function rotateSecret(sql: Sql, webhookId: string, previousExpiresIn = "24 hours"): Promise<string> {
+/** Gives a webhook another secret, and returns it; the previous one also signs for 24 hours. */
+export async function rotateSecret(sql: Sql, webhookId: string): Promise<string> {
   const secret = newSecret();
   await sql`
     update svc.webhooks
     set
       previous_sealed_secret = sealed_secret,
-      previous_secret_expires_at = now() + ${previousExpiresIn}::text::interval,
+      previous_secret_expires_at = now() + interval '24 hours',
       sealed_secret = ${sealSecret(secret, sealingKey(SERVICE_SECRET))}
     where webhook_id = ${webhookId}`;
   return secret;
