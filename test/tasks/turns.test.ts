@@ -1,6 +1,7 @@
 import type { AddJobFunction } from "graphile-worker";
 import { afterEach, expect, it, vi } from "vitest";
 import { Models } from "../../src/evaluation/models.js";
+import { evaluateEnvironment } from "../../src/tasks/evaluate/evaluate-environment.js";
 import { EvaluationTurns } from "../../src/tasks/evaluate/turns.js";
 import { happened, inState, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
@@ -55,6 +56,22 @@ it("work left by a turn continues in two jobs, or in one if another environment 
   const [before, after, ...more] = jobs;
   expect(new Set([before, after])).toEqual(new Set([first.environmentId, second.environmentId]));
   expect(more).toEqual([after]);
+});
+
+it("work of customers that are too large for one chunk is left, too", async () => {
+  const environment = await TestEnvironment.create(db.sql, ACTIVATED);
+  const { environmentId } = environment;
+  const at = new Date().toISOString();
+  const logins = Array.from({ length: 12 }, (_, i) => ({ customer: `c${i}`, at, event: "login" }));
+  await environment.send(logins);
+  const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 30, logger: runLog() };
+  expect(await evaluateEnvironment(dependencies, environmentId)).toBe("idle");
+  await db.sql`
+    update svc.customers set traits = json_build_object('note', repeat('x', 1000000)) where environment_id = ${environmentId}`;
+  await environment.send(logins);
+  let chunks = 0;
+  expect(await evaluateEnvironment(dependencies, environmentId, () => chunks++ === 0)).toBe("stopped");
+  expect(await evaluateEnvironment(dependencies, environmentId, () => chunks++ === 2)).toBe("paused");
 });
 
 it("operations sent while an environment with little work is evaluated wait for that turn, unless it takes long", async () => {

@@ -1,9 +1,9 @@
 -- Everything the engine needs about locked customers: their state, up to operations_each waiting operations of each, and whether more wait.
 -- If the texts exceed 1.6 kB for each operation that may be read, or 8 MB, there are fewer customers and fewer operations of each, but at
--- least one: the rest waits for the next call. webhooks is the number of webhooks that an emission can go to. An operation is [seq,
--- accepted (ms), event or null for an identify, payload, occurred (ms)]. Events in the future are read five minutes early, because an event
--- may occur that long after its acceptance, and earlier ones must be evaluated before it; aheadFrom (ms) is when the first of those left
--- out is due.
+-- least one: the rest waits for the next call, and more says whether customers were left out. webhooks is the number of webhooks that an
+-- emission can go to. An operation is [seq, accepted (ms), event or null for an identify, payload, occurred (ms)]. Events in the future are
+-- read five minutes early, because an event may occur that long after its acceptance, and earlier ones must be evaluated before it;
+-- aheadFrom (ms) is when the first of those left out is due.
 -- Raises nothing, locks nothing.
 create or replace function svc.evaluation_input(
   environment_id integer, customer_ids text[], operations_each integer, instant timestamptz, settled boolean
@@ -20,6 +20,7 @@ declare
   _hash text;
   _webhooks bigint;
   _customers json;
+  _more boolean;
 begin
   select v.project_id, v.active_version, cv.hash into _project_id, _version, _hash
   from svc.environments as v
@@ -167,7 +168,9 @@ begin
     ) as a
     where c.bytes_before <= b.bytes_max
   )
-  select coalesce(json_agg(i.input order by i.customer_id), '[]') into _customers from inputs as i;
+  select coalesce(json_agg(i.input order by i.customer_id), '[]'), count(*) < cardinality(evaluation_input.customer_ids)
+  into _customers, _more
+  from inputs as i;
 
   return json_build_object(
     'now', svc.epoch_ms(evaluation_input.instant),
@@ -177,7 +180,8 @@ begin
     'projectId', _project_id,
     'version', _version,
     'hash', _hash,
-    'customers', _customers
+    'customers', _customers,
+    'more', _more
   );
 end;
 $$;

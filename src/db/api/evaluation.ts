@@ -61,6 +61,8 @@ export interface EvaluationInput {
   version: number | null;
   hash: string | null;
   customers: CustomerInput[];
+  /** Whether customers that were to be evaluated were left out because of their size. */
+  more: boolean;
 }
 
 /** A customer's state as written; instants are milliseconds. */

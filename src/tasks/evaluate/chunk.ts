@@ -146,6 +146,7 @@ export class Chunk {
     }
     this.leavesWork =
       builder.leavesWork ||
+      input.more ||
       this.#waiting.length > 0 ||
       this.reached < input.customers.length ||
       input.customers.length >= this.options.limits.customers;
