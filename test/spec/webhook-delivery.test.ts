@@ -3,7 +3,14 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { Deliverer } from "../../src/tasks/deliver/deliver.js";
-import { attemptsOf, createWebhook, expireLeases, makeDue, SERVICE_SECRET } from "../webhooks/support/fixtures.js";
+import {
+  attemptsOf,
+  createWebhook,
+  expireLeases,
+  makeDue,
+  nothingDue,
+  SERVICE_SECRET,
+} from "../webhooks/support/fixtures.js";
 import { startReceiver, statuses, type Answer, type Receiver } from "../webhooks/support/receiver.js";
 import { happened, snapshotOf } from "../engine/support/builders.js";
 import { lockWaiter } from "../support/locks.js";
@@ -39,7 +46,14 @@ async function receive(answer?: Answer, types = ["customer.activated"]): Promise
 
 function deliverer(): Deliverer {
   const logger = runLog();
-  const started = new Deliverer({ sql: sql(), secret: SERVICE_SECRET, allowPrivate: true, logger, stopMs: 1000 });
+  const started = new Deliverer({
+    sql: sql(),
+    secret: SERVICE_SECRET,
+    allowPrivate: true,
+    logger,
+    pollMs: 20,
+    stopMs: 1000,
+  });
   closing.push(() => started.stop());
   return started;
 }
@@ -57,12 +71,12 @@ const bodiesOf = ({ requests }: Receiver) => requests.map(({ body }) => JSON.par
 
 it("Ingestion of an event does not itself return webhook data. Queued events trigger downstream signals and webhook deliveries asynchronously.", async () => {
   const receiver = await receive();
-  const pump = deliverer();
+  deliverer();
   expectTaken(await fixture.single({ customerId: "asynchronous", event: "signed_up" }));
-  await pump.idle();
+  await nothingDue(sql());
   expect(receiver.requests).toEqual([]);
   await fixture.evaluate();
-  await pump.idle();
+  await nothingDue(sql());
   expect(bodiesOf(receiver)).toMatchObject([{ data: { customerId: "asynchronous" } }]);
 });
 
@@ -94,7 +108,8 @@ it("1. Delivery is at least once. A worker crash after the receiver accepted a r
   expect(await attemptsOf(sql(), receiver.webhookId)).toEqual([]);
   // As later, when the worker is presumed dead.
   await expireLeases(sql());
-  await deliverer().idle();
+  deliverer();
+  await nothingDue(sql());
   expect(receiver.requests).toHaveLength(2);
   expect(receiver.requests[1]!.body).toBe(receiver.requests[0]!.body);
   expect(idsOf(receiver)[1]).toBe(idsOf(receiver)[0]);
@@ -107,14 +122,14 @@ it("1. Delivery is at least once. A worker crash after the receiver accepted a r
 
 it("2. Header `svc-event-id` carries a stable identifier. The same value is `id` in the JSON payload and is unchanged across retries.", async () => {
   const receiver = await receive(statuses(500, 503, 400, 200));
-  const pump = deliverer();
+  deliverer();
   await activate("retried");
-  await pump.idle();
+  await nothingDue(sql());
   // By default, each retry would wait for some time.
   for (const requests of [1, 2, 3, 4]) {
     expect(receiver.requests).toHaveLength(requests);
     await makeDue(sql());
-    await pump.idle();
+    await nothingDue(sql());
   }
   const [id] = idsOf(receiver);
   expect(id).toMatch(/^emi_[0-9a-f]{16}$/);
@@ -127,19 +142,19 @@ it("2. Header `svc-event-id` carries a stable identifier. The same value is `id`
 it("2. Receivers deduplicate on it: each event has another one. 3. A webhook receives only events emitted after the webhook was created.", async () => {
   await activate("before");
   const receiver = await receive();
-  const pump = deliverer();
+  deliverer();
   await activate("first");
   await activate("second");
-  await pump.idle();
+  await nothingDue(sql());
   expect(bodiesOf(receiver)).toMatchObject([{ data: { customerId: "first" } }, { data: { customerId: "second" } }]);
   expect(new Set(idsOf(receiver)).size).toBe(2);
 });
 
 it("5. Emitted event types seen: `customer.activated` (source `lifecycle`, metadata `previous_lifecycle`, `new_lifecycle`).", async () => {
   const receiver = await receive();
-  const pump = deliverer();
+  deliverer();
   const eventId = await activate("activated");
-  await pump.idle();
+  await nothingDue(sql());
   expect(receiver.requests).toMatchObject([{ method: "POST", headers: { "content-type": "application/json" } }]);
   expect(bodiesOf(receiver)).toEqual([
     {
@@ -161,9 +176,9 @@ it("5. Emitted event types seen: `customer.activated` (source `lifecycle`, metad
 
 it("4. Recompute can append corrective and expiration emissions, so matching webhooks can receive new delivery IDs.", async () => {
   const receiver = await receive(undefined, ["customer.*", "journey.expired"]);
-  const pump = deliverer();
+  deliverer();
   await activate("recomputed");
-  await pump.idle();
+  await nothingDue(sql());
   expect(bodiesOf(receiver)).toMatchObject([{ type: "customer.created" }, { type: "customer.activated" }]);
 
   const start = happened("signed_up");
@@ -184,7 +199,7 @@ it("4. Recompute can append corrective and expiration emissions, so matching web
     const job = reply.body as { id: string; pins: { evaluatedAt: string } };
     worker.wake();
     expect(await untilJob(sql(), job.id, ({ status }) => status === "completed")).toMatchObject({ customers_done: 1 });
-    await pump.idle();
+    await nothingDue(sql());
     return job;
   };
   const job = await recompute();

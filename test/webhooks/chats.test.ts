@@ -9,6 +9,7 @@ import {
   createEnvironment,
   createWebhook,
   emit,
+  nothingDue,
   SERVICE_SECRET,
   type TestEmission,
   useWebhooks,
@@ -55,7 +56,7 @@ async function delivered(format: NonNullable<WebhookSettings["format"]>, answer:
     emissions.map((emission) => ({ configVersion: 1, ...emission })),
   );
   const deliverer = new Deliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger: runLog() });
-  await deliverer.idle();
+  await nothingDue(sql);
   await deliverer.stop();
   await receiver.close();
   const answers = (await attemptsOf(sql, webhookId)).map((one) => one.response || one.status_code);

@@ -3,7 +3,15 @@ import { call } from "../../src/db/api/call.js";
 import { Deliverer } from "../../src/tasks/deliver/deliver.js";
 import { sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { runLog } from "../support/run-log.js";
-import { attemptsOf, createEnvironment, createWebhook, emit, SERVICE_SECRET, useWebhooks } from "./support/fixtures.js";
+import {
+  attemptsOf,
+  createEnvironment,
+  createWebhook,
+  emit,
+  nothingDue,
+  SERVICE_SECRET,
+  useWebhooks,
+} from "./support/fixtures.js";
 import { receiversOf, runReceiver } from "./support/guide-receiver.js";
 import { startReceiver, status, statuses } from "./support/receiver.js";
 
@@ -82,7 +90,7 @@ describe.each(receivers)("the guide's receiver $title", (source) => {
   /** Makes the attempts that are due; returns the receiver's statuses. */
   async function deliver(webhookId: string): Promise<(number | null)[]> {
     const deliverer = new Deliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger: runLog() });
-    await deliverer.idle();
+    await nothingDue(sql);
     await deliverer.stop();
     return (await attemptsOf(sql, webhookId)).map((row) => row.status_code);
   }

@@ -15,6 +15,7 @@ import {
   emit,
   expireLeases,
   makeDue,
+  nothingDue,
   rotateSecret,
   SERVICE_SECRET,
 } from "./support/fixtures.js";
@@ -39,7 +40,15 @@ afterEach(async () => {
 
 function deliverer(options: Partial<DelivererOptions> = {}): Deliverer {
   const logger = runLog();
-  const started = new Deliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger, stopMs: 1000, ...options });
+  const started = new Deliverer({
+    sql,
+    secret: SERVICE_SECRET,
+    allowPrivate: true,
+    logger,
+    pollMs: 20,
+    stopMs: 1000,
+    ...options,
+  });
   closing.push(() => started.stop());
   return started;
 }
@@ -58,11 +67,10 @@ async function endpoint(answer?: Answer) {
 }
 
 /** Writes an emission, and makes the attempts that are due. */
-async function deliverOne(environment: number, options?: Partial<DelivererOptions>): Promise<Deliverer> {
-  const pump = deliverer(options);
+async function deliverOne(environment: number, options?: Partial<DelivererOptions>): Promise<void> {
+  deliverer(options);
   await emit(sql, environment, 1);
-  await pump.idle();
-  return pump;
+  await nothingDue(sql);
 }
 
 /** An endpoint whose first answer waits for `answer()`. */
@@ -88,10 +96,10 @@ test.each([
       new Library(secret).verify(body, headers as Record<string, string>);
     const { target, environment, secret: old, webhookId } = await endpoint();
     const secret = await rotateSecret(sql, webhookId);
-    const pump = deliverer();
+    deliverer();
     const metadata = '{"name": "Zoë 🎉", "total": 12345678901234567890, "path": "a/b\\u2028<"}';
     await emit(sql, environment, [{ metadata }]);
-    await pump.idle();
+    await nothingDue(sql);
     const request = target.requests[0]!;
     const { body, headers } = request;
     expect(headers["webhook-signature"]).toMatch(/^v1,\S+ v1,\S+$/);
@@ -113,7 +121,7 @@ test.each([
 
     await sql`update svc.webhooks set previous_secret_expires_at = now() - interval '1 second'`;
     await emit(sql, environment, 1);
-    await pump.idle();
+    await nothingDue(sql);
     const later = target.requests[1]!;
     expect(verify(secret, later)).toEqual(JSON.parse(later.body));
     expect(() => verify(old, later)).toThrow(none);
@@ -122,9 +130,9 @@ test.each([
 
 test("a retry has the id and body of the first attempt with a new signature; both attempts are logged", async () => {
   const { target, environment, secret, webhookId } = await endpoint(statuses(500, 200));
-  const pump = await deliverOne(environment);
+  await deliverOne(environment);
   await makeDue(sql);
-  await pump.idle();
+  await nothingDue(sql);
   const [first, second] = target.requests as [ReceivedRequest, ReceivedRequest];
   expect(ids(target)).toEqual([JSON.parse(first.body).id, JSON.parse(first.body).id]);
   expect(second.body).toBe(first.body);
@@ -169,9 +177,9 @@ test("an attempt is recorded with the answer's first KiB or the reason why there
     ];
   const endpoints = await Promise.all(cases.map(([answer]) => endpoint(answer)));
   await endpoints[0]!.target.close();
-  const pump = deliverer({ timeoutMs: 2_000 });
+  deliverer({ timeoutMs: 2_000 });
   for (const { environment } of endpoints) await emit(sql, environment, 1);
-  await pump.idle();
+  await nothingDue(sql);
   expect(elsewhere.requests, "a redirect is not followed").toEqual([]);
   const waits: number[] = [];
   for (const [n, { webhookId }] of endpoints.entries()) {
@@ -229,7 +237,7 @@ test("a previous secret that can no longer be opened does not prevent deliveries
 
 test("a result survives a connection lost while recording: it is recorded later, and the delivery not sent again", async () => {
   const { target, environment, webhookId, answer } = await patientEndpoint();
-  const pump = deliverer();
+  deliverer();
   await emit(sql, environment, 1);
   await target.received(1);
   await sql.begin(async (tx) => {
@@ -240,7 +248,7 @@ test("a result survives a connection lost while recording: it is recorded later,
     // It retries, and waits again while the lock is held.
     await lockWaiter(tx, "%record_attempts%");
   });
-  await pump.idle();
+  await nothingDue(sql);
   expect(target.requests).toHaveLength(1);
   expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "delivered", attempts: 1 }]);
 });
@@ -254,7 +262,6 @@ test("stop waits for attempts in progress and their recording, and claims nothin
   await emit(sql, environment, 1);
   answer();
   await stopped;
-  await pump.idle();
   expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "delivered" }, { status: "pending" }]);
 });
 
@@ -268,20 +275,22 @@ test("stop does not wait forever: hanging attempts are dropped unrecorded, to be
   await pump.stop();
   expect(await attemptsOf(sql, webhookId)).toEqual([]);
   await expireLeases(sql);
-  await deliverer().idle();
+  deliverer();
+  await nothingDue(sql);
   expect(new Set(ids(target)).size).toBe(1);
   expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "delivered", attempts: 1 }]);
 });
 
 test("deliveries continue after the database was unavailable for a while", async () => {
   const { target, environment } = await endpoint();
-  const pump = deliverer({ pollMs: 20 });
-  await pump.idle();
+  deliverer();
+  await emit(sql, environment, 1);
+  await nothingDue(sql);
   await sql`
     select pg_terminate_backend(pid, 10000) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`;
   // The pool notices a lost connection only when it is used.
   await vi.waitFor(() => emit(sql, environment, 1), { timeout: 20_000 });
-  await target.received(1);
-  await pump.idle();
+  await target.received(2);
+  await nothingDue(sql);
 });

@@ -11,6 +11,7 @@ import {
   createEnvironment,
   createWebhook,
   emit,
+  nothingDue,
   rotateSecret,
   SERVICE_SECRET,
 } from "./support/fixtures.js";
@@ -35,7 +36,7 @@ afterEach(async () => {
 /** Makes the attempts that are due. */
 async function deliver(): Promise<void> {
   const pump = new Deliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger: runLog() });
-  await pump.idle();
+  await nothingDue(sql);
   await pump.stop();
 }
 

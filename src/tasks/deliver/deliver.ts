@@ -68,7 +68,6 @@ export class Deliverer {
   readonly #open = new Map<Promise<unknown>, HeldDelivery>();
   /** The last claim was limited by room: more deliveries may be due. */
   #mayHaveMore = false;
-  #idleWaiters: (() => void)[] = [];
   #failedClaims = 0;
   #dropped = false;
   #reportedSealed = false;
@@ -94,17 +93,6 @@ export class Deliverer {
     this.#loop = this.#run();
   }
 
-  /** Resolves once nothing is due and all attempts are recorded. Does not wait for retries that are due later. */
-  idle(): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#stopping !== null) void this.#stopping.then(resolve);
-      else {
-        this.#idleWaiters.push(resolve);
-        this.#wakeup.call();
-      }
-    });
-  }
-
   /** Claims nothing more and waits until requests under way are recorded; after `stopMs` the rest is dropped, to be delivered again. */
   stop(): Promise<void> {
     return (this.#stopping ??= this.#stop());
@@ -112,8 +100,6 @@ export class Deliverer {
 
   async #run(): Promise<void> {
     while (this.#stopping === null) {
-      // This claim answers those who called `idle` before it; the next one answers those who call during it.
-      const waiters = this.#idleWaiters.splice(0);
       const rooms = this.#queues.rooms();
       const held = [...this.#queues.waiting(), ...this.#open.values()];
       const room = HELD_PER_REQUEST * this.#options.underWayMax - held.length;
@@ -124,8 +110,6 @@ export class Deliverer {
       if (this.#isStopping()) return;
       this.#mayHaveMore = total <= 0 || claimed?.length === total;
       this.#queues.add(claimed ?? [], rooms, this.#mayHaveMore);
-      if (held.length === 0 && claimed?.length === 0) for (const resolve of waiters) resolve();
-      else this.#idleWaiters.unshift(...waiters);
       // Pause after a slow claim, so that looking for work does not overload the database.
       const took = performance.now() - begun;
       if (took > SLOW_CLAIM_MS) await delay(Math.min(took, this.#options.pollMs));
@@ -210,7 +194,6 @@ export class Deliverer {
     };
     if (await isDoneWithin(this.#options.stopMs, finish())) await this.#agent.close();
     else await this.#drop();
-    for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
   /** Only once, because every attempt of every such webhook fails in the same way. */

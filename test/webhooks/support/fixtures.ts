@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { claimDeliveries, type ClaimedDelivery, type HeldDelivery } from "../../../src/db/api/webhooks.js";
 import type { Sql, TransactionSql } from "postgres";
-import { afterEach } from "vitest";
+import { afterEach, expect } from "vitest";
 import { newSecret, sealingKey, sealSecret } from "../../../src/webhooks/secret.js";
 import { useDatabase } from "../../support/database.js";
 
@@ -173,6 +173,16 @@ export function claim(
 /** Makes all pending deliveries due now. */
 export async function makeDue(sql: Sql): Promise<void> {
   await sql`update svc.deliveries set next_attempt_at = now() where status = 'pending'`;
+}
+
+/** Resolves once nothing is due and all attempts are recorded. */
+export async function nothingDue(sql: Sql): Promise<void> {
+  const due = () => sql`
+    select from svc.deliveries as d
+    join svc.webhooks as w using (environment_id, webhook_id)
+    where d.status = 'pending' and d.next_attempt_at <= now() and w.disabled_at is null and w.deleted_at is null
+    limit 1`;
+  await expect.poll(due, { interval: 10, timeout: 60_000 }).toHaveLength(0);
 }
 
 /** Gives a webhook another secret, and returns it; the previous one also signs for 24 hours. */
