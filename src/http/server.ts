@@ -5,6 +5,7 @@ import { closeAcceptors } from "./accept-in-parallel.js";
 import { answerClientErrors } from "./client-error.js";
 import type { DocsUrl } from "./errors.js";
 import { subscriberNetwork } from "./request/client-address.js";
+import { inTurn } from "./requests-in-turn.js";
 
 /**
  * Limits the concurrent connections of each network and resets further ones, so that no client uses up the connections of the process, and
@@ -107,6 +108,7 @@ export function createHttpServer(
     requireHostHeader: false,
   };
   const open = new Map<Socket, ServerResponse | null>();
+  const begin = inTurn(handle);
   const server = createServer(options, (request: IncomingMessage, response: ServerResponse) => {
     servers.set(request, server);
     open.set(request.socket, response);
@@ -117,7 +119,7 @@ export function createHttpServer(
     response.once("finish", () => server.listening || request.socket.destroySoon());
     // After a request to upgrade, the parser reads no further request, as if we had upgraded; a next one would wait forever.
     if (request.headers.upgrade !== undefined) response.setHeader("Connection", "close");
-    void handle(request, response);
+    begin(request, response);
   });
   connections.set(server, open);
   // A client that closes its half of the connection after its request still gets the answer. Node.js' types lack this option.

@@ -69,6 +69,24 @@ it("outlives a client that asks for a tunnel and resets the connection", async (
   expect(await ask(open(port))).toBe(OK);
 });
 
+it("handles two requests of a connection at once, and closes one on which more wait than it takes, after the answer to the last of these", async () => {
+  const answers: (() => void)[] = [];
+  const server = createHttpServer(async (_, response) => {
+    await new Promise<void>((resolve) => answers.push(resolve));
+    response.end();
+  }, undefined);
+  const connection = openConnection(await listen(server));
+  onTestFinished(() => void server.close());
+  connection.write(REQUEST.repeat(1_000));
+  for (let answered = 0; answered < 32; answered++) {
+    await expect.poll(() => answers.length).toBe(Math.min(answered + 2, 32));
+    answers[answered]!();
+  }
+  const received = await connection.closed;
+  expect(received.map(({ headers }) => headers["connection"])).toEqual([...Array(31).fill("keep-alive"), "close"]);
+  expect(answers).toHaveLength(32);
+});
+
 it("accepts clients that connected while the process was busy, and counts delays of the event loop", async () => {
   const db = await createDatabase();
   onTestFinished(() => db.drop());

@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** Requests of one connection that are handled at once: the next answer can be prepared while one is being sent. */
+const HANDLED_MAX = 2;
+/** Further requests of a connection that wait to be handled. */
+const WAITING_MAX = 30;
+
+/** The requests of a connection that are not answered yet. */
+interface Line {
+  handled: number;
+  waiting: (() => void)[];
+  /** There was no room for a request, and the connection will be closed. */
+  isClosed: boolean;
+}
+
+/**
+ * Limits the requests of a connection that are handled at once. A client may send requests without waiting for answers; Node.js hands over all that
+ * it finds in 64 KiB, almost two thousand, and holds their answers until the client reads, so a few such connections would fill the memory. If too
+ * many wait, the connection is closed after the answer to the last of them, and later requests are ignored: clients have to expect that (RFC 9112,
+ * section 9.3.2).
+ */
+export function inTurn(handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>) {
+  const lines = new WeakMap<Socket, Line>();
+  const begin = (line: Line, request: IncomingMessage, response: ServerResponse): void => {
+    line.handled += 1;
+    response.once("close", () => {
+      line.handled -= 1;
+      if (!request.socket.destroyed) line.waiting.shift()?.();
+    });
+    void handle(request, response);
+  };
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const line = lines.get(request.socket) ?? { handled: 0, waiting: [], isClosed: false };
+    lines.set(request.socket, line);
+    if (line.isClosed) {
+      // Reads no further ones.
+      request.socket.pause();
+      return;
+    }
+    if (line.handled < HANDLED_MAX) return begin(line, request, response);
+    line.waiting.push(() => begin(line, request, response));
+    if (line.waiting.length < WAITING_MAX) return;
+    line.isClosed = true;
+    response.shouldKeepAlive = false;
+  };
+}
