@@ -153,7 +153,8 @@ function askForBodiesLate(server: Server): void {
 /** Asks a client that waits for a 100 to send the body. */
 export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   if (!waiting.delete(request)) return;
-  response.removeHeader("Connection");
+  // After a request to upgrade, the connection is closed in any case.
+  if (request.headers.upgrade === undefined) response.removeHeader("Connection");
   response.writeContinue();
 }
 
