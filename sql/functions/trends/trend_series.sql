@@ -1,6 +1,6 @@
 -- Figures of an environment by period, one row per series: what it counts (metric), of which state, segment, signal, band or webhook
 -- (labels), and a value for each period; the periods are consecutive and given by their first days. `what` as in svc_api.get_trends.
--- Changes counted for a day after `today`, for example in an earlier time zone, count as today's.
+-- Changes counted for a day after `today`, for example in an earlier time zone, count as today's, except customers who will be active.
 -- Series of customers and members show the end of each period, the others what happened in it. Series that are always 0 are left out.
 -- Raises nothing, locks nothing.
 create or replace function svc.trend_series(environment_id integer, what text, every text, periods date[], today date)
@@ -31,7 +31,8 @@ as $$
         else trend_series.what
       end
       and date_trunc(trend_series.every, d.day::timestamp) <= trend_series.periods[cardinality(trend_series.periods)]
-      and (c.measure <> 'active' or c.name = trend_series.every)
+      -- An event that is still to come makes nobody active today.
+      and (c.measure <> 'active' or c.name = trend_series.every and c.day <= trend_series.today)
     group by 1, 2, 3, 4
   ),
   -- The effect of each change on each series; numbers that last are carried forward to later periods.

@@ -303,6 +303,21 @@ it("count a customer once on a day with two midnights", async () => {
   }
 });
 
+it("do not count a customer as active before its event happens", async () => {
+  await fixture.admin("PATCH", "/organization", { body: { timeZone: "UTC" } });
+  const days = [0, 45, 46, 90].map((ahead) => login("ahead", Date.now() + ahead * DAY));
+  expect((await fixture.batch(days)).status).toBe(202);
+  await count();
+  for (const every of ["day", "week", "month"]) {
+    const active = valuesOf(await trends("active", `every=${every}`), { metric: "customers" })!;
+    const [{ customers }] = await fixture.service.db.sql<[{ customers: number }]>`
+      select count(distinct customer_id)::integer as customers
+      from svc.events
+      where date_trunc(${every}, occurred_at at time zone 'UTC') = date_trunc(${every}, now() at time zone 'UTC')`;
+    expect([every, active.at(-1)]).toEqual([every, customers]);
+  }
+});
+
 it("of segments keep what was counted before a recompute, and count its corrections on its day", async () => {
   await fixture.admin("PATCH", "/organization", { body: { timeZone: "UTC" } });
   await count();
