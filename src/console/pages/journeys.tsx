@@ -210,8 +210,9 @@ function Steps({ journey, query, times, isOrdered }: Shown & { isOrdered: boolea
     const hasOrder = isOrdered && step.declared;
     const reached = past[index]! + step.active + step.expired;
     const measured = timed?.completed ?? 0;
-    // A count from a sample would not match the list that it links to.
-    const completed = hasOrder ? past[index]! : times.runs === started ? measured : null;
+    // A count from a sample would not match the list that it links to. One of runs that have passed the step includes those that were
+    // complete before a deploy added it.
+    const completed = times.runs === started ? measured : hasOrder ? past[index]! : null;
     const share = hasOrder ? reached / started : measured / times.runs;
     return { ...step, timed, hasOrder, reached, completed, share };
   });
