@@ -4,6 +4,7 @@ import { useSpec } from "../../spec/support/fixture.js";
 import { snapshot } from "../../support/service.js";
 import { waitingForLock } from "../../support/locks.js";
 import { counted, healthOf } from "../../engine/support/builders.js";
+import { sweepRetention } from "../../../src/tasks/periodic-jobs.js";
 import { recomputer, untilJob } from "../../tasks/support/recompute.js";
 import { invalid, pages, refused, type Page } from "./support/api.js";
 
@@ -168,6 +169,18 @@ it("does not count memberships that a recompute has moved", async () => {
   // Each customer's fourth login is on the eighteenth day.
   expect(await seenAt(day(10))).toEqual([0, 0]);
   expect(await seenAt(day(20))).toEqual([8, 8]);
+});
+
+it("counts the customers of a record whose events retention has removed", async () => {
+  const { sql } = fixture.service.db;
+  const before = await fixture.read<Population>(`population?at=${day(10)}`);
+  expect(before.customers).toBe(8);
+  await sql`update iam.plans set retention_days = 30`;
+  await sql`update svc.ingest_batches set accepted_at = accepted_at - interval '31 days'`;
+  await sql`update svc.events set accepted_at = accepted_at - interval '31 days'`;
+  await sweepRetention(sql, new AbortController().signal);
+  expect([...(await sql`select from svc.events`)]).toEqual([]);
+  expect(await fixture.read<Population>(`population?at=${day(10)}`)).toEqual(before);
 });
 
 it("many requests that read whole environments leave connections to others", async () => {
