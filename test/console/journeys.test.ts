@@ -155,4 +155,22 @@ describe("a journey", () => {
     expect(Number(timed!.replace(",", ""))).toBeLessThan(2200);
     await sql`delete from svc.journey_runs where customer_id like 'many %'`;
   });
+
+  it("shows no shares of runs started if the sample has none of its few customers", async () => {
+    const { sql } = fixture.service.db;
+    // Of 4,000 runs of a single customer, those of half of all customers are read.
+    await sql`
+      insert into svc.journey_runs (environment_id, customer_id, journey_id, run, status, current_step, steps, started_at)
+      select environment_id, c.id, 'setup', n, 'active', 'import', '{}', now()
+      from svc.environments, generate_series(1, 4000) as n, (
+        select 'solo ' || k as id from generate_series(1, 50) as k where not svc.is_sampled('solo ' || k, 0.6) limit 1
+      ) as c
+      where name = 'test'`;
+    const { html } = await page("journey?id=setup&since=1d");
+    expect(rows(html)).toEqual([
+      ["import", "", "", "4,000", "0", ""],
+      ["invite", "", "", "0", "0", ""],
+    ]);
+    await sql`delete from svc.journey_runs where customer_id like 'solo %'`;
+  });
 });

@@ -213,7 +213,8 @@ function Steps({ journey, query, times, isOrdered }: Shown & { isOrdered: boolea
     // A count from a sample would not match the list that it links to. One of runs that have passed the step includes those that were
     // complete before a deploy added it.
     const completed = times.runs === started ? measured : hasOrder ? past[index]! : null;
-    const share = hasOrder ? reached / started : measured / times.runs;
+    // Of few customers with many runs, the sample may have none.
+    const share = hasOrder ? reached / started : times.runs === 0 ? null : measured / times.runs;
     return { ...step, timed, hasOrder, reached, completed, share };
   });
   const runs = (count: number, filters: Record<string, string>) => (
@@ -241,14 +242,17 @@ function Steps({ journey, query, times, isOrdered }: Shown & { isOrdered: boolea
         ...(isOrdered ? [reached] : []),
         [
           "Share of runs started",
-          ({ share, hasOrder }) => (
-            <>
-              <Bar share={share} />
-              <span class="faint">
-                {formatNumber(Math.round(share * 100))} % {hasOrder ? "reached it" : "completed it"}
-              </span>
-            </>
-          ),
+          ({ share, hasOrder }) =>
+            share === null ? (
+              ""
+            ) : (
+              <>
+                <Bar share={share} />
+                <span class="faint">
+                  {formatNumber(Math.round(share * 100))} % {hasOrder ? "reached it" : "completed it"}
+                </span>
+              </>
+            ),
         ],
         [
           "Completed",
