@@ -87,34 +87,35 @@ begin
     'customers', (
       select count(*)
       from svc.customers as c
-      -- Whose record begins by then: retention may have removed the events that it came of.
-      left join (
-        select distinct k.customer_id
-        from svc.customers as k
-        join (
-          select t.customer_id, t.generation
-          from svc.lifecycle_transitions as t
-          where t.environment_id = _id and t.transitioned_at <= get_population.at
-          union all
-          select h.customer_id, h.generation
-          from svc.health_scores as h
-          where h.environment_id = _id and h.scored_at <= get_population.at
-          union all
-          select m.customer_id, null
-          from svc.segment_memberships as m
-          where m.environment_id = _id and m.entered_at <= get_population.at
-        ) as l on l.customer_id = k.customer_id and coalesce(l.generation, k.generation) = k.generation
-        where k.environment_id = _id and k.created_at > get_population.at
-      ) as r on r.customer_id = c.customer_id
       where c.environment_id = _id
         and (
           c.created_at <= get_population.at
-          or r.customer_id is not null
           -- A history that was sent later.
           or (
             select true
             from svc.events as e
             where e.environment_id = _id and e.customer_id = c.customer_id and e.occurred_at <= get_population.at
+            limit 1
+          )
+          -- Retention may have removed its events, but not what came of them.
+          or (
+            select true
+            from svc.lifecycle_transitions as t
+            where t.environment_id = _id and t.customer_id = c.customer_id and t.generation = c.generation
+              and t.transitioned_at <= get_population.at
+            limit 1
+          )
+          or (
+            select true
+            from svc.health_scores as h
+            where h.environment_id = _id and h.customer_id = c.customer_id and h.generation = c.generation
+              and h.scored_at <= get_population.at
+            limit 1
+          )
+          or (
+            select true
+            from svc.segment_memberships as m
+            where m.environment_id = _id and m.customer_id = c.customer_id and m.entered_at <= get_population.at
             limit 1
           )
         )
