@@ -1,5 +1,6 @@
 -- EVENTS_UNDECLARED if events were accepted in the last 30 days whose names the active version does not declare, with up to 50 of them; for
--- a version with a strict schema, only since its activation. Names are looked up one by one, up to 1,000; else null.
+-- a version with a strict schema, only since its activation. Names are looked up one by one, up to 1,000; else null. Which event of a name
+-- came last is looked up among the hundred that occurred last: one dated far in the future would otherwise hide all that come after it.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_undeclared_events(environment_id integer, project_id integer, active_version integer)
 returns json
@@ -45,10 +46,15 @@ begin
       select n.event, l.event_seq, l.occurred_at, l.accepted_at
       from name as n
       cross join lateral (
-        select e.event_seq, e.occurred_at, e.accepted_at
-        from svc.events as e
-        where e.environment_id = check_undeclared_events.environment_id and e.event <> '' and e.event = n.event
-        order by e.occurred_at desc, e.event_seq desc
+        select k.event_seq, k.occurred_at, k.accepted_at
+        from (
+          select e.event_seq, e.occurred_at, e.accepted_at
+          from svc.events as e
+          where e.environment_id = check_undeclared_events.environment_id and e.event <> '' and e.event = n.event
+          order by e.occurred_at desc, e.event_seq desc
+          limit 100
+        ) as k
+        order by k.event_seq desc
         limit 1
       ) as l
       where l.accepted_at > now() - interval '30 days'

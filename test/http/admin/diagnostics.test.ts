@@ -120,6 +120,21 @@ it("reports events that are not in the schema, and schema violations, each once"
   expect(await find("SCHEMA_VIOLATIONS")).toMatchObject(violated);
 });
 
+it("reports an undeclared event that goes on coming in, also if one that came long ago is dated in the future", async () => {
+  const ahead = new Date(Date.now() + 400 * 86_400_000).toISOString();
+  await fixture.batch([login("ann", { event: "lgin", timestamp: ahead })]);
+  await sql()`update svc.events set accepted_at = now() - interval '31 days' where event = 'lgin'`;
+  await fixture.batch([login("ann", { event: "lgin" })]);
+  await fixture.evaluate();
+  const { events } = (await find("EVENTS_UNDECLARED"))!.details as {
+    events: { event: string; lastOccurredAt: string }[];
+  };
+  expect(events.map(({ event }) => event)).toEqual(["lgin", "logn"]);
+  expect(Date.parse(events[0]!.lastOccurredAt)).toBeLessThanOrEqual(Date.now());
+  await sql()`delete from svc.inbox where seq in (select event_seq from svc.events where event = 'lgin')`;
+  await sql()`delete from svc.events where event = 'lgin'`;
+});
+
 it("reports declared events never received, states never reached, and states computed by an earlier version", async () => {
   const when = { kind: "count", of: { event: "order" }, operator: "gte", value: 1 } as const;
   const ends = ["active", "gone"].map((name) => ({ name, transitions: [] }));
