@@ -170,6 +170,17 @@ describe("with customers of an earlier version", () => {
     await worker.runNext();
     expect(await textAt(owner, page)).toMatch(/umbrella 50 poor → 50 good \+rich/);
   });
+
+  it("a dry run after which only runs of rules go does not say that nothing changes", async () => {
+    const page = (await change("recomputes")).slice(`${BASE}/test/`.length);
+    await worker.runNext();
+    const id = new URLSearchParams(page.split("?")[1]).get("id")!;
+    const { sql } = fixture.service.db;
+    await sql`delete from svc.recompute_customers where recompute_id = ${id}`;
+    expect(await textAt(owner, page)).toContain("Nothing changes for any customer.");
+    await sql`update svc.recomputes set rules_removed = 2 where recompute_id = ${id}`;
+    expect(await textAt(owner, page)).toMatch(/2 would go.*only runs of rules go from the log\./);
+  });
 });
 
 describe("the audit log", () => {

@@ -46,7 +46,7 @@ export function jobView(path: string, { query }: Pick<Visit, "query">, parts: Jo
           <FoundList
             list={changed}
             limit={LIMIT}
-            none={<p class="note">{isUnderWay(job) ? "None yet." : "Nothing changes for any customer."}</p>}
+            none={<p class="note">{isUnderWay(job) ? "None yet." : noneText(job)}</p>}
           >
             <Table name="Customers that change" rows={changed.data} columns={COLUMNS} />
           </FoundList>
@@ -55,6 +55,12 @@ export function jobView(path: string, { query }: Pick<Visit, "query">, parts: Jo
       </>
     ),
   };
+}
+
+/** Why the list is empty. A customer of whom only runs of rules go is not listed. */
+function noneText({ result: { rulesRemoved } }: Recompute | Preview): string {
+  if (rulesRemoved === 0) return "Nothing changes for any customer.";
+  return "No customer's state changes, and nothing is emitted: only runs of rules go from the log.";
 }
 
 /** Facts about a job, its status and progress, and its error. */
