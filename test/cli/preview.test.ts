@@ -257,6 +257,14 @@ test("says so if no customer would change", async () => {
   expect((await completed(["--markdown"], [])).stdout).toContain("**No customer would change.**");
 });
 
+test("shows the totals if only runs of rules would go", async () => {
+  for (const argv of [[], ["--markdown"]]) {
+    const { stdout } = await completed(argv, [], "rules_removed = 500");
+    expect(stdout).toContain("0 runs would be added to the log, 500 would go");
+    expect(stdout).not.toContain("No customer would change.");
+  }
+});
+
 test("says that retention has removed a part of the history, also if no customer would change", async () => {
   const removed = "exact_from = '2026-01-02T03:04:05.678Z'";
   expect((await completed([], [], removed)).stdout).toMatch(/History +retention has removed .* before <instant>,/);

@@ -68,6 +68,11 @@ async function* gathered(pages: AsyncIterable<DifferencePage>, impact: Impact): 
 /** A preview, and the warnings that would block a deploy of its model. */
 type Preview = RecomputeOrPreview & ConfigCheck;
 
+/** A customer of whom only runs of rules go is in the totals alone. */
+function isWithoutEffect({ result }: Preview): boolean {
+  return result.customersChanged === 0 && result.rulesRemoved === 0;
+}
+
 /** A preview's result, for a person at a terminal. @param project its slug */
 function impactInWords(out: Out, project: string, job: Preview, impact: ImpactDocument): string {
   const { bold } = out.style;
@@ -84,7 +89,7 @@ function impactInWords(out: Out, project: string, job: Preview, impact: ImpactDo
       ...totalFields(job),
     }),
   ];
-  if (job.result.customersChanged === 0) return [...parts, "No customer would change."].join("\n\n");
+  if (isWithoutEffect(job)) return [...parts, "No customer would change."].join("\n\n");
   const { emissions, health, journeys, lifecycle, rules, segments, signals } = impact;
   const section = <Row>(rows: readonly Row[], columns: readonly Column<NoInfer<Row>>[]): void => {
     if (rows.length > 0) parts.push(table(out, columns, rows));
@@ -144,7 +149,7 @@ function impactMarkdown(project: string, job: Preview, impact: ImpactDocument): 
       job.warnings.map(({ code, message }) => [codeSpan(code), codeSpan(message, 200)]),
     ),
   ];
-  if (job.result.customersChanged === 0) return [...blocks, "**No customer would change.**", footer(job)].join("\n\n");
+  if (isWithoutEffect(job)) return [...blocks, "**No customer would change.**", footer(job)].join("\n\n");
   blocks.push(tableOf(["", ""], Object.entries(totalFields(job))));
   const { emissions, health, journeys, lifecycle, rules, segments, signals } = impact;
   const section = (...of: Parameters<typeof sectionOf>): void => void blocks.push(...sectionOf(...of));
