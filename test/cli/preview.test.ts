@@ -257,6 +257,22 @@ test("says so if no customer would change", async () => {
   expect((await completed(["--markdown"], [])).stdout).toContain("**No customer would change.**");
 });
 
+test("does not count a journey as changed whose steps only come in another order", async () => {
+  const step = { completedAt: AT, triggeredBy: "timer" };
+  const orders = [
+    { invite: step, pay: step },
+    { pay: step, invite: step },
+  ];
+  const [before, after] = orders.map((stepsData) => [{ ...journey("complete"), stepsData }]);
+  const changed = difference("globex", {
+    segments: { before: [], after: ["paying"] },
+    journeys: { before: before!, after: after! },
+  });
+  const { stdout } = await completed([], [changed]);
+  expect(stdout).toContain("paying");
+  expect(stdout).not.toContain("onboarding");
+});
+
 test("shows the totals if only runs of rules would go", async () => {
   for (const argv of [[], ["--markdown"]]) {
     const { stdout } = await completed(argv, [], "rules_removed = 500");

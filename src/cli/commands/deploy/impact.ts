@@ -1,3 +1,4 @@
+import { canonicalJson } from "../../../model/snapshot/canonical.js";
 import type { JobDifference } from "../../../http/admin/answers.js";
 import { gained, lost } from "../../../words/recompute.js";
 
@@ -118,8 +119,9 @@ export class Impact {
 
 /** The journeys whose progress differs afterwards. */
 export function journeysChanged({ journeys: { before, after } }: JobDifference): string[] {
+  // The order of steps, which a model may change, is no difference.
   const text = (progress: readonly { journeyId: string }[], id: string) =>
-    JSON.stringify(progress.find(({ journeyId }) => journeyId === id));
+    canonicalJson(progress.find(({ journeyId }) => journeyId === id) ?? null);
   const ids = new Set([...before, ...after].map(({ journeyId }) => journeyId));
   return [...ids].filter((id) => text(before, id) !== text(after, id));
 }
