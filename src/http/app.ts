@@ -2,6 +2,7 @@ import Router from "@koa/router";
 import Koa from "koa";
 import type { Logger } from "pino";
 import type { AdminDeps, OperationRoute } from "./admin/route.js";
+import { limitAnswers } from "./admin/held-answers.js";
 import { adminRoutes } from "./admin/routes.js";
 import { TokenUse } from "./admin/token-use.js";
 import { BodyBudget, limitBodies } from "./request/body-budget.js";
@@ -31,6 +32,8 @@ export interface AppDeps {
   trustedProxies?: number;
   /** How many bytes of request bodies the process may hold; 192 MiB by default. */
   bodyBytesMax?: number;
+  /** How many bytes of answers the process may hold for clients that do not read them; 256 MiB by default. */
+  answerBytesMax?: number;
   /** Routes of the other parts, for example ingestion. */
   routes?: readonly Route[];
 }
@@ -44,6 +47,9 @@ export interface Pages {
 /** Two of the largest batches. A parsed body takes several times as much memory, but only one is parsed at a time. */
 const BODY_BYTES_MAX = 192 * 1024 * 1024;
 
+/** Twenty of the largest pages of a list. */
+const ANSWER_BYTES_MAX = 256 * 1024 * 1024;
+
 /** The whole HTTP application. Only this module composes routes. */
 export function createApp(deps: AppDeps): Koa {
   const app = createBareApp(deps);
@@ -54,6 +60,8 @@ export function createApp(deps: AppDeps): Koa {
   const bytes = () => ({ held: bodies.held, limit: bodies.bytesMax });
   const help = "Bytes of request bodies held in memory, and the limit.";
   deps.metrics.process.gauge("svc_request_body_bytes", help, "bytes", bytes);
+  const words = { what: "answers", credential: "organization" };
+  app.use(limitAnswers(new BodyBudget(deps.answerBytesMax ?? ANSWER_BYTES_MAX, words)));
   app.use(limitBodies(bodies));
   app.use(readLargeBodies());
   const router = routerOf(appRoutes(deps));

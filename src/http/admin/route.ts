@@ -20,6 +20,7 @@ import { hasRequiredMembers, integerOf, shape, type RequestShape } from "../requ
 import type { Route } from "../route.js";
 import type { Semaphore } from "../semaphore.js";
 import type { AiQuestions, CustomerWork, WebhookTests } from "./slow-work.js";
+import { holdAnswer } from "./held-answers.js";
 import { emptyObject, environmentQuery } from "./parameters.js";
 import { readSubmission, refuseBadLiterals, type SubmissionKind } from "./submitted-snapshot.js";
 
@@ -188,14 +189,16 @@ export function adminRoute<
       const request = { ctx, credentials, params: readPathText(ctx, path), query: readQueryText(ctx) };
       const isTable = columns !== null && (route.isTable?.(request.query) ?? true);
       if (isTable && ctx.accepts("json", CSV) === CSV) {
-        const read = async (query: ReadonlyMap<string, string>) =>
-          ((await ask({ ...request, query })) as string | Buffer).toString();
-        return answerCsv(ctx, listCsv(columns, request.query, read));
+        const read = (query: ReadonlyMap<string, string>) => ask({ ...request, query });
+        return answerCsv(ctx, listCsv(columns, request.query, holdingPages(ctx, credentials, read)));
       }
       const document = await ask(request);
       ctx.type = route.type ?? "application/json";
       const isReady = typeof document === "string" || Buffer.isBuffer(document) || document instanceof Readable;
-      ctx.body = isReady ? document : JSON.stringify(document);
+      const body = isReady ? document : JSON.stringify(document);
+      // The answer to a change must arrive: it says that the change was made.
+      if (method === "GET" && !(body instanceof Readable)) holdAnswer(ctx, credentials, body.length);
+      ctx.body = body;
     };
     return {
       method,
@@ -219,6 +222,21 @@ export function adminRoute<
         }
       },
     };
+  };
+}
+
+/** Reads pages for an answer that holds each of them until it reads the next one. */
+function holdingPages(
+  ctx: Context,
+  credentials: AdminCredentials,
+  ask: (query: ReadonlyMap<string, string>) => Promise<AdminAnswer>,
+) {
+  let release = () => {};
+  return async (query: ReadonlyMap<string, string>): Promise<string> => {
+    const page = (await ask(query)) as string | Buffer;
+    release();
+    release = holdAnswer(ctx, credentials, page.length);
+    return page.toString();
   };
 }
 

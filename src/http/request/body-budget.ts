@@ -3,14 +3,17 @@ import { clientNetwork, clientKey } from "./client-address.js";
 import { ApiError } from "../errors.js";
 
 /**
- * Limits the bytes of request bodies that the process holds at once, and so the memory that concurrent requests can use. A credential may hold
- * half of it, and a network three quarters, so that something is left for others.
+ * Limits the bytes of request bodies, or of answers, that the process holds at once, and so the memory that concurrent requests can use. A
+ * credential may hold half of it, and a network three quarters, so that something is left for others.
  */
 export class BodyBudget {
   readonly #heldBy = new Map<string, number>();
   #held = 0;
 
-  constructor(readonly bytesMax: number) {}
+  constructor(
+    readonly bytesMax: number,
+    private readonly words = { what: "request bodies", credential: "key" },
+  ) {}
 
   /** Bytes currently held. */
   get held(): number {
@@ -19,14 +22,15 @@ export class BodyBudget {
 
   /** Why a client cannot hold `bytes` more now; null if it can. */
   problem({ credential, network }: Client, bytes: number): string | null {
-    if (this.#held + bytes > this.bytesMax) return "This process has used up its memory for request bodies.";
+    const { what, credential: key } = this.words;
+    if (this.#held + bytes > this.bytesMax) return `This process has used up its memory for ${what}.`;
     // No client holds more than the total.
     if (this.#held + bytes <= this.bytesMax / 2) return null;
     const held = (holder: string) => (this.#heldBy.get(holder) ?? 0) + bytes;
     if (held(credential) > this.bytesMax / 2)
-      return "This key has used up its share of the process's memory for request bodies.";
+      return `This ${key} has used up its share of the process's memory for ${what}.`;
     if (held(network) > (this.bytesMax * 3) / 4) {
-      return "This IP address has used up its share of the process's memory for request bodies.";
+      return `This IP address has used up its share of the process's memory for ${what}.`;
     }
     return null;
   }
@@ -44,7 +48,7 @@ export class BodyBudget {
 
 /** The holder of bytes. */
 interface Client {
-  /** A key, token or session; the network if there is none. */
+  /** A key, token or session; the network if there is none. Of answers, the organization. */
   credential: string;
   network: string;
 }
