@@ -40,19 +40,33 @@ interface DocumentParts {
 }
 
 /** Answers with a whole document. */
-export function renderDocument(ctx: Context, { title, body, status = 200, script }: DocumentParts): void {
+export function renderDocument(ctx: Context, parts: DocumentParts): void {
+  answerDocument(ctx, parts, documentText(rootOf(ctx), parts));
+}
+
+/** Answers with a document that was rendered already. */
+export function answerDocument(
+  ctx: Context,
+  { status = 200, script }: Pick<DocumentParts, "status" | "script">,
+  html: string | Buffer,
+): void {
   ctx.status = status;
   ctx.set(HEADERS);
   const policy = script === undefined ? CONTENT_SECURITY_POLICY : `${CONTENT_SECURITY_POLICY}; script-src 'self'`;
   ctx.set("Content-Security-Policy", policy);
   ctx.type = "html";
-  ctx.body = `<!doctype html>${renderToString(
+  ctx.body = html;
+}
+
+/** The text of a document. @param root the relative path from its page to the root of the service */
+export function documentText(root: string, { title, body, script }: DocumentParts): string {
+  return `<!doctype html>${renderToString(
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>{`${title} · svc`}</title>
-        <link rel="stylesheet" href={`${rootOf(ctx)}console/style.css?v=${STYLE_VERSION}`} />
+        <link rel="stylesheet" href={`${root}console/style.css?v=${STYLE_VERSION}`} />
         {script === undefined ? null : <script src={script} defer />}
       </head>
       <body>

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
+import type { Context } from "koa";
 import { describe, expect, it } from "vitest";
 import { docsUrlOf, readConfig } from "../../src/server/config.js";
 import { highlight } from "../../src/console/docs/markdown.js";
@@ -50,6 +51,21 @@ describe("the pages", () => {
       expect(new URL(style!, service.url + path).pathname).toBe("/console/style.css");
       expect(others).toEqual([]);
       expect(html).not.toMatch(/<(script|style|img|iframe|object|embed)\b|\s(style|on\w+)=|javascript:|<!--/i);
+    },
+  );
+
+  it.each(["/docs/api", "/openapi.json"])(
+    "%s is sent to all readers as the same bytes, which unread answers share",
+    async (path) => {
+      const route = service.routes.find((each) => each.path === path)!;
+      const bodies: unknown[] = [];
+      for (let reader = 0; reader < 2; reader++) {
+        const ctx = { path, set: () => undefined, body: undefined as unknown };
+        await route.handle(ctx as unknown as Context);
+        bodies.push(ctx.body);
+      }
+      expect(bodies[0]).toBeInstanceOf(Buffer);
+      expect(bodies[1]).toBe(bodies[0]);
     },
   );
 

@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import type { ComponentChildren } from "preact";
-import { renderDocument, rootOf, TopBar } from "../page.js";
+import { answerDocument, documentText, rootOf, TopBar } from "../page.js";
 import type { GuideSection } from "./guides.js";
 import type { DocsPart } from "./pages.js";
 
@@ -24,11 +24,20 @@ interface DocsView {
 
 /** Answers with a page of the documentation, with the navigation, the search and its contents. */
 export function renderDocs(ctx: Context, view: DocsView): void {
-  const { title, parts, name, sections = [], query, body, status = 200 } = view;
-  const root = rootOf(ctx);
-  renderDocument(ctx, {
+  answerDocs(ctx, docsText(rootOf(ctx), view), view.status);
+}
+
+/** Answers with a page of the documentation that was rendered already. */
+export function answerDocs(ctx: Context, html: string | Buffer, status = 200): void {
+  answerDocument(ctx, { status }, html);
+  ctx.set("Cache-Control", "public, max-age=300");
+}
+
+/** The text of a page of the documentation. @param root the relative path from it to the root of the service */
+export function docsText(root: string, view: DocsView): string {
+  const { title, parts, name, sections = [], query, body } = view;
+  return documentText(root, {
     title,
-    status,
     body: (
       <>
         <TopBar root={root} />
@@ -50,7 +59,6 @@ export function renderDocs(ctx: Context, view: DocsView): void {
       </>
     ),
   });
-  ctx.set("Cache-Control", "public, max-age=300");
 }
 
 const isHtml = (body: DocsView["body"]): body is { html: string } =>

@@ -4,7 +4,7 @@ import type { Route } from "../../http/route.js";
 import { seeOther } from "../page.js";
 import { queryText } from "../page-route.js";
 import { type Guide, readGuide } from "./guides.js";
-import { QUERY_MAX, renderDocs } from "./layout.js";
+import { answerDocs, docsText, QUERY_MAX, renderDocs } from "./layout.js";
 import { describeParts, type DocsPart, findContents, readDocument } from "./pages.js";
 import { Results, indexSections, type Search } from "./search.js";
 
@@ -34,12 +34,15 @@ export function docsRoutes(): Route[] {
     }),
     get("/docs/", (ctx) => seeOther(ctx, "/docs")),
     get("/docs/search", async (ctx) => renderSearch(ctx, await describe(), index)),
-    ...guides.map(({ name, read }) =>
-      get(`/docs/${name}`, async (ctx) => {
+    ...guides.map(({ name, read }) => {
+      // As bytes, which all answers share: those that nobody reads would otherwise fill the memory.
+      const render = once(async () => {
         const { page, html, sections } = await read();
-        renderDocs(ctx, { title: page.title, parts: await describe(), name, sections, body: { html } });
-      }),
-    ),
+        const view = { title: page.title, parts: await describe(), name, sections, body: { html } };
+        return Buffer.from(docsText("../".repeat(name.split("/").length), view));
+      });
+      return get(`/docs/${name}`, async (ctx) => answerDocs(ctx, await render()));
+    }),
     ...contents.files.map((file) => {
       const read = once(() => readDocument(file));
       return get(`/docs/${file}`, async (ctx) => {

@@ -159,11 +159,12 @@ async function openApiDocument(publicUrl: string, administrative: readonly Decla
  */
 export function openApiRoutes({ publicUrl, routes }: { publicUrl: () => string; routes: readonly Route[] }): Route[] {
   const administrative = routes.flatMap(({ declaration }) => declaration ?? []);
-  const build = async () => JSON.stringify(await openApiDocument(publicUrl(), administrative));
-  let text: Promise<string> | undefined;
+  // As bytes, which all answers share: those that nobody reads would otherwise fill the memory.
+  const build = async () => Buffer.from(JSON.stringify(await openApiDocument(publicUrl(), administrative)));
+  let bytes: Promise<Buffer> | undefined;
   const handle = async (ctx: Context) => {
-    text ??= build();
-    ctx.body = await text;
+    bytes ??= build();
+    ctx.body = await bytes;
     ctx.set("Cache-Control", "public, max-age=300");
     ctx.type = "application/json";
   };
