@@ -176,8 +176,9 @@ it("counts the customers of a record whose events retention has removed", async 
   const before = await fixture.read<Population>(`population?at=${day(10)}`);
   expect(before.customers).toBe(8);
   await sql`update iam.plans set retention_days = 30`;
-  await sql`update svc.ingest_batches set accepted_at = accepted_at - interval '31 days'`;
-  await sql`update svc.events set accepted_at = accepted_at - interval '31 days'`;
+  const accepted = new Date(Date.now() - 31 * DAY);
+  await sql`update svc.ingest_batches set accepted_at = ${accepted}`;
+  await sql`update svc.events set accepted_at = ${accepted}`;
   await sweepRetention(sql, new AbortController().signal);
   expect([...(await sql`select from svc.events`)]).toEqual([]);
   expect(await fixture.read<Population>(`population?at=${day(10)}`)).toEqual(before);
