@@ -81,9 +81,16 @@ export function span(milliseconds: number): string | null {
   return unit === undefined ? null : plural(Math.floor(milliseconds / unit[1]), unit[0]);
 }
 
-/** A length of time, given in seconds, like `span`; empty for null. */
+/** A length of time, given in seconds, rounded to the largest unit of which it has one or at least two: `36 hours`, `2 days`; empty for null. */
 export function secondsInWords(seconds: number | null): string {
-  return seconds === null ? "" : (span(seconds * 1000) ?? "under a second");
+  if (seconds === null) return "";
+  if (seconds < 1) return "under a second";
+  const [unit, length] =
+    UNITS.find(([, one]) => {
+      const tenths = Math.round((seconds * 10_000) / one);
+      return tenths === 10 || tenths >= 20;
+    }) ?? UNITS.at(-1)!;
+  return plural(Math.round((seconds * 1000) / length), unit);
 }
 
 /** `1 day`, `2 days`, `1,200 events`. */

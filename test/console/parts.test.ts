@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { tickFormat } from "../../src/console/charts/axis.js";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
 import {
   addTo,
@@ -195,4 +196,10 @@ describe("with customers", () => {
     expect(segments.text).toContain("The active model no longer has this segment.");
     expect(segments.html).toContain('href="segment?id=paying"');
   });
+});
+
+it("ticks of an axis that are midnights in UTC are named by their days and months in every zone", () => {
+  const tick = new Date("2026-03-01T00:00:00Z");
+  const nameOf = (days: number) => tickFormat(days * 86_400_000, "America/New_York").format(tick);
+  expect([1, 30, 400].map(nameOf)).toEqual(["19:00", "1 Mar", "Mar 2026"]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { localTime, printable } from "../../src/words/text.js";
+import { localTime, printable, secondsInWords } from "../../src/words/text.js";
 
 test.each([
   ["0001-01-01T00:00:00.000Z", "0001-01-01 00:00:00 +00:00"],
@@ -32,5 +32,21 @@ test.each([..."❤️ ☎︎ 👁️‍🗨️ 🕵🏽‍♂️ 🏳️‍🌈 
   "emoji and words stay unchanged: %s",
   (text) => {
     expect(printable(text)).toBe(text);
+  },
+);
+
+test.each([
+  [null, ""],
+  [0.4, "under a second"],
+  [1, "1 second"],
+  [90, "90 seconds"],
+  [24 * 3_600, "1 day"],
+  [36 * 3_600, "36 hours"],
+  [47 * 3_600, "2 days"],
+  [2.6 * 86_400, "3 days"],
+])(
+  "a length of %s seconds is %j: rounded, to the largest unit of which it has one or at least two",
+  (seconds, words) => {
+    expect(secondsInWords(seconds)).toBe(words);
   },
 );

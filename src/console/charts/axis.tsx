@@ -3,14 +3,15 @@ import { formatNumber } from "../../words/text.js";
 
 const DAY_MS = 86_400_000;
 
-/** The format of instants on an axis: times below two days, dates below a year, else months. */
+/** The format of ticks on an axis: times below two days, dates below a year, else months. */
 export function tickFormat(spanMs: number, timeZone: string): Intl.DateTimeFormat {
   if (spanMs < 2 * DAY_MS) return new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });
-  return dayFormat(spanMs, timeZone);
+  return dayFormat(spanMs);
 }
 
-/** As `tickFormat`, for a span of whole days. */
-export function dayFormat(spanMs: number, timeZone: string): Intl.DateTimeFormat {
+/** As `tickFormat`, for ticks that are midnights in UTC: zones to the west would name them by the day, or month, before. */
+export function dayFormat(spanMs: number): Intl.DateTimeFormat {
+  const timeZone = "UTC";
   if (spanMs < 365 * DAY_MS) return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone });
   return new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric", timeZone });
 }

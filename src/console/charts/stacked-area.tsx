@@ -35,7 +35,7 @@ export function StackedArea(props: { title: string; periods: readonly string[]; 
     .x(({ data }) => x(days[data]!))
     .y0(([from]) => y(from))
     .y1(([, to]) => y(to));
-  const format = dayFormat(last.getTime() - first.getTime(), "UTC");
+  const format = dayFormat(last.getTime() - first.getTime());
   const every = Math.ceil(days.length / TICKS);
   return (
     <figure>
