@@ -14,6 +14,16 @@ interface Line {
   isClosed: boolean;
 }
 
+/** For good: Node.js would read on whenever the body of an earlier request is read or discarded. Earlier requests are complete by then. */
+function stopReading(socket: Socket): void {
+  if (socket.listeners("resume").includes(pause)) return;
+  socket.on("resume", pause).pause();
+}
+
+function pause(this: Socket): void {
+  this.pause();
+}
+
 /**
  * Limits the requests of a connection that are handled at once. A client may send requests without waiting for answers; Node.js hands over all that
  * it finds in 64 KiB, almost two thousand, and holds their answers until the client reads, so a few such connections would fill the memory. If too
@@ -34,8 +44,7 @@ export function inTurn(handle: (request: IncomingMessage, response: ServerRespon
     const line = lines.get(request.socket) ?? { handled: 0, waiting: [], isClosed: false };
     lines.set(request.socket, line);
     if (line.isClosed) {
-      // Reads no further ones.
-      request.socket.pause();
+      stopReading(request.socket);
       return;
     }
     if (line.handled < HANDLED_MAX) return begin(line, request, response);

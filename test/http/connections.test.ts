@@ -87,6 +87,27 @@ it("handles two requests of a connection at once, and closes one on which more w
   expect(answers).toHaveLength(32);
 });
 
+it("reads no further requests of a connection on which more wait than it takes, while it answers the earlier ones", async () => {
+  const answers: (() => void)[] = [];
+  const server = createHttpServer(async (_, response) => {
+    await new Promise<void>((resolve) => answers.push(resolve));
+    response.end();
+  }, undefined);
+  let read = 0;
+  server.on("request", () => (read += 1));
+  const socket = open(Number(new URL(await listen(server)).port));
+  onTestFinished(() => void server.close());
+  socket.write(REQUEST.repeat(50_000));
+  const closed = new Promise((resolve) => socket.resume().once("close", resolve));
+  for (let answered = 0; answered < 32; answered++) {
+    await expect.poll(() => answers.length).toBe(Math.min(answered + 2, 32));
+    answers[answered]!();
+  }
+  await closed;
+  // Node.js reads 64 KiB at once.
+  expect(read).toBeLessThan(32 + (64 * 1024) / REQUEST.length + 1);
+});
+
 it("accepts clients that connected while the process was busy, and counts delays of the event loop", async () => {
   const db = await createDatabase();
   onTestFinished(() => db.drop());
