@@ -115,8 +115,10 @@ export function createHttpServer(
     if (ending.has(server)) response.shouldKeepAlive = false;
     // An export has more listeners for the end of its response than the ten at which Node.js warns of a leak.
     response.setMaxListeners(20);
-    // A stopping server would otherwise wait for a client that keeps its connection open.
-    response.once("finish", () => server.listening || request.socket.destroySoon());
+    // A stopping server would otherwise wait for a client that keeps its connection open. Further requests that were sent on it are answered.
+    response.once("finish", () => {
+      if (!server.listening && open.get(request.socket) === response) request.socket.destroySoon();
+    });
     // After a request to upgrade, the parser reads no further request, as if we had upgraded; a next one would wait forever.
     if (request.headers.upgrade !== undefined) response.setHeader("Connection", "close");
     begin(request, response);

@@ -55,6 +55,25 @@ it("a stopping server answers a request that was just sent on a connection that 
   expect(await client.closed).toMatchObject([{ status: 200 }, { status: 200 }]);
 });
 
+it("a stopping server answers all requests that were sent on a connection without waiting for answers", async () => {
+  const answers: (() => void)[] = [];
+  const server = createHttpServer(async (_, response) => {
+    await new Promise<void>((resolve) => answers.push(resolve));
+    response.end();
+  }, undefined);
+  const client = openConnection(await listen(server));
+  client.write(REQUEST.repeat(5));
+  await expect.poll(() => answers).toHaveLength(2);
+  const stopped = drain(server, LONG);
+  for (let answered = 0; answered < 5; answered++) {
+    await expect.poll(() => answers.length).toBeGreaterThan(answered);
+    answers[answered]!();
+  }
+  await stopped;
+  const received = await client.closed;
+  expect(received.map(({ status }) => status)).toEqual(Array(5).fill(200));
+});
+
 it("before a server stops listening, its answers end their connections, those under way too, so that clients open others", async () => {
   let held: ServerResponse | undefined;
   const server = createHttpServer((request, response) => {
