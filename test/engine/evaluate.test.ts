@@ -152,6 +152,13 @@ describe("a run of a journey under other steps", () => {
     expect(emissions).toMatchObject([{ type: "journey.completed", metadata: { journey: "j" } }]);
   });
 
+  it("is complete without a step that is left also if the next evaluation is at its expiry", () => {
+    const { state } = fold(journeyOf("a", "b"), begun);
+    const after = journeyOf("a");
+    const due = evaluate(after, rebuildMemory(after, state, begun), [], { now: at("01-08"), timers: "fire" });
+    expect(due.state.journeys).toMatchObject({ j: { status: "complete", completedAt: at("01-08"), expiredAt: null } });
+  });
+
   it("is at the first step that is left, also if that is new or came later", () => {
     const stepOf = (model: Model) => under(model).state.journeys["j"];
     expect(stepOf(journeyOf("new", "a", "b"))).toMatchObject({ status: "active", currentStep: "new" });

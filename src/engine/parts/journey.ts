@@ -74,6 +74,8 @@ export class CompiledJourney implements DerivedPart {
   #expire(customer: OpenCustomer): boolean {
     const run = customer.journeys[this.#index];
     if (run?.status !== "active" || customer.clock < run.startedAt + this.#lasts) return false;
+    // It is complete: another version had the steps that it waited for.
+    if (this.#unfinished(run).length === 0) return false;
     const expiredAt = customer.clock;
     this.#change(customer, { ...run, status: "expired", expiredAt, endedBy: customer.causeOrder() });
     this.#emit(customer, "journey.expired");

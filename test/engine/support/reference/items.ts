@@ -78,6 +78,8 @@ function expire(customer: Customer, evaluation: Evaluation, journey: Journey): b
   const run = customer.journeys.get(journey.id);
   if (run?.status !== "active" || journey.expiresAfter === undefined) return false;
   if (evaluation.at < run.startedAt + parseDuration(journey.expiresAfter)) return false;
+  // It is complete: another version had the steps that it waited for.
+  if (journey.steps.every(({ id }) => Object.hasOwn(run.steps, id))) return false;
   Object.assign(run, { status: "expired", expiredAt: evaluation.at, endedBy: evaluation.order });
   noteRun(evaluation, journey, run, "expired");
   return true;
