@@ -72,7 +72,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       events,
       logger: graphileLogger(logger),
     },
-    tasks,
+    // In a new database the runner adds their names, which the first tick does, too: in another order, the two could wait for each other.
+    Object.fromEntries(Object.entries(tasks).toSorted(([one], [other]) => (one < other ? -1 : 1))),
     pool,
   );
   // It ends by itself only after a failure that it has logged.

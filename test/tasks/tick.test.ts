@@ -1,11 +1,14 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { tick } from "../../src/db/api/evaluation.js";
+import { createLogger } from "../../src/server/log.js";
 import { periodicJobs } from "../../src/tasks/periodic-jobs.js";
 import { happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
 import { isCluster } from "../support/is-cluster.js";
+import { waitingForLock } from "../support/locks.js";
 import { runLog } from "../support/run-log.js";
 import { TestEnvironment } from "./support/environment.js";
+import { startTestWorker } from "./support/worker.js";
 
 const MODEL = snapshotOf({
   states: { new: [["activated", happened("login")]], activated: [["quiet", inactiveFor("21d")]], quiet: [] },
@@ -237,3 +240,20 @@ it.skipIf(isCluster)(
     expect(await db.sql`select worker_id from svc.workers`).toEqual([{ worker_id: "w" }]);
   },
 );
+
+it("the first tick in a new database and the job runner that starts beside it do not wait for each other", async () => {
+  await db.sql`delete from graphile_worker._private_tasks`;
+  const failures: string[] = [];
+  const logger = createLogger("error", { write: (line) => void failures.push(line) });
+  await db.sql.begin(async (tx) => {
+    // Both add the names of tasks, and are held up at this one.
+    await tx`insert into graphile_worker._private_tasks (identifier) values ('sweep_retention')`;
+    await startTestWorker(db, { logger });
+    await expect.poll(() => waitingForLock(tx)).toBe(2);
+  });
+  const queued = () => db.sql<{ key: string }[]>`select key from graphile_worker.jobs where key is not null`;
+  await expect
+    .poll(async () => (await queued()).map(({ key }) => key).sort(), { timeout: 20_000 })
+    .toEqual(PERIODIC.toSorted());
+  expect(failures).toEqual([]);
+});

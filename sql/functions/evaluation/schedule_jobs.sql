@@ -26,6 +26,8 @@ begin
         j.run_at > now() + s.period
         or j.attempts >= j.max_attempts and j.run_at <= now() - s.period
       )
+    -- In a new database each adds its name to those of all tasks, as the runner does in this order; see src/tasks/worker.ts.
+    order by s.task collate "C"
   loop
     if _of.id is null then
       perform graphile_worker.add_job(_of.task, run_at => _of.due_at, max_attempts => 3, job_key => _of.task);
