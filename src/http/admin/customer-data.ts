@@ -204,6 +204,7 @@ export const customerDataRoutes = [
       // Nobody destroys it if the connection closes while this answer waits behind another one.
       const leave = () => document.destroy();
       ctx.socket.once("close", leave);
+      if (ctx.socket.destroyed) leave();
       document.once("close", () => ctx.socket.off("close", leave));
       // A name that is valid in every file system and harmless in a shell or header.
       const name = customerId.replaceAll(/[^A-Za-z0-9._-]/g, "_").slice(0, 64);

@@ -288,6 +288,21 @@ it("frees its place and its connection when a reader disconnects whose export wa
   expect(await (await exportOf("large")).json()).toMatchObject({ customerId: "large" });
 });
 
+it("frees its place and its connection when such a reader disconnects before the export begins", async () => {
+  const socket = connectSocket(Number(new URL(fixture.service.url).port), "127.0.0.1");
+  const head = (path: string) => headOf(`GET /projects/app/${path} HTTP/1.1`, { Host: "svc", ...credentials() });
+  await sql.begin(async (tx) => {
+    // The export waits for the customer.
+    await tx`lock table svc.customers in access exclusive mode`;
+    socket.write(`${head("events/stream?env=test")}${head("customers/large/export")}`);
+    await expect.poll(async () => (await exporting()).length, { timeout: 30_000 }).toBe(1);
+    socket.destroy();
+    // The service has noticed by the next answer.
+    expect((await fixture.admin("GET", "/projects")).status).toBe(200);
+  });
+  await expect.poll(async () => (await exporting()).length, { timeout: 30_000 }).toBe(0);
+});
+
 it("causes no leak warning of Node.js", async () => {
   const warnings: string[] = [];
   const note = ({ name }: Error) => warnings.push(name);
