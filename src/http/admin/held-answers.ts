@@ -6,7 +6,10 @@ import { ApiError } from "../errors.js";
 
 /** Smaller answers are not counted: the limit of connections bounds them. */
 const COUNTED_BYTES_MIN = 64 * 1024;
-/** A client that takes longer to read what an answer holds is disconnected, so that it does not hold the budget for ever. */
+/**
+ * A client that takes longer to read what an answer holds is disconnected, if a quarter of the budget is held by then: nobody holds it for ever,
+ * and a slow reader is not disturbed while there is room.
+ */
 const READ_MS_MAX = 2 * 60_000;
 
 /** Gives every request the budget of the bytes that answers hold while their clients have not read them, for which Node.js has no limit. */
@@ -29,12 +32,14 @@ export function holdAnswer(ctx: Context, { organizationId }: AdminCredentials, b
   const reason = budget.problem(client, bytes);
   if (reason !== null) throw new ApiError(503, "SERVICE_UNAVAILABLE", { reason });
   budget.change(client, bytes);
-  const late = setTimeout(() => socket.destroy(), READ_MS_MAX).unref();
+  const late = setInterval(() => {
+    if (budget.held > budget.bytesMax / 4) socket.destroy();
+  }, READ_MS_MAX).unref();
   let isHeld = true;
   const release = () => {
     if (!isHeld) return;
     isHeld = false;
-    clearTimeout(late);
+    clearInterval(late);
     socket.off("close", release);
     res.off("close", release);
     budget.change(client, -bytes);
