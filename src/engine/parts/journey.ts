@@ -130,16 +130,19 @@ export class CompiledJourney implements DerivedPart {
   #followModel(customer: OpenCustomer): boolean {
     const run = customer.journeys[this.#index];
     if (run?.status !== "active") return false;
-    const [unfinished] = this.#unfinished(run);
-    if (unfinished?.id === run.currentStep) return false;
-    if (unfinished !== undefined) {
-      this.#change(customer, { ...run, currentStep: unfinished.id });
-    } else {
-      const ended = { status: "complete", completedAt: customer.clock, endedBy: customer.causeOrder() } as const;
-      this.#change(customer, { ...run, currentStep: this.#steps.at(-1)!.id, ...ended });
-      this.#emit(customer, "journey.completed");
-    }
+    if (this.#unfinished(run)[0]?.id === run.currentStep) return false;
+    const adjusted = this.#advanced(customer, run);
+    this.#change(customer, adjusted);
+    if (adjusted.status === "complete") this.#emit(customer, "journey.completed");
     return true;
+  }
+
+  /** The run at its first unfinished step, or complete if there is none. */
+  #advanced(customer: OpenCustomer, run: JourneyRun): JourneyRun {
+    const [unfinished] = this.#unfinished(run);
+    if (unfinished !== undefined) return { ...run, currentStep: unfinished.id };
+    const ended = { status: "complete", completedAt: customer.clock, endedBy: customer.causeOrder() } as const;
+    return { ...run, currentStep: this.#steps.at(-1)!.id, ...ended };
   }
 
   #complete(customer: OpenCustomer, run: JourneyRun, id: string): void {
@@ -150,14 +153,10 @@ export class CompiledJourney implements DerivedPart {
     // In the author's order, whatever the order of completion; steps that another version knew come last.
     const known = [...ids.filter((step) => Object.hasOwn(done, step)), ...Object.keys(done)];
     const steps = Object.fromEntries(known.map((step) => [step, done[step]!]));
-    const unfinished = ids.find((step) => !Object.hasOwn(steps, step));
-    const progressed = { ...run, steps, currentStep: unfinished ?? ids.at(-1)! };
-    this.#change(
-      customer,
-      unfinished === undefined ? { ...progressed, status: "complete", completedAt, endedBy: by } : progressed,
-    );
+    const advanced = this.#advanced(customer, { ...run, steps });
+    this.#change(customer, advanced);
     this.#emit(customer, "journey.step_completed", id);
-    if (unfinished === undefined) this.#emit(customer, "journey.completed");
+    if (advanced.status === "complete") this.#emit(customer, "journey.completed");
   }
 
   #mayStart(run: JourneyRun | undefined): boolean {
