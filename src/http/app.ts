@@ -5,7 +5,7 @@ import type { AdminDeps, OperationRoute } from "./admin/route.js";
 import { limitAnswers } from "./admin/held-answers.js";
 import { adminRoutes } from "./admin/routes.js";
 import { TokenUse } from "./admin/token-use.js";
-import { BodyBudget, limitBodies } from "./request/body-budget.js";
+import { ByteBudget, limitBodies } from "./request/body-budget.js";
 import type { DocsUrl } from "./errors.js";
 import { handleErrors, refuseUnmatched, type RenderError } from "./middleware/handle-errors.js";
 import { readLargeBodies } from "./request/large-bodies.js";
@@ -56,12 +56,12 @@ export function createApp(deps: AppDeps): Koa {
   // Each proxy appends the address of its client to X-Forwarded-For; earlier entries come from the client and are not trusted.
   const { trustedProxies = 0 } = deps;
   Object.assign(app, { proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
-  const bodies = new BodyBudget(deps.bodyBytesMax ?? BODY_BYTES_MAX);
+  const bodies = new ByteBudget(deps.bodyBytesMax ?? BODY_BYTES_MAX);
   const bytes = () => ({ held: bodies.held, limit: bodies.bytesMax });
   const help = "Bytes of request bodies held in memory, and the limit.";
   deps.metrics.process.gauge("svc_request_body_bytes", help, "bytes", bytes);
   const words = { what: "answers", credential: "organization" };
-  app.use(limitAnswers(new BodyBudget(deps.answerBytesMax ?? ANSWER_BYTES_MAX, words)));
+  app.use(limitAnswers(new ByteBudget(deps.answerBytesMax ?? ANSWER_BYTES_MAX, words)));
   app.use(limitBodies(bodies));
   app.use(readLargeBodies());
   const router = routerOf(appRoutes(deps));

@@ -1,7 +1,7 @@
 import type { Context, Middleware, Next } from "koa";
 import type { AdminCredentials } from "../../db/api/access.js";
 import { clientNetwork } from "../request/client-address.js";
-import type { BodyBudget } from "../request/body-budget.js";
+import type { ByteBudget } from "../request/body-budget.js";
 import { ApiError } from "../errors.js";
 
 /** Smaller answers are not counted: the limit of connections bounds them. */
@@ -13,7 +13,7 @@ const COUNTED_BYTES_MIN = 64 * 1024;
 const READ_MS_MAX = 2 * 60_000;
 
 /** Gives every request the budget of the bytes that answers hold while their clients have not read them, for which Node.js has no limit. */
-export function limitAnswers(budget: BodyBudget): Middleware {
+export function limitAnswers(budget: ByteBudget): Middleware {
   return (ctx: Context, next: Next) => {
     ctx.state["answers"] = budget;
     return next();
@@ -26,7 +26,7 @@ export function limitAnswers(budget: BodyBudget): Middleware {
  */
 export function holdAnswer(ctx: Context, { organizationId }: AdminCredentials, bytes: number): () => void {
   const { res, socket } = ctx;
-  const budget = ctx.state["answers"] as BodyBudget;
+  const budget = ctx.state["answers"] as ByteBudget;
   if (bytes < COUNTED_BYTES_MIN || socket.destroyed) return () => undefined;
   const client = { credential: `of ${organizationId}`, network: `to ${clientNetwork(ctx)}` };
   const reason = budget.problem(client, bytes);

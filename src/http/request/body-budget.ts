@@ -6,7 +6,7 @@ import { ApiError } from "../errors.js";
  * Limits the bytes of request bodies, or of answers, that the process holds at once, and so the memory that concurrent requests can use. A
  * credential may hold half of it, and a network three quarters, so that something is left for others.
  */
-export class BodyBudget {
+export class ByteBudget {
   readonly #heldBy = new Map<string, number>();
   #held = 0;
 
@@ -63,7 +63,7 @@ export class HeldBody {
   #holders = 1;
 
   constructor(
-    private readonly budget: BodyBudget,
+    private readonly budget: ByteBudget,
     private readonly ctx: Context,
   ) {}
 
@@ -106,7 +106,7 @@ export class HeldBody {
 }
 
 /** Gives every request its part of the budget, until it is answered or its client has disconnected. */
-export function limitBodies(budget: BodyBudget): Middleware {
+export function limitBodies(budget: ByteBudget): Middleware {
   return async (ctx: Context, next: Next) => {
     const held = new HeldBody(budget, ctx);
     ctx.state["body"] = held;
