@@ -14,7 +14,7 @@ declare
   _user_id text;
   _is_verified boolean;
 begin
-  -- The user first: two links of the same user would deadlock otherwise.
+  -- The user first: two links of the same user would deadlock otherwise. A link that is made after this is not found below either.
   select u.user_id into _user_id
   from iam.password_links as l
   join iam.users as u on u.user_id = l.user_id
@@ -22,7 +22,7 @@ begin
   for no key update of u;
   update iam.password_links as l
   set used_at = now()
-  where (l.link_hash = set_password.link_hash or l.mailed_hash = set_password.link_hash)
+  where l.user_id = _user_id and (l.link_hash = set_password.link_hash or l.mailed_hash = set_password.link_hash)
     and l.used_at is null
     and l.expires_at > now()
   returning l.created_by = 'operator' or l.mailed_hash is not distinct from set_password.link_hash into _is_verified;
