@@ -107,6 +107,7 @@ time { white-space: nowrap; }
 .critical { color: var(--wrong); font-weight: 600; }
 .warning { color: var(--warn); font-weight: 600; }
 .good { color: var(--good); font-weight: 600; }
+td.name { min-width: 10rem; }
 td.words { min-width: 14rem; }
 .pages { display: flex; gap: 1rem; margin-top: 1rem; }
 

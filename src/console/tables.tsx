@@ -6,7 +6,7 @@ import { MaybeLink } from "./parts.js";
 export type TableColumn<Row> = readonly [
   heading: ComponentChildren,
   cell: (row: Row) => ComponentChildren,
-  kind?: "number" | "words" | "faint" | undefined,
+  kind?: "number" | "name" | "words" | "faint" | undefined,
 ];
 
 /** The most cells of a table: rendering blocks all requests, and a model may have ten thousand transitions. */

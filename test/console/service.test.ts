@@ -171,6 +171,10 @@ describe("a customer", () => {
     expect(text).toMatch(/Traits plan: "free"/);
   });
 
+  it("shows a list of values without the signs of JSON", async () => {
+    expect((await owner.get(`${BASE}/customer?id=globex`)).text).toContain("products crm, api");
+  });
+
   it("can be shown at a past instant", async () => {
     const { status, text } = await owner.get(`${BASE}/customer?id=globex&at=${new Date().toISOString()}`);
     expect([status, text]).toEqual([200, expect.stringContaining("by a replay under v1 with today's traits")]);

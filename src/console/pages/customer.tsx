@@ -218,11 +218,12 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
   );
 }
 
-/** The value of a trait; a date with the time since or until then. */
+/** The value of a trait: a date with the time since or until then, a list without the signs of JSON. */
 function TraitValue({ type, value }: { type: string | undefined; value: unknown }) {
   if (value === undefined) return <span class="faint">none</span>;
   if (typeof value === "string" && type === "date" && !Number.isNaN(Date.parse(value))) return <AtAndAgo iso={value} />;
-  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const isList = Array.isArray(value) && value.every((each) => typeof each !== "object");
+  const text = isList ? value.join(", ") : typeof value === "string" ? value : JSON.stringify(value);
   return <Text>{text.length <= TRAIT_LENGTH ? text : `${text.slice(0, TRAIT_LENGTH)}…`}</Text>;
 }
 

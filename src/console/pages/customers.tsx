@@ -190,9 +190,16 @@ function Download({ query }: { query: URLSearchParams }) {
 }
 
 const COLUMNS: TableColumn<ListedCustomer>[] = [
-  ["Customer", (customer) => <Name of={customer} />],
+  ["Customer", (customer) => <Name of={customer} />, "name"],
   ["State", (customer) => <State of={customer} />],
-  ["Health, change in a week", (customer) => <Health customer={customer} />],
+  [
+    <>
+      Health,
+      <br />
+      change in a week
+    </>,
+    (customer) => <Health customer={customer} />,
+  ],
   [
     "Signals",
     ({ signals }) => (
