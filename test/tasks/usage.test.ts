@@ -56,6 +56,23 @@ it("operations stored but not counted are added to the month's usage once, also 
   expect(await used()).toBe(8);
 });
 
+it("a month that began only because the database's clock was ahead ends when that is set right", async () => {
+  await send(4);
+  await environment.ingest([{ at: new Date(Date.now() + 62 * 86_400_000).toISOString(), event: "login" }]);
+  await recount();
+  const month = db.sql`svc.month_of(now() + interval '62 days')`;
+  await db.sql`update svc.usage_checks set month = ${month}, month_events = 1`;
+  await db.sql`
+    update svc.key_usage set month = ${month}, month_events = 1, refilled_at = now() + interval '62 days'
+    where key_hash = ${environment.keyHash}`;
+  await send(2);
+  expect(await used(), "of the call that ends it").toBe(2);
+  await send(1);
+  await recount();
+  expect(await used()).toBe(7);
+  expect(await violations(db.sql)).toEqual([]);
+});
+
 it("calls of another month are not counted, and the first ones of this month are even if none of them was", async () => {
   await environment.ingest([{ at: new Date(Date.now() - 40 * 86_400_000).toISOString(), event: "login" }]);
   await send(4);

@@ -23,6 +23,7 @@ declare
   _id constant integer := recount_usage.environment_id;
   _month constant date := svc.month_of(clock_timestamp());
   _begins_at constant timestamptz := _month::timestamp at time zone 'UTC';
+  _ends_at constant timestamptz := (_month + interval '1 month') at time zone 'UTC';
   _check svc.usage_checks;
   _settled bigint;
   _through bigint;
@@ -36,6 +37,10 @@ begin
   if not found then
     return 0;
   end if;
+  -- The count of a later month is from before the clock was set back, and left out calls of this one: it starts with the first call again.
+  if _check.month > _month then
+    _check.counted_through := 0;
+  end if;
   -- Calls read in the previous month were accepted in it, so the count restarts.
   _stored := case when _check.month = _month then _check.month_events else 0 end;
 
@@ -43,7 +48,7 @@ begin
   select count(*), coalesce(max(b.batch_seq), _check.counted_through), _stored + coalesce(sum(b.tracked) filter (where b.is_current), 0)
   into _calls, _through, _stored
   from (
-    select i.batch_seq, i.tracked, i.accepted_at >= _begins_at as is_current
+    select i.batch_seq, i.tracked, i.accepted_at >= _begins_at and i.accepted_at < _ends_at as is_current
     from svc.ingest_batches as i
     where i.environment_id = _id and i.batch_seq > _check.counted_through and i.batch_seq <= _settled
     order by i.batch_seq
@@ -62,7 +67,8 @@ begin
   for no key update;
   select coalesce(sum(b.tracked), 0) into _under_way
   from svc.ingest_batches as b
-  where b.environment_id = _id and b.batch_seq > _through and b.accepted_at >= _begins_at;
+  where b.environment_id = _id and b.batch_seq > _through and b.accepted_at >= _begins_at
+    and b.accepted_at < _ends_at;
   select _stored + _under_way - coalesce(sum(u.month_events), 0) into _missing
   from svc.api_keys as k
   join svc.key_usage as u on u.key_hash = k.key_hash
