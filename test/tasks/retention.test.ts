@@ -184,6 +184,15 @@ describe("the idempotency key of a removed event", () => {
     expect(await keyed("k")).toBe(true);
   });
 
+  it("is removed also where the last sweep was made while the database's clock was ahead", async () => {
+    await keyed("ahead", 40);
+    await environment.evaluate();
+    await sweep();
+    await db.sql`update svc.retention set keys_swept_through = now() + interval '1 year'`;
+    await db.sql`update svc.retired_keys set retired_at = now() - interval '91 days'`;
+    expect((await sweep()).keys).toBe(1);
+  });
+
   it("is removed with a few others at a time", async () => {
     for (let n = 0; n < 7; n++) await keyed(`k${n}`, 40);
     await environment.evaluate();

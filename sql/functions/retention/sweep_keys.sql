@@ -22,6 +22,10 @@ begin
   if not found then
     return 0;
   end if;
+  -- From before the clock was set back; since then keys were retired earlier.
+  if _from > now() then
+    _from := '-infinity';
+  end if;
 
   with retired as (
     delete from svc.retired_keys as k
@@ -53,7 +57,7 @@ begin
   if _rows > 0 then
     update svc.retention as r
     set keys_swept_through = coalesce(
-      (select min(k.retired_at) from svc.retired_keys as k where k.environment_id = _id and k.retired_at >= _from), r.keys_swept_through
+      (select min(k.retired_at) from svc.retired_keys as k where k.environment_id = _id and k.retired_at >= _from), _from
     )
     where r.environment_id = _id;
   end if;
