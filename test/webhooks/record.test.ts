@@ -233,6 +233,16 @@ test.each([
   expect(Math.round(after!.due_in)).toBe(5);
 });
 
+test("attempts at a webhook that was created while the database's clock was ahead count once that is set right", async () => {
+  const claimed = await oneClaimed();
+  await sql`update svc.webhooks set active_since = now() + interval '1 day'`;
+  await call(sql, "record_attempts", [answered(claimed, 500)]);
+  expect(await stateOf(claimed.webhookId)).toEqual({ disabled: false, failing: true });
+  await call(sql, "record_attempts", [answered(await claimAgain(), 410)]);
+  expect(await deliveriesOf(sql, claimed.webhookId)).toMatchObject([{ status: "failed", attempts: 2 }]);
+  expect(await stateOf(claimed.webhookId)).toEqual({ disabled: true, failing: true });
+});
+
 test("a delivery does not fail by an attempt that is recorded while the address is being changed", async () => {
   const claimed = await oneClaimed();
   const before = answered(claimed, 410);

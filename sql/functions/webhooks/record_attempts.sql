@@ -113,17 +113,17 @@ begin
     ),
     concerned as materialized (
       select
-        w.environment_id, w.webhook_id, w.active_since, w.disabled_at is null as enabled,
-        o.first_attempted_at < w.active_since as was_changed,
+        w.environment_id, w.webhook_id, svc.active_from(w.active_since, _now) as active_since, w.disabled_at is null as enabled,
+        o.first_attempted_at < svc.active_from(w.active_since, _now) as was_changed,
         case
-          when o.last_attempted_at < w.active_since then w.failing_since
-          when (o.accepted_at >= w.active_since) is not true then
-            coalesce(w.failing_since, greatest(w.active_since, o.first_attempted_at))
+          when o.last_attempted_at < svc.active_from(w.active_since, _now) then w.failing_since
+          when (o.accepted_at >= svc.active_from(w.active_since, _now)) is not true then
+            coalesce(w.failing_since, greatest(svc.active_from(w.active_since, _now), o.first_attempted_at))
         end as failing_since,
         case
-          when o.last_attempted_at < w.active_since then null
-          when o.gone_at >= w.active_since then 'The endpoint answered 410 Gone.'
-          when (o.accepted_at >= w.active_since) is not true and w.failing_since <= _long_ago then
+          when o.last_attempted_at < svc.active_from(w.active_since, _now) then null
+          when o.gone_at >= svc.active_from(w.active_since, _now) then 'The endpoint answered 410 Gone.'
+          when (o.accepted_at >= svc.active_from(w.active_since, _now)) is not true and w.failing_since <= _long_ago then
             format('No attempt has succeeded since %s; the last one: %s.', svc.iso(w.failing_since), left(o.last_outcome, 500))
         end as reason
       from outcomes as o
@@ -133,9 +133,9 @@ begin
           -- Locked, so that none gets another address, or is enabled, while its delivery ends as failed.
           o.fails_any
           -- Most change nothing: a webhook that succeeds keeps succeeding.
-          or o.last_attempted_at >= w.active_since
+          or o.last_attempted_at >= svc.active_from(w.active_since, _now)
           and (
-            coalesce(o.accepted_at >= w.active_since, false) = (w.failing_since is not null)
+            coalesce(o.accepted_at >= svc.active_from(w.active_since, _now), false) = (w.failing_since is not null)
             or w.failing_since <= _long_ago
           )
         )
