@@ -1,5 +1,5 @@
--- How calls of the tracking API become operations in the environment of an ingestion key, as in svc.tracking_model; {version} alone if
--- the caller already knows that version. known is null if it knows none.
+-- How calls of the tracking API become operations in the environment of an ingestion key, as in svc.tracking_model, and now (ms), by which
+-- the senders' clocks are corrected; {version, now} alone if the caller already knows that version. known is null if it knows none.
 -- Raises SV001 INVALID_API_KEY. Locks nothing.
 create or replace function svc_api.get_tracking_model(key_hash bytea, known integer)
 returns json
@@ -10,6 +10,7 @@ set search_path = ''
 as $$
 declare
   _environment svc.environments;
+  _now constant json := json_build_object('now', svc.epoch_ms(now()));
 begin
   select e.* into _environment
   from svc.api_keys as k
@@ -19,9 +20,9 @@ begin
     raise exception using errcode = 'SV001', message = 'INVALID_API_KEY';
   end if;
   if _environment.active_version = get_tracking_model.known then
-    return json_build_object('version', get_tracking_model.known);
+    return svc.with_members(json_build_object('version', get_tracking_model.known), _now);
   end if;
-  return svc.tracking_model(_environment.project_id, _environment.active_version);
+  return svc.with_members(svc.tracking_model(_environment.project_id, _environment.active_version), _now);
 end;
 $$;
 

@@ -109,8 +109,8 @@ export interface QuarantinedCalls {
   calls: { id: string; at: number; call: unknown }[];
 }
 
-/** The tracking model of a key's environment; only its version if the caller knows that one. */
-export type KnownTrackingModel = Partial<TrackingModel> & { version: number | null };
+/** The tracking model of a key's environment, only its version if the caller knows that one; and the database's time (ms). */
+export type KnownTrackingModel = Partial<TrackingModel> & { version: number | null; now: number };
 
 /** Operations that were accepted after a position. */
 export interface StreamPage {

@@ -122,19 +122,19 @@ export class Ingestor {
   }
 
   /**
-   * How the active version of a key's environment maps calls of the tracking API. Each request checks the version; the model is read only if the
-   * version has changed.
+   * How the active version of a key's environment maps calls of the tracking API, and the database's time (ms). Each request checks the version; the
+   * model is read only if the version has changed.
    */
-  async trackingModel(keyHash: Buffer): Promise<TrackingModel> {
+  async trackingModel(keyHash: Buffer): Promise<{ model: TrackingModel; now: number }> {
     const name = keyHash.toString("hex");
     const cached = this.#models.get(name);
     const read = call(this.sql, "get_tracking_model", keyHash, cached?.version ?? null);
-    const current = await withTimeout(MODEL_MS_MAX, read);
-    if (cached && current.customer === undefined) return cached;
+    const { now, ...current } = await withTimeout(MODEL_MS_MAX, read);
+    if (cached && current.customer === undefined) return { model: cached, now };
     if (this.#models.size >= MODELS_MAX) this.#models.clear();
     const model = current as TrackingModel & { version: number | null };
     this.#models.set(name, model);
-    return model;
+    return { model, now };
   }
 
   /** Ends the thread and its connections, even during calls. */

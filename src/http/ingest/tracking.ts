@@ -38,8 +38,8 @@ export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType
   const text = await readCallsText(ctx);
   const { holder, allowance } = inHeader ?? (await check(writeKeyIn(text)));
   const calls = parseCalls(text, type);
-  const receivedAt = Date.now();
-  const model = await backend.trackingModel(holder.keyHash);
+  // By the database's clock, with which the instants are compared.
+  const { model, now: receivedAt } = await backend.trackingModel(holder.keyHash);
 
   const refused: RefusedCall[] = [];
   const pending: PendingCall[] = [];

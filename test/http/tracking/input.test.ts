@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { gzipSync } from "node:zlib";
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it, vi } from "vitest";
 import { snakeCase } from "../../../src/ingestion/tracking.js";
 import { sweepRetention } from "../../../src/tasks/periodic-jobs.js";
 import { violations } from "../../support/invariants.js";
@@ -151,20 +151,36 @@ it("stores a call once, however late it is repeated", async () => {
   expect(await violations(sql)).toEqual([]);
 });
 
+/** When an event of a call with these members occurred, and when it was sent. */
+async function instantOf(more: object) {
+  const sent = Date.now();
+  await post("/v1/track", { userId: "clock", event: "login", ...more });
+  const [row] = await sql<[{ at: Date }]>`
+    select occurred_at as at from svc.events where customer_id = 'clock' order by event_seq desc limit 1`;
+  return { at: row.at.getTime(), sent };
+}
+
 it("corrects the sender's clock if a call has both its own and its sending time", async () => {
-  const at = async (more: object) => {
-    const sent = Date.now();
-    await post("/v1/track", { userId: "clock", event: "login", ...more });
-    const [row] = await sql<[{ at: Date }]>`
-      select occurred_at as at from svc.events where customer_id = 'clock' order by event_seq desc limit 1`;
-    return { at: row.at.getTime(), sent };
-  };
-  const wrong = await at({ originalTimestamp: "2020-01-01T00:00:00Z", sentAt: "2020-01-01T01:00:00Z" });
+  const wrong = await instantOf({ originalTimestamp: "2020-01-01T00:00:00Z", sentAt: "2020-01-01T01:00:00Z" });
   expect(Math.abs(wrong.at - (wrong.sent - 3_600_000))).toBeLessThan(60_000);
-  expect((await at({ timestamp: "2026-03-01T10:00:00Z" })).at).toBe(Date.parse("2026-03-01T10:00:00Z"));
+  expect((await instantOf({ timestamp: "2026-03-01T10:00:00Z" })).at).toBe(Date.parse("2026-03-01T10:00:00Z"));
   // Neither an invalid sending time corrects anything, nor one before the call or that leads out of the range of years.
   for (const sentAt of ["soon", 5, "0001-01-01T00:00:00Z", "9999-12-31T00:00:00Z"])
-    expect((await at({ timestamp: "2026-03-01T10:00:00Z", sentAt })).at).toBe(Date.parse("2026-03-01T10:00:00Z"));
+    expect((await instantOf({ timestamp: "2026-03-01T10:00:00Z", sentAt })).at).toBe(
+      Date.parse("2026-03-01T10:00:00Z"),
+    );
+});
+
+it("corrects the sender's clock by the database's, not by the one of its own machine", async () => {
+  const { now } = Date;
+  const ahead = vi.spyOn(Date, "now").mockImplementation(() => now() + 600_000);
+  try {
+    const sentAt = new Date(now()).toISOString();
+    const { at } = await instantOf({ timestamp: sentAt, sentAt });
+    expect(Math.abs(at - now())).toBeLessThan(60_000);
+  } finally {
+    ahead.mockRestore();
+  }
 });
 
 it(
