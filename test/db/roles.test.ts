@@ -1,10 +1,14 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
+import pg from "pg";
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../src/db/connect.js";
+import { ensureRoles } from "../../src/db/migrate/roles.js";
 import { migrateUnreleased } from "../support/migrate.js";
 import { createDatabase, useDatabase } from "../support/database.js";
 import { docBlocks } from "../support/doc-blocks.js";
+import { lockWaiter } from "../support/locks.js";
 import { printTable } from "../support/table.js";
 
 const ROLES = ["svc_http", "svc_worker", "svc_reader"] as const;
@@ -203,6 +207,36 @@ describe.each(ROLES)("a login that is a member of %s", (role) => {
       expect([view, await tried(`delete from ${view}`)]).not.toEqual([view, null]);
     }
   });
+});
+
+it("a start becomes a member of the roles also while one in another database of the server does", async () => {
+  const { sql } = database;
+  const user = `svc_starting_${randomBytes(4).toString("hex")}`;
+  await sql.unsafe(`create role ${user} login createrole password 'x'`);
+  onTestFinished(async () => {
+    await sql.unsafe(`drop owned by ${user}; drop role ${user}`);
+  });
+  const [server] = await sql<[{ version: number }]>`select current_setting('server_version_num')::int as version`;
+  // From 16 on the creator of a role may grant it, and is a member that cannot act as it.
+  if (server.version >= 160_000)
+    await sql.unsafe(`grant ${ROLES.join(", ")} to ${user} with admin true, inherit false, set false`);
+  const url = Object.assign(new URL(database.url), { username: user, password: "x" }).href;
+  const other = connect(url, { max: 1, applicationName: "svc test" });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    // On 15 the second statement fails. From 16 on it waits, and fails only at an unlucky moment.
+    const { roles } = await other.begin(async (tx) => {
+      await tx`grant svc_http to current_user`;
+      const ensured = ensureRoles(client);
+      await lockWaiter(sql, "grant svc_http%");
+      return { roles: ensured };
+    });
+    expect(await roles).toEqual({ present: true, usable: true, notes: [] });
+  } finally {
+    await client.end();
+    await other.end();
+  }
 });
 
 it("after the statements of docs/security.md a database lets in its own logins only", async () => {

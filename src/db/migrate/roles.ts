@@ -30,7 +30,7 @@ export async function ensureRoles(client: ClientBase) {
   }
   const notes: string[] = [];
   for (const role of await rolesWhere(client, IS_NOT_HELD)) {
-    const failure = await attempt(client, `grant ${role} to current_user`, []);
+    const failure = await attempt(client, `grant ${role} to current_user`, ["23505"]);
     if (failure !== null)
       notes.push(
         `${user} may not act as ${role} (${failure}); everything runs as ${user}. As a user who may: grant ${role} to ${user}`,
