@@ -104,6 +104,25 @@ test("several batches of an environment are fanned out at once, and listeners ar
   expect(await deliveriesOf(sql, webhookId)).toHaveLength(6);
 });
 
+test("a webhook receives what a recompute wrote after its creation, which lies in the future if the database's clock was ahead", async () => {
+  const environment = await createEnvironment(sql);
+  const times = ["-1 minute", "30 seconds", "1 day"];
+  const webhooks = await Promise.all(times.map(() => createWebhook(sql, environment, URL)));
+  for (const [index, { webhookId }] of webhooks.entries())
+    await sql`update svc.webhooks set created_at = now() + ${times[index]!}::interval where webhook_id = ${webhookId}`;
+  await sql.begin(async (tx) => {
+    await tx`
+      insert into svc.emissions (environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type)
+      select h.environment_id, 65536, 'c', 'segment.entered', 'segment', '{}', now(), 'job'
+      from svc.homes as h where h.environment_id = ${environment}`;
+    await tx`select svc.fan_out(${environment}, '{1}')`;
+  });
+  const received = await Promise.all(
+    webhooks.map(async ({ webhookId }) => (await deliveriesOf(sql, webhookId)).length),
+  );
+  expect(received).toEqual([1, 0, 1]);
+});
+
 test("a webhook that is created while emissions are fanned out receives no message in another format than its own", async () => {
   const environment = await createEnvironment(sql);
   const { webhookId } = await createWebhook(sql, environment, URL);
