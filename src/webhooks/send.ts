@@ -123,7 +123,7 @@ export async function sendMessage(message: WebhookMessage, at: Date, options: De
     headers = signedHeaders(message, at, options);
     const answer = await post({ url: message.url, headers, body: message.body, agent, timeoutMs });
     const { latencyMs, statusCode } = answer;
-    const retryAfter = retryAfterSeconds(answer.headers["retry-after"], Date.now());
+    const retryAfter = retryAfterSeconds(answer.headers["retry-after"], at.getTime() + latencyMs);
     const response = textOf(answer.body);
     const outcome = { latencyMs, statusCode, error: null, response, retryAfterSeconds: retryAfter };
     return { headers, outcome };

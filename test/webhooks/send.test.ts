@@ -1,6 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { createAgent } from "../../src/webhooks/agent.js";
 import { newSecret, openSecret, SealedSecretError, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
-import { describeError, retryAfterSeconds, sign } from "../../src/webhooks/send.js";
+import { describeError, retryAfterSeconds, sendMessage, sign } from "../../src/webhooks/send.js";
+import { startReceiver, status } from "./support/receiver.js";
 
 // deliver.test.ts checks that receivers' libraries verify signatures.
 
@@ -28,6 +30,26 @@ test.each([
   [undefined, null],
 ])("Retry-After %j asks for %j seconds", (header, seconds) => {
   expect(retryAfterSeconds(header, NOW)).toBe(seconds);
+});
+
+test("the date of Retry-After is compared with the clock by which the message is signed, whatever the machine's says", async () => {
+  const receiver = await startReceiver(status(503, { "retry-after": "Mon, 02 Mar 2026 10:02:00 GMT" }));
+  const agent = createAgent({ allowPrivate: true });
+  onTestFinished(async () => {
+    await agent.destroy();
+    await receiver.close();
+  });
+  const message = {
+    url: receiver.url,
+    id: "emi_1",
+    body: "{}",
+    sealedSecret: Buffer.from(""),
+    previousSealedSecret: null,
+  };
+  const options = { agent, timeoutMs: 10_000, openSecret: () => newSecret() };
+  const { outcome } = await sendMessage(message, new Date(NOW), options);
+  expect(outcome.retryAfterSeconds).toBeGreaterThan(100);
+  expect(outcome.retryAfterSeconds).toBeLessThanOrEqual(120);
 });
 
 test.each([
