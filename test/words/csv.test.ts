@@ -9,6 +9,9 @@ test.each([
   ["x;=1+1", "x;'=1+1"],
   ["x;-1;+2", "x;'-1;'+2"],
   ["x\t@y", "x\t'@y"],
+  // Doubled, the quote begins and ends an empty quoted cell there.
+  ['x;"=1+1', `"x;""'=1+1"`],
+  ['x\n"=1', `"x\n""'=1"`],
   ["x\n=1", `"x\n'=1"`],
   ["x\r=1", `"x\r'=1"`],
   ["\n=1", `"'\n'=1"`],
