@@ -1,6 +1,8 @@
 /** The parts of Segment's tracking API that the service and the local engine share: paths, reading of calls, and answers. */
 import type { Context } from "koa";
 import { SINGLE_BYTES_MAX } from "../../ingestion/request.js";
+import { CHARACTERS_MAX } from "../../ingestion/shape.js";
+import { timestampProblem } from "../../ingestion/timestamp.js";
 import { ApiError, type DocsUrl, invalidField, renderError } from "../errors.js";
 import { JSON_TEXT, readText } from "./body.js";
 import { PARSER_LIMITS, parseJson, EVENT_LOOP_LIMITS } from "./parse-json.js";
@@ -66,21 +68,46 @@ export function answerCalls(ctx: Context, type: CallType, quarantined: number, r
   };
 }
 
-/** The calls of a body; `sentAt` of a batch applies to each of its calls. Throws what `parseJson` throws, and VALIDATION_ERROR. */
+/** The calls of a body; those of a batch with what it says of all of them. Throws what `parseJson` throws, and VALIDATION_ERROR. */
 export function parseCalls(text: string, type: CallType): unknown[] {
   const body = parseJson(text, LIMITS);
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new ApiError(400, "VALIDATION_ERROR", { message: "The body must be a JSON object." });
-  }
-  if (type !== null) {
-    // Nobody who reads the quarantine may learn the key.
-    const { writeKey: _, ...call } = body as { writeKey?: unknown };
-    return [{ ...call, type }];
-  }
-  const { batch, sentAt } = body as { batch?: unknown; sentAt?: unknown };
+  if (!isObject(body)) throw new ApiError(400, "VALIDATION_ERROR", { message: "The body must be a JSON object." });
+  if (type !== null) return [{ ...withoutKey(body), type }];
+  const { batch } = body;
   if (!Array.isArray(batch)) {
     throw invalidField("batch", undefined, "`batch` must be an array.", 'Send {"batch": [ … ], "sentAt": …}.');
   }
-  const isCall = (call: unknown) => typeof call === "object" && call !== null && !Array.isArray(call);
-  return batch.map((call: unknown) => (sentAt !== undefined && isCall(call) ? { sentAt, ...(call as object) } : call));
+  const { sentAt, groupId } = sharedBy(body);
+  return batch.map((call: unknown) => {
+    if (!isObject(call)) return call;
+    const context = call["context"] ?? {};
+    // The call's own group takes precedence.
+    const isMerged = groupId !== undefined && (call["groupId"] ?? null) === null && isObject(context);
+    return {
+      ...(sentAt === undefined ? {} : { sentAt }),
+      ...withoutKey(call),
+      ...(isMerged ? { context: { groupId, ...context } } : {}),
+    };
+  });
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Nobody who reads the quarantine may learn the key. */
+function withoutKey({ writeKey: _, ...call }: Record<string, unknown>): Record<string, unknown> {
+  return call;
+}
+
+/**
+ * What a batch says of all its calls: when they were sent, and the group in its `context`. Each call gets a copy, and there may be thousands, so nothing is
+ * taken that has no effect or is long: a text of 250 KB became more than a gigabyte.
+ */
+function sharedBy({ sentAt, context }: Record<string, unknown>): { sentAt?: string; groupId?: string | number } {
+  const groupId = isObject(context) ? context["groupId"] : undefined;
+  const isId = typeof groupId === "number" || (typeof groupId === "string" && groupId.length <= CHARACTERS_MAX);
+  return {
+    ...(typeof sentAt === "string" && timestampProblem(sentAt) === null ? { sentAt } : {}),
+    ...(isId ? { groupId } : {}),
+  };
 }

@@ -49,6 +49,22 @@ it("accepts a key that is only in the body, as SDKs for Python send it, and keep
   expect(await sql`select from svc.quarantined_operations where call::text like ${`%${writeKey}%`}`).toEqual([]);
 });
 
+it("keeps no key that a call of a batch has, as browsers' SDKs send it", async () => {
+  const writeKey = fixture.keys.test;
+  const call = { userId: "u", type: "track", event: "with_key", writeKey };
+  expect(await post("/v1/batch", { batch: [call] }, {})).toMatchObject({ status: 200, body: { quarantined: 1 } });
+  const [kept] = await sql`select call from svc.quarantined_operations where call ->> 'event' = 'with_key'`;
+  expect(kept).toEqual({ call: { userId: "u", type: "track", event: "with_key" } });
+});
+
+it("repeats nothing of a batch in its calls that has no effect on them, however long it is", async () => {
+  const shared = { sentAt: "x".repeat(1_000), context: { groupId: "g".repeat(1_000), page: "x".repeat(1_000) } };
+  const call = { userId: "u", type: "track", event: "alone" };
+  expect((await post("/v1/batch", { ...shared, batch: [call] })).body).toEqual({ success: true, quarantined: 1 });
+  const [kept] = await sql`select call from svc.quarantined_operations where call ->> 'event' = 'alone'`;
+  expect(kept).toEqual({ call });
+});
+
 it("refuses a body without a valid key, and says so where these SDKs look", async () => {
   const before = await count();
   const refused = { code: "INVALID_API_KEY", message: "The API key is missing, malformed, unknown or revoked." };
@@ -242,4 +258,19 @@ it("deletes keys of identify calls with their customer, and keeps them for a whi
   const retired = await sql`select idempotency_key as key from svc.retired_keys where idempotency_key like 'key of %'`;
   expect(retired).toMatchObject([{ key: "key of old" }]);
   expect(await keys()).toEqual(["key of old"]);
+});
+
+it("takes the group of a batch's context for the calls that name no other", async () => {
+  await fixture.deploy({ events: { login: { properties: {} } }, tracking: { customer: ["groupId"], events: {} } });
+  const calls = [
+    login(),
+    login({ context: { page: {} } }),
+    login({ context: { groupId: "b" } }),
+    login({ groupId: "c" }),
+  ];
+  const context = { groupId: "a" };
+  const before = await sql`select from svc.events`;
+  expect((await post("/v1/batch", { batch: calls, context })).body).toEqual({ success: true });
+  const stored = await sql`select customer_id as id from svc.events order by event_seq offset ${before.length}`;
+  expect(stored.map(({ id }) => id as string)).toEqual(["a", "a", "b", "c"]);
 });
