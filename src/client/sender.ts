@@ -100,9 +100,10 @@ export class Sender {
     this.#go();
   }
 
-  /** Sends all that is in the queue now, also after a stop. */
+  /** Sends all that is in the queue now, also after a stop, whose pause ends even if the queue is empty. */
   send(): void {
     this.#stopped = null;
+    this.#gathering.cancel();
     this.hurry();
   }
 

@@ -261,6 +261,16 @@ describe("what stops the client", () => {
     expect(errors.map(({ code }) => code)).toEqual(["INVALID_API_KEY", "PLAN_REQUIRED"]);
   });
 
+  it("does not delay operations after a flush, even of an empty queue", async () => {
+    let key = refusal(401, "INVALID_API_KEY") as Fate;
+    const { client, memory } = await start(() => key);
+    await expect(client.batch([track("mine")])).rejects.toMatchObject({ code: "INVALID_API_KEY" });
+    key = "pass";
+    await client.flush();
+    client.track(track(1));
+    await vi.waitFor(() => expect(keys(memory.accepted)).toEqual(["1"]));
+  });
+
   it("a quota that resets in days does not hold up a flush, and sending resumes by itself when it is available", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
