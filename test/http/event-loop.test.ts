@@ -129,9 +129,18 @@ async function writeExecutions(): Promise<void> {
     select environment_id, 'ruled', now() from svc.environments where name = 'test'`;
 }
 
+/** Sends calls of the tracking API that are as large as it accepts, and that go into quarantine. */
+async function sendCalls(): Promise<void> {
+  const headers = { Authorization: `Basic ${Buffer.from(`${tenant.keys.test}:`).toString("base64")}` };
+  const call = { userId: "calls", event: "e", properties: 0, context: { text: "→".repeat(170_000) } };
+  for (let n = 0; n < 64; n++)
+    expect((await tenant.send("/v1/track", JSON.stringify(call), { headers })).status).toBe(200);
+}
+
 it.runIf(IS_DEEP).each([
   ["a page of events", sendLetters, "events?limit=200"],
   ["an export", sendLetters, "customers/letters/export?"],
+  ["an export of calls in quarantine", sendCalls, "customers/calls/export?"],
   ["a page of rule executions", writeExecutions, "rule-executions?detail=true&limit=200"],
 ])("large answers do not block other requests: %s", { timeout: 180_000 }, async (_, prepare, path) => {
   await prepare();

@@ -129,8 +129,11 @@ const erasure = exact({
 /** A payload has at most 64 KiB, so a part has at most 4 MiB, which does not delay other requests. */
 const ITEMS_OF_PART = 64;
 
-/** The difference of a recompute can contain a thousand rule executions and as many emissions. */
-const RECOMPUTES_OF_PART = 10;
+/**
+ * Lists with larger items: the difference of a recompute can contain a thousand rule executions and as many emissions, and a call of the tracking
+ * API has up to 512 KiB.
+ */
+const ITEMS_OF_LARGE_PART: Readonly<Record<string, number>> = { recomputes: 10, quarantined: 8 };
 
 /** A snapshot that stays open keeps the database from removing old rows; slower readers must request the export again. */
 const EXPORT_MS_MAX = 10 * 60_000;
@@ -177,7 +180,7 @@ async function* partsOf(tx: TransactionSql, head: string): AsyncGenerator<string
   yield head.slice(0, head.lastIndexOf("}"));
   for (const list of Object.keys(items)) {
     yield `,\n"${list}":[`;
-    const itemsMax = list === "recomputes" ? RECOMPUTES_OF_PART : ITEMS_OF_PART;
+    const itemsMax = ITEMS_OF_LARGE_PART[list] ?? ITEMS_OF_PART;
     for (let isFirst = true; ; isFirst = false) {
       const items = await call(tx, "fetch_export", list, itemsMax);
       if (items.length > 0) yield `${isFirst ? "\n" : ",\n"}${items.join(",\n")}`;
