@@ -45,8 +45,11 @@ interface Shape {
 export const CSV = "text/csv";
 /** Least number of characters that are written at once. */
 const CHUNK_LENGTH = 16_384;
-/** The largest page of a list. */
+/** The largest page of a list, and the first one that is read. */
 const PAGE_MAX = 200;
+const PAGE_FIRST = 25;
+/** After a longer page fewer items are read, so that taking it apart does not delay other requests: an item may have 512 KiB. */
+const PAGE_LENGTH_MAX = 4 * 1024 * 1024;
 
 /** The CSV columns of a list, from the schema of its items; null if the answer is not a list. */
 export function csvColumns(answer: TSchema | undefined): readonly Column[] | null {
@@ -79,12 +82,15 @@ export async function* listCsv(
   let remaining = number ?? Infinity;
   let pending = csvLines([columns.map((column) => column.join("."))]);
   let from = query.get("cursor");
+  let size = PAGE_FIRST;
   do {
     const page = new Map(query);
     // An invalid limit is refused by the list itself.
-    if (number !== null) page.set("limit", String(Math.min(remaining, PAGE_MAX)));
+    if (number !== null) page.set("limit", String(Math.min(remaining, size)));
     if (from !== undefined) page.set("cursor", from);
-    const { data, nextCursor } = pageOf(await read(page));
+    const text = await read(page);
+    size = text.length > PAGE_LENGTH_MAX ? Math.max(1, size >> 1) : Math.min(PAGE_MAX, 2 * size);
+    const { data, nextCursor } = pageOf(text);
     for (const item of data) {
       pending += csvLines([cellsOf(item, columns)]);
       if (pending.length < CHUNK_LENGTH) continue;

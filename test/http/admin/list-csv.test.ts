@@ -116,6 +116,21 @@ it("large items are written one by one, so that other requests do not wait for a
   expect(parts.join("")).toBe(`n,text\n${items.map(({ n, text }) => `${n},${text}\n`).join("")}`);
 });
 
+it("pages begin small, grow while items are small, and shrink while they are large", async () => {
+  const limits: number[] = [];
+  const read = (query: ReadonlyMap<string, string>) => {
+    const limit = Number(query.get("limit"));
+    limits.push(limit);
+    const text = limits.length < 5 ? "x" : "x".repeat(300_000);
+    const nextCursor = limits.length < 8 ? "next" : null;
+    return Promise.resolve(JSON.stringify({ data: Array(limit).fill({ text }), nextCursor }));
+  };
+  let lines = 0;
+  for await (const part of listCsv([["text"]], new Map(), read)) lines += part.split("\n").length - 1;
+  expect(limits).toEqual([25, 50, 100, 200, 200, 100, 50, 25]);
+  expect(lines).toBe(751);
+});
+
 it("refusals are JSON, before anything is sent", async () => {
   for (const query of ["inactive=soon", "limit=0", "limit=000", "limit=many", "cursor=other"]) {
     const { status, type, text } = await csv(`/projects/app/customers?${query}`);
