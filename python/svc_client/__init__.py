@@ -33,6 +33,12 @@ class SvcError(Exception):
     ) -> None:
         super().__init__(f"{code}: {field + ': ' if field else ''}{message}")
         self.code, self.status, self.field, self.operation, self.refused = code, status, field, operation, refused
+        self._message = message
+
+    def __reduce__(self) -> tuple[type[SvcError], tuple[Any, ...]]:
+        """For pickle, which would call the class with the text alone. A process pool passes errors on by pickle, and one
+        that gets an error which cannot be read waits for ever."""
+        return SvcError, (self.code, self._message, self.status, self.field, self.operation, self.refused)
 
 
 class Client:

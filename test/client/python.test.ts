@@ -173,6 +173,26 @@ show(client.close())`;
     expect(keys()).toEqual([...numbers, "one", "two", "", "three"]);
   });
 
+  it("errors pass from process to process, as from one of a pool", async () => {
+    const program = `
+import multiprocessing
+def work(name): return Client(client._address.geturl(), "k").batch([{"customerId": "c", "event": name, "idempotencyKey": name}])
+with multiprocessing.get_context("fork").Pool(1) as pool:
+    show(pool.apply_async(work, ("e",)).get(30))
+    try: pool.apply_async(work, ("bad",)).get(30)
+    except SvcError as error: shown = error
+    index, each = shown.refused[0]
+    show([str(shown), shown.code, index, str(each), each.code, each.status, each.field, each.operation["idempotencyKey"]])`;
+    const reason = "UNKNOWN_EVENT: event: It is UNKNOWN_EVENT.";
+    expect(await run(await start(), program)).toEqual([
+      ["evt_e"],
+      [
+        ...[`BATCH_REFUSED: 1 of 1 operations were refused: ${reason}`, "BATCH_REFUSED", 0],
+        ...[reason, "UNKNOWN_EVENT", 422, "event", "bad"],
+      ],
+    ]);
+  });
+
   it("finds a refused operation that the service does not name, and uses smaller batches if large ones are rejected", async () => {
     const url = await start((_, body) => {
       if (body.includes('"poison"'))
