@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { Deliverer } from "../../src/tasks/deliver/deliver.js";
 import { sealingKey, sealSecret } from "../../src/webhooks/secret.js";
+import { sign } from "../../src/webhooks/send.js";
 import { runLog } from "../support/run-log.js";
 import {
   attemptsOf,
@@ -84,7 +85,7 @@ describe.each(receivers)("the guide's receiver $title", (source) => {
     );
     const sealed = sealSecret(secret, sealingKey(SERVICE_SECRET));
     await sql`update svc.webhooks set url = ${running.url}, sealed_secret = ${sealed} where webhook_id = ${webhookId}`;
-    return { environment, webhookId, url: running.url, requests: standIn.requests };
+    return { environment, webhookId, url: running.url, secret, requests: standIn.requests };
   }
 
   /** Makes the attempts that are due; returns the receiver's statuses. */
@@ -117,6 +118,20 @@ describe.each(receivers)("the guide's receiver $title", (source) => {
 
     const forged = await fetch(url, { method: "POST", body: requests[0]!.body });
     expect([forged.status, requests.length], "nothing is forwarded without a signature").toEqual([401, 3]);
+  });
+
+  it("forwards no test of the webhook, which would make a company", async () => {
+    const { url, secret, requests } = await connected(status(crm.taken));
+    const data = { customerId: "customer_test", source: "test", metadata: {} };
+    const body = JSON.stringify({ type: "customer.activated", data });
+    const message = { id: "test_1", timestamp: Math.floor(Date.now() / 1_000), body };
+    const headers = {
+      "webhook-id": message.id,
+      "webhook-timestamp": String(message.timestamp),
+      "webhook-signature": sign(message, [secret]),
+    };
+    const tested = await fetch(url, { method: "POST", headers, body });
+    expect([tested.status, requests.length]).toEqual([204, 0]);
   });
 
   it.runIf(source.title === "To HubSpot")("skips a company that HubSpot does not have", async () => {
