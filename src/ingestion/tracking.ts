@@ -99,7 +99,7 @@ export const UNSTORABLE: TrackingProblem = {
   path: "",
 };
 
-/** The members of a call that are used, in addition to `context.groupId`. */
+/** The members of a call that are used, in addition to `context.groupId` and `context.traits`. */
 const USED = [
   ...["type", "userId", "groupId", "event", "name", "properties", "traits", "messageId"],
   ...["timestamp", "originalTimestamp", "sentAt"],
@@ -108,7 +108,7 @@ const USED = [
 /** Why the used members cannot be stored; null if they can. */
 function unstorable(call: Call): string | null {
   const context = isObject(call["context"]) ? { groupId: call["context"]["groupId"] } : null;
-  const used = [...USED.map((name) => call[name]), context];
+  const used = [...USED.map((name) => call[name]), context, traitsOf(call)];
   return findBadLiteral(JSON.stringify(used))?.reason ?? (hasInfinity(used) ? OUT_OF_RANGE : null);
 }
 
@@ -171,11 +171,17 @@ function mapEvent(model: TrackingModel, type: "track" | "page" | "screen", call:
   });
 }
 
+/** The traits of a call. RudderStack's SDKs for Python and Ruby send those of an identify in its context, where other calls have those of the user. */
+function traitsOf({ type, traits, context }: Call): unknown {
+  if ((traits ?? null) !== null || type !== "identify" || !isObject(context)) return traits ?? {};
+  return isObject(context["traits"]) ? context["traits"] : {};
+}
+
 function mapTraits(model: TrackingModel, call: Call, id: "userId" | "groupId"): Mapped {
   const customerId = textOf(call[id]);
   // Other ids that the model names are not used here, so the message must not suggest them.
   if (customerId === undefined) return withoutCustomer([id], true);
-  const traits = call["traits"] ?? {};
+  const traits = traitsOf(call);
   if (!isObject(traits)) return problem("INVALID_STRUCTURE", "`traits` must be an object.", "traits", true);
   return checked({ type: "identify", customerId, traits: renamed(traits, model.traits), ...keyOf(call) });
 }

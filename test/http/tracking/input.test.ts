@@ -35,6 +35,25 @@ it("accepts each kind of call at its path, and a batch in gzip", async () => {
   expect(await post("/v1/alias", { userId: "u", previousId: "v" })).toMatchObject({ status: 400 });
 });
 
+it("takes the traits of an identify from its context if it has no others, as from RudderStack's SDKs for Python and Ruby", async () => {
+  const identify = (more: object) => ({ type: "identify", userId: "inside", ...more });
+  const calls = [
+    identify({ context: { traits: { plan: "pro" }, library: { name: "analytics-python" } } }),
+    identify({ traits: { plan: "team" }, context: { traits: { plan: "other" } } }),
+    identify({ traits: null, context: { traits: "none" } }),
+    identify({ context: { traits: { plan: "\0" } } }),
+  ];
+  for (const [index, call] of calls.entries()) {
+    const refused = [expect.objectContaining({ index: 0, code: "INVALID_CALL" }) as object];
+    const answer = { success: true, ...(index === 3 ? { refused } : {}) };
+    expect((await post("/v1/batch", { batch: [call] })).body).toEqual(answer);
+  }
+  // In a track it describes the user, too, and has no effect.
+  await post("/v1/batch", { batch: [login({ userId: "inside", context: { traits: { plan: "of a track" } } })] });
+  const rows = await sql`select traits from svc.trait_updates where customer_id = 'inside' order by operation_seq`;
+  expect(rows.map(({ traits }) => traits as object)).toEqual([{ plan: "pro" }, { plan: "team" }, {}]);
+});
+
 it("accepts a key that is only in the body, as SDKs for Python send it, and keeps it nowhere", async () => {
   const before = await count();
   const writeKey = fixture.keys.test;
