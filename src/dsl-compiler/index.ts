@@ -33,6 +33,8 @@ export interface CompileOptions {
   timeLimitMs?: number;
   /** Receives what the author's modules print; by default it goes to standard error. */
   onOutput?: (text: string) => void;
+  /** Receives the real path of each of the author's files before it is read, also of those that are imported from outside of the folder. */
+  onSource?: (file: string) => void;
   /** Aborts the check of types; whatever waits for it fails. */
   signal?: AbortSignal;
 }

@@ -114,7 +114,10 @@ export class LocalSession {
     const compilation = ++this.#compilation;
     const started = performance.now();
     const { directory, observer, watch } = this.options;
-    const compiled = compileProject(directory, { onOutput: (text) => observer.output(text) });
+    const compiled = compileProject(directory, {
+      onOutput: (text) => observer.output(text),
+      onSource: (file) => this.#watching?.include(file),
+    });
     // Loaded while other processes bundle and run the sources.
     this.#serving ??= loadServing();
     const [quick] = await Promise.all([compiled, this.#serving]);

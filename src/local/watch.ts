@@ -1,4 +1,4 @@
-import { watch, type FSWatcher } from "node:fs";
+import { type FSWatcher, statSync, type Stats, watch } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 
@@ -6,10 +6,15 @@ const SOURCE = /\.([cm]?[jt]sx?|json)$/;
 /** How long to wait after a change for further ones: editors write a file in several steps, and several files at once. */
 const QUIET_MS = 50;
 
-/** Watches a folder, its subfolders and what links in them lead to, except for installed packages and hidden folders. */
+/**
+ * Watches a folder, its subfolders and what links in them lead to, except for installed packages and hidden folders; and single files elsewhere,
+ * such as those of another package of a workspace.
+ */
 export class SourceWatch {
   #watchers = new Map<string, FSWatcher>();
   #seen = new Map<string, string>();
+  /** The files elsewhere. */
+  #included = new Set<string>();
   #quiet: NodeJS.Timeout | undefined;
   #closed = false;
   #failed = false;
@@ -27,6 +32,15 @@ export class SourceWatch {
     return watching;
   }
 
+  /** Watches a file that is not in the folder as well. Called before the file is read, so that no change after that is missed. */
+  include(file: string): void {
+    if (this.#seen.has(file) || this.#included.has(file)) return;
+    this.#included.add(file);
+    this.#watch(path.dirname(file));
+    const state = statSync(file, { throwIfNoEntry: false });
+    if (state) this.#seen.set(file, versionOf(state));
+  }
+
   close(): void {
     this.#closed = true;
     clearTimeout(this.#quiet);
@@ -40,6 +54,11 @@ export class SourceWatch {
     const former = this.#watchers;
     this.#watchers = new Map();
     await this.#scanFolder(this.directory, seen, []);
+    for (const file of this.#included) {
+      this.#watch(path.dirname(file));
+      const state = await stat(file).catch(() => null);
+      if (state !== null) seen.set(file, versionOf(state));
+    }
     for (const watcher of former.values()) watcher.close();
     const before = this.#seen;
     this.#seen = seen;
@@ -62,7 +81,7 @@ export class SourceWatch {
         if (entry.name !== "node_modules" && !entry.name.startsWith("."))
           await this.#scanFolder(name, seen, [...above, own]);
       } else if (isSource && state !== null) {
-        seen.set(name, `${state.mtimeMs} ${state.size} ${state.ino}`);
+        seen.set(name, versionOf(state));
         if (isLink) this.#watch(path.dirname(await realpath(name).catch(() => name)));
       }
     }
@@ -95,4 +114,9 @@ export class SourceWatch {
       });
     }, QUIET_MS);
   }
+}
+
+/** What changes when a file is written or replaced. */
+function versionOf({ mtimeMs, size, ino }: Stats): string {
+  return `${mtimeMs} ${size} ${ino}`;
 }

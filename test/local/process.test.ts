@@ -1,11 +1,13 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, test, vi } from "vitest";
 
 import { ended, start } from "../cli/support/program.js";
 import { svc } from "../cli/support/run-svc.js";
+import { temporaryDirectory } from "../support/server.js";
 import { EVENTS, project, spawnDev, startDev, STAGES } from "./support/process.js";
 
 async function post(url: string, body: unknown): Promise<unknown> {
@@ -68,6 +70,24 @@ describe("svc dev", () => {
     const response = await fetch(`${url}/customers/a`);
     expect(await response.json()).toMatchObject({ lifecycle: "activated" });
     expect(await dev.stop("SIGINT")).toBe(0);
+  });
+
+  test("reloads when a file that the sources import from outside of the folder changes", async () => {
+    const shared = path.join(await temporaryDirectory(), "limits.ts");
+    await writeFile(shared, "export const needed = 2;\n");
+    const { directory } = await project({
+      "model/stages.ts": `import { needed } from ${JSON.stringify(shared)};\n${STAGES.replace("atLeast(2)", "atLeast(needed)")}`,
+    });
+    const dev = startDev(directory);
+    const { url } = await dev.next("ready");
+    await post(`${url}/events`, signedUp);
+    expect(await post(`${url}/events`, projectCreated)).toMatchObject({ state: { lifecycle: "trial" } });
+    for (const text of ["export const needed = ;\n", "export const needed = 1;\n"]) {
+      await writeFile(shared, text);
+      await dev.next(text.includes("1") ? "reloaded" : "broken");
+    }
+    expect(await (await fetch(`${url}/customers/a`)).json()).toMatchObject({ lifecycle: "activated" });
+    expect(await dev.stop()).toBe(0);
   });
 
   test("waits for sources that do not compile at the start, and reports type errors", async () => {

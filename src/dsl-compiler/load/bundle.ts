@@ -47,14 +47,23 @@ const language: Plugin = {
 /** The name of the plugin below, whose only error is about the encoding. */
 const AUTHORED = "svc:authored";
 
-/** Reads the author's files, or takes them from `replaced`, by absolute path. Bytes that are not UTF-8 are refused: they would become other names. */
-function authored(replaced: ReadonlyMap<string, string>): Plugin {
+interface BundleOptions {
+  /** Texts to use instead of files, by absolute path. */
+  replaced?: ReadonlyMap<string, string>;
+  /** Receives the real path of each of the author's files before it is read, wherever it is. */
+  onSource?: ((file: string) => void) | undefined;
+}
+
+/** Reads the author's files, or takes their replacements. Bytes that are not UTF-8 are refused: they would become other names. */
+function authored({ replaced, onSource }: BundleOptions): Plugin {
   return {
     name: AUTHORED,
     setup(build) {
-      build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: "file" }, async ({ path: file }) => {
+      build.onLoad({ filter: /\.([cm]?[jt]sx?|json)$/, namespace: "file" }, async ({ path: file }) => {
         if (!isAuthored(file)) return undefined;
-        const contents = replaced.get(file) ?? (await readFile(file));
+        onSource?.(file);
+        if (file.endsWith(".json")) return undefined;
+        const contents = replaced?.get(file) ?? (await readFile(file));
         if (typeof contents === "string" || isUtf8(contents)) return { contents, loader: "default" };
         const location = { file: path.relative(build.initialOptions.absWorkingDir ?? "", file), line: 1, column: 0 };
         return { errors: [{ text: "The file is not UTF-8", location }] };
@@ -63,11 +72,11 @@ function authored(replaced: ReadonlyMap<string, string>): Plugin {
   };
 }
 
-/** Bundles a project, or returns the errors of its sources. @param replaced texts to use instead of files, by absolute path */
+/** Bundles a project, or returns the errors of its sources. */
 export async function bundleProject(
   directory: string,
   config: string,
-  replaced: ReadonlyMap<string, string> = new Map(),
+  options: BundleOptions,
 ): Promise<Bundle | { errors: Diagnostic[] }> {
   const entry = [
     `import { run } from ${JSON.stringify(neighbour("runner"))};`,
@@ -86,7 +95,7 @@ export async function bundleProject(
       sourcemap: "external",
       sourcesContent: false,
       metafile: true,
-      plugins: [language, authored(replaced)],
+      plugins: [language, authored(options)],
       // The author's tsconfig.json, or one above it, must not change the result.
       tsconfigRaw: {},
       logLevel: "silent",
