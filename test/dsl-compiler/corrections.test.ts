@@ -128,6 +128,11 @@ const IN_WORDS: [written: string, code: string, fix: RegExp][] = [
     /^write all\(customer\.partner\.is\(true\), usage\.happened\(\)\)$/,
   ],
   ['stages.is("two") ? usage.happened() : usage.never()', "INVALID_OPERATOR", /^write any\(all\(/],
+  [
+    '() => { if (stages.is("one")) return usage.happened(); return usage.never(); }',
+    "INVALID_OPERATOR",
+    /^write any\(all\(stages\.is\("one"\), …\), all\(not\(stages\.is\("one"\)\), …\)\)$/,
+  ],
   ["customer.seats", "TYPE_ERROR", /^compare it/],
   ["usage.atLeast(3)", "UNKNOWN_MEMBER", /^write \.count\(\) first/],
   ['usage.latest("kind").per(customer.seats).atLeast(1)', "UNKNOWN_MEMBER", /^write it of a count, of a sum, or of a/],
@@ -184,6 +189,7 @@ const MORE_IN_WORDS: typeof IN_WORDS = [
     "INVALID_OPERATOR",
     /^write any\(all\(customer\.seats\.…, …\), all\(not\(customer\.seats\.…\), …\)\)$/,
   ],
+  ["bare.where((p) => p.note.is(`${customer.plan}`)).happened()", "INVALID_OPERATOR", /^write the text without it; /],
   ['bare.sum("note").atLeast(1)', "TYPE_MISMATCH", /^declare a property that is a number: the event has none$/],
   ["bare.avg().atLeast(1)", "TYPE_ERROR", /^declare a property that is a number: the event has none$/],
   ['bare.distinct("tags").atLeast(1)', "TYPE_MISMATCH", /^give "note"$/],
@@ -297,7 +303,12 @@ const logout = event("logout");
 const quiet = inactiveFor("3d");
 const named: Record<string, Condition> = { quiet };
 const both = (one: Condition, other?: Condition) => (other ? all(one, other) : one);
-const either = (name: string) => named[name] || quiet;
+const either = (name: string) => {
+  const chosen = named[name];
+  if (chosen) return chosen;
+  return named["none"] || quiet;
+};
+const labels = [login, logout].map((one) => \`\${one.eventName}: \${String.raw\`\${one}\`}\`);
 const found = named["none"];
 const first = [quiet][0] && found;
 const account = traits({ plan: string(), tier: string() });
@@ -306,7 +317,7 @@ const others = [login, logout].filter((one) => one !== login && one.eventName > 
 export default defineModel({ events: [login, ...others], segments: [
   segment("a", { when: both(quiet) }), segment("b", { when: either("none") }), segment("c", { when: !found ? quiet : found }),
 ] });
-void [first, texts];`,
+void [first, texts, labels];`,
   });
   expect(await compileProject(directory, { types: true })).toMatchObject({ ok: true });
 });

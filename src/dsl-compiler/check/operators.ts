@@ -1,5 +1,5 @@
 /**
- * Finds JavaScript operators where the language has methods. JavaScript computes them once, when the model is compiled: `a && b` is `b`, and `!a` is
+ * Finds JavaScript operators and statements where the language has methods. JavaScript computes them once, when the model is compiled: `a && b` is `b`, and `!a` is
  * false, for every customer. The type checker refuses only some of them, so they are found in the syntax.
  */
 import ts from "typescript";
@@ -57,7 +57,10 @@ class OperatorFinder {
   #visit(node: ts.Node): void {
     if (ts.isBinaryExpression(node)) this.#binary(node);
     else if (ts.isPrefixUnaryExpression(node)) this.#negation(node);
-    else if (ts.isConditionalExpression(node)) this.#choice(node);
+    else if (ts.isConditionalExpression(node)) this.#choice("?", node.condition, node.questionToken);
+    else if (ts.isIfStatement(node)) this.#choice("if", node.expression);
+    else if (ts.isWhileStatement(node) || ts.isDoStatement(node)) this.#choice("while", node.expression);
+    else if (ts.isTemplateSpan(node)) this.#insertion(node);
     ts.forEachChild(node, (child) => this.#visit(child));
   }
 
@@ -165,11 +168,19 @@ class OperatorFinder {
     this.#report(node, message, `write not(${shown})`, isCertain && { operator: "!", between, edits });
   }
 
-  #choice({ condition, questionToken }: ts.ConditionalExpression): void {
+  #choice(word: "?" | "if" | "while", condition: ts.Expression, marked: ts.Node = condition): void {
     if (!this.#isCondition(condition) && !this.#isOwn(condition)) return;
-    const message = `"?" does not choose by a condition: JavaScript computes it once, when the model is compiled`;
+    const message = `"${word}" does not choose by a condition: JavaScript computes it once, when the model is compiled`;
     const shown = this.#asked(condition, 30);
-    this.#report(questionToken, message, `write any(all(${shown}, …), all(not(${shown}), …))`);
+    this.#report(marked, message, `write any(all(${shown}, …), all(not(${shown}), …))`);
+  }
+
+  /** A value in a template literal. What a tag does with it is the author's business. */
+  #insertion({ expression, parent }: ts.TemplateSpan): void {
+    if (ts.isTaggedTemplateExpression(parent.parent) || !this.#isOwn(expression)) return;
+    const message = `"\${…}" does not insert ${this.#inWords(expression)}: JavaScript computes the text once, when the model is compiled`;
+    const fix = 'write the text without it; only the message of emit(…) can have a trait in it, as "{seats}"';
+    this.#report(expression, message, fix);
   }
 
   #arithmetic(node: ts.BinaryExpression, operator: string): void {
