@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 
+import { brokenServer } from "./support/broken-server.js";
 import { type Canned, cannedServer, json } from "./support/canned-server.js";
-import { svc } from "./support/run-svc.js";
+import { steady, svc } from "./support/run-svc.js";
 
 const PAGE_MAX = 200;
 
@@ -123,3 +124,35 @@ test.each(["plan", "=pro", "seats>3", "seats>=", ">=3"])(
     });
   },
 );
+
+/** Lists customers as CSV of a service that never gives all of it. */
+async function listedInPart(more: { cut?: true; held?: () => void }, onStdout?: () => void) {
+  const body = "customerId,lifecycle\none,trial\n";
+  const { url } = await brokenServer({ read: () => ({ status: 200, type: "text/csv", body, ...more }) });
+  const run = await svc(["customers", "list", "--project", "shop", "--csv"], {
+    at: url,
+    ...(onStdout && { onStdout }),
+  });
+  return steady(run, [[url, "<service>"]]);
+}
+
+test("says that a list as CSV is not complete if the connection breaks, or if nothing comes any more", async () => {
+  const cut = await listedInPart({ cut: true });
+  expect(cut).toMatchInlineSnapshot(`
+    exit 1
+    ! error [SERVICE_UNREACHABLE]: The list from <service> broke off before its end. Try again.
+    customerId,lifecycle
+    one,trial (no line end)
+  `);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  let isDone = false;
+  onTestFinished(() => void vi.useRealTimers());
+  const wait = (): void => {
+    if (isDone) return;
+    vi.advanceTimersByTime(60_000);
+    setImmediate(wait);
+  };
+  const silent = await listedInPart({ held: () => undefined }, () => setImmediate(wait));
+  isDone = true;
+  expect(silent).toEqual(cut);
+});

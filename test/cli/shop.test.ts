@@ -404,9 +404,9 @@ test("svc customers inspect shows all digits of a trait", async () => {
 });
 
 /** Exports globex to a file or to standard output; replaces the folder and the address of another service in the result. */
-async function exported(file?: string, { cwd, url }: { cwd?: string; url?: string } = {}) {
+async function exported(file?: string, { cwd, url, json }: { cwd?: string; url?: string; json?: true } = {}) {
   const output = file === undefined ? [] : ["--output", file];
-  const argv = ["customers", "export", "globex", "--project", "shop", ...output];
+  const argv = ["customers", "export", "globex", "--project", "shop", ...output, ...(json ? ["--json"] : [])];
   const options = { ...(cwd && { cwd }), ...(url && { env: { SVC_API_URL: url } }) };
   return steady(await shop.run(argv, options), [
     [url ?? "<none>", "<other>"],
@@ -466,6 +466,10 @@ describe("svc customers export", () => {
     );
     expect(await readdir(cwd)).toEqual(["README.md"]);
     expect(await exported(undefined, { url })).toEqual({ stderr, ...rest });
+    // Nothing was printed yet, so the error can be.
+    const failed = await exported(undefined, { url, json: true });
+    expect(failed).toMatchObject({ code: 1, stderr: "" });
+    expect(JSON.parse(failed.stdout)).toMatchObject({ error: { code: "UNEXPECTED_ANSWER" } });
   });
 
   test("Ctrl+C leaves no file", async () => {

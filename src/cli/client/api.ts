@@ -118,6 +118,21 @@ export class Api {
     }
   }
 
+  /**
+   * The bytes of a long answer, which ends by itself; `what` names it. They end with a failure if the connection breaks, or if nothing arrives for as
+   * long as an answer may take.
+   */
+  async download(
+    path: ApiPath,
+    query: Query,
+    { what, signal, ...options }: Omit<StreamOptions, "body"> & { what: string },
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const silence = new AbortController();
+    const end = () => silence.abort(new DOMException("", "TimeoutError"));
+    const chunks = await this.stream(path, query, { ...options, signal: anyOf(silence.signal, signal) });
+    return whole(watched(chunks, ANSWER_MS_MAX, end), `${what} from ${this.#settings.apiUrl}`);
+  }
+
   /** The messages of a stream of server-sent events, until the service or the signal ends it; fails if nothing arrives for `silentMsMax`. */
   async *messages(
     path: ApiPath,
@@ -130,20 +145,12 @@ export class Api {
     const end = () => silence.abort(new Error(`nothing came for ${silentMsMax / 1000} seconds`));
     const signals = AbortSignal.any([signal, silence.signal]);
     const chunks = await this.stream(path, query, { ...options, type: "text/event-stream", signal: signals });
-    let timer = setTimeout(end, silentMsMax);
-    try {
-      const messages: EventSourceMessage[] = [];
-      const parser = createParser({ onEvent: (message) => messages.push(message) });
-      const decoder = new TextDecoder();
-      for await (const chunk of chunks) {
-        // The time that the consumer takes, such as a pager, says nothing about the connection.
-        clearTimeout(timer);
-        parser.feed(decoder.decode(chunk, { stream: true }));
-        yield* messages.splice(0);
-        timer = setTimeout(end, silentMsMax);
-      }
-    } finally {
-      clearTimeout(timer);
+    const messages: EventSourceMessage[] = [];
+    const parser = createParser({ onEvent: (message) => messages.push(message) });
+    const decoder = new TextDecoder();
+    for await (const chunk of watched(chunks, silentMsMax, end)) {
+      parser.feed(decoder.decode(chunk, { stream: true }));
+      yield* messages.splice(0);
     }
   }
 
@@ -209,6 +216,34 @@ export class Api {
       ...(body === undefined ? {} : { body }),
       signal: anyOf(signal, this.#end),
     });
+  }
+}
+
+/** Passes chunks on, and calls `end` if the next one does not arrive in time. */
+async function* watched(
+  chunks: AsyncIterable<Uint8Array>,
+  silentMsMax: number,
+  end: () => void,
+): AsyncGenerator<Uint8Array> {
+  let timer = setTimeout(end, silentMsMax);
+  try {
+    for await (const chunk of chunks) {
+      // The time that the consumer takes, such as a pager, says nothing about the connection.
+      clearTimeout(timer);
+      yield chunk;
+      timer = setTimeout(end, silentMsMax);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Passes chunks on, and puts the failure of the connection into words. */
+async function* whole(chunks: AsyncIterable<Uint8Array>, what: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    throw failure("SERVICE_UNREACHABLE", `${what} broke off before its end`, "try again", error);
   }
 }
 

@@ -153,12 +153,12 @@ export class Out {
   }
 
   /**
-   * Writes a document to standard output part by part, as fast as it is read there, and a line break after it. If the parts fail, `isBegun`
-   * stays true: the output is incomplete, and nothing may be added to it.
+   * Writes a document to standard output part by part, as fast as it is read there, and a line break after it. If the parts fail after the
+   * first, `isBegun` stays true: the output is incomplete, and nothing may be added to it.
    */
   async stream(parts: AsyncIterable<string>): Promise<void> {
-    this.isBegun = true;
     for await (const part of parts) {
+      this.isBegun = true;
       if (!this.#io.stdout.write(part)) await once(this.#io.stdout, "drain");
     }
     this.print("\n");

@@ -133,7 +133,7 @@ export async function printCsv(
   path: ApiPath,
 ): Promise<void> {
   if (out.json) throw new UsageError("--csv and --json were given", "give one of them");
-  return out.stream(textOf(await api.stream(path, query, { type: "text/csv" })));
+  return out.stream(textOf(await api.download(path, query, { type: "text/csv", what: "the list" })));
 }
 
 /** Prints a page of a list, and how to get the next one. */

@@ -21,8 +21,8 @@ export async function brokenServer({
   const server = createServer((request, response) => {
     const canned: Begun | undefined = request.method === "GET" ? read(request.url ?? "") : changed();
     if (canned !== undefined) {
-      const { status, body, cut, held } = canned;
-      response.writeHead(status, { "content-type": "application/json" });
+      const { status, type = "application/json", body, cut, held } = canned;
+      response.writeHead(status, { "content-type": type });
       if (cut) response.write(body, () => request.socket.destroy());
       else if (held) response.write(body, held);
       else response.end(body);

@@ -2,7 +2,6 @@ import path from "node:path";
 
 import { type Context, defineCommand, projectOptions } from "../../core/command.js";
 import { unexpectedAnswer } from "../../client/failures.js";
-import { failure } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
 import { jsonOf, formatNumber, printable } from "../../../words/text.js";
 import { textOf } from "../../output/out.js";
@@ -46,14 +45,14 @@ export default defineCommand({
   },
 });
 
-/** The document's bytes as they arrive; fails with a `UserError` if they break off. */
+/** The document's bytes as they arrive. */
 async function exportOf(
   { api, settings }: Context,
   customerId: string,
   signal?: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
   const path = ["customers", customerId, "export"];
-  const parts = await api.stream(path, {}, { type: "application/json", signal });
+  const parts = await api.download(path, {}, { type: "application/json", signal, what: "the export" });
   return checked(parts, customerId, settings.apiUrl);
 }
 
@@ -68,21 +67,17 @@ async function* checked(
   base: string,
 ): AsyncGenerator<Uint8Array> {
   let buffered: Uint8Array | undefined = new Uint8Array();
-  try {
-    for await (const part of parts) {
-      if (buffered === undefined) {
-        yield part;
-        continue;
-      }
-      buffered = Buffer.concat([buffered, part]);
-      const id = BEGINNING.exec(new TextDecoder().decode(buffered))?.[1];
-      if (id === undefined && buffered.length < BEGINNING_BYTES_MAX) continue;
-      if (id === undefined || jsonOf(id) !== customerId) break;
-      yield buffered;
-      buffered = undefined;
+  for await (const part of parts) {
+    if (buffered === undefined) {
+      yield part;
+      continue;
     }
-  } catch (error) {
-    throw failure("SERVICE_UNREACHABLE", `the export from ${base} broke off before its end`, "try again", error);
+    buffered = Buffer.concat([buffered, part]);
+    const id = BEGINNING.exec(new TextDecoder().decode(buffered))?.[1];
+    if (id === undefined && buffered.length < BEGINNING_BYTES_MAX) continue;
+    if (id === undefined || jsonOf(id) !== customerId) break;
+    yield buffered;
+    buffered = undefined;
   }
   if (buffered !== undefined) throw unexpectedAnswer(base, 200, "something other than an export of that customer");
 }
