@@ -76,7 +76,8 @@ describe("the command line takes precedence over variables, and those over the f
   test("the file names project, environment and address; options and SVC_API_URL take precedence", async () => {
     const { url, seen } = await cannedServer(PAGE);
     const config = (apiUrl: string) => JSON.stringify({ project: "shop", defaultEnvironment: "live", apiUrl });
-    const cwd = await project({ ".kite/config.json": config(`${url}/`) });
+    // With the mark that some editors put before a text.
+    const cwd = await project({ ".kite/config.json": `\uFEFF${config(`${url}/`)}\r\n` });
     expect((await svc(["config", "versions"], { cwd, env: SESSION })).code).toBe(0);
     expect(seen[0]).toMatchObject({
       method: "GET",

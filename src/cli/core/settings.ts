@@ -202,7 +202,8 @@ function readConfig(directory: string): ConfigFile {
   }
   let config: unknown;
   try {
-    config = JSON.parse(text);
+    // Some editors of Windows put a byte order mark before the text.
+    config = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
     throw invalidFile(`${file} is not valid JSON`, "correct it, or restore it from version control", error);
   }
