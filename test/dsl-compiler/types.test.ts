@@ -156,7 +156,7 @@ export default defineModel({ events: [order], traits: customer, lifecycle: lifec
   one: { two: quiet },
   two: quiet,
   three: { to: [{ one: quiet }, { two: quiet }] },
-  four: null,
+  four: null, five: { to: { five: quiet } },
 }, anyState: { three: quiet } }) });
 void [all, segment, order.happened()];`,
     [
@@ -164,12 +164,13 @@ void [all, segment, order.happened()];`,
       "svc.config.ts:8:3-6 TYPE_ERROR: expected a state, but this is a condition; write { to: { …: condition } } with the states that it leads to",
       'svc.config.ts:9:3-8 INVALID_SHAPE: the transitions of the state "three" are in a list, not in an object; write to: { …: condition } with the states that they lead to',
       'svc.config.ts:10:3-7 INVALID_SHAPE: the state "four" is null, not an object; write { to: { … } }, or {}',
+      'svc.config.ts:10:29-33 TYPE_ERROR: the state "five" is not entered from itself; remove this transition',
       'svc.config.ts:11:16-21 TYPE_ERROR: "three" is not known here; write to: { three: … }',
     ],
   ],
   [
     "what a rule, a journey or a score takes in another form",
-    `import { defineModel, emit, event, health, journey, rule, scale, segment, signal } from "svc-success";
+    `import { defineModel, emit, event, health, journey, rule, scale, segment, signal, step } from "svc-success";
 const order = event("order");
 const big = segment("big", { when: order.happened() });
 const then = emit("order.seen");
@@ -183,10 +184,11 @@ export default defineModel({ events: [order], health: score, segments: [big,
 ], journeys: [
   journey("d", { start: order.happened(), steps: [order.happened()] }),
   journey("h", { start: order.happened(), steps: [{ id: "i", when: order.happened() }] }),
+  journey("j", { start: order.happened(), steps: { k: order.happened() } }), journey("l", { start: order.happened(), steps: step("m", order.happened()) }),
 ], signals: [
   signal("e", { severity: "info", condition: order.happened() }),
 ] });
-void [health({}), scale(order.count(), { min: 0, max: 9 })];`,
+void [emit("order.told", "an order"), health({}), scale(order.count(), { min: 0, max: 9 })];`,
     [
       "svc.config.ts:5:85-86 TYPE_ERROR: expected 2 arguments, but got 3; write scale(order.count(), { from: 0, to: 9 })",
       'svc.config.ts:7:18-23 TYPE_ERROR: "where" is not known here; write "when"',
@@ -197,9 +199,12 @@ void [health({}), scale(order.count(), { min: 0, max: 9 })];`,
       'svc.config.ts:11:32-38 TYPE_ERROR: "colour" is not known here; use one of "when", "cooldown", "once"',
       /^svc.config.ts:13:51-67 TYPE_ERROR: expected a step, but this is a condition.*; write step\("…", condition\)$/,
       'svc.config.ts:14:62-66 TYPE_ERROR: "when" is not known here; remove it, or correct its name',
-      'svc.config.ts:16:35-44 TYPE_ERROR: "condition" is not known here; write "when"',
-      'svc.config.ts:18:14-16 TYPE_ERROR: "components", "bands" are missing; add them',
-      'svc.config.ts:18:42-45 TYPE_ERROR: "min" is not known here; use one of "from", "to"',
+      "svc.config.ts:15:52-53 TYPE_ERROR: expected a list, but this is an object; write a list: [ … ]",
+      "svc.config.ts:15:118-123 TYPE_ERROR: expected a list […], but this is a step; write a list: [ … ]",
+      'svc.config.ts:17:35-44 TYPE_ERROR: "condition" is not known here; write "when"',
+      'svc.config.ts:19:26-36 TYPE_ERROR: expected an object with a message, but this is "an order"; write { message: "…" }',
+      'svc.config.ts:19:46-48 TYPE_ERROR: "components", "bands" are missing; add them',
+      'svc.config.ts:19:74-77 TYPE_ERROR: "min" is not known here; use one of "from", "to"',
     ],
   ],
   [

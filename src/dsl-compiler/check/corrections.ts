@@ -1,4 +1,5 @@
 import ts from "typescript";
+import { quote } from "../../model/snapshot/problem.js";
 import type { Diagnostic } from "../diagnostics/diagnostic.js";
 import { argumentMistake, argumentsFix, counterpartFix, filterOf, keyFix } from "./arguments.js";
 import { Importable } from "./imports.js";
@@ -18,6 +19,16 @@ const COUNTED = new Set([2554, 2555]);
 const UNKNOWN_KEY = new Set([2353, 2561]);
 /** The codes of "type 'S' is not assignable", of a value and of an argument, and of members that a value lacks. */
 const MISMATCH = new Set([2322, ARGUMENT, 2739, 2740, 2741]);
+
+/** Whether a name is that of a state among its own transitions: `{ trial: { to: { trial: … } } }`. */
+function isOwnState(name: ts.Node): boolean {
+  const keyAbove = (node: ts.Node): ts.Node | undefined => {
+    const key = node.parent.parent.parent;
+    return ts.isPropertyAssignment(key) ? key.name : undefined;
+  };
+  const to = ts.isPropertyAssignment(name.parent) ? keyAbove(name) : undefined;
+  return to?.getText() === "to" && keyAbove(to)?.getText() === name.getText();
+}
 
 /** Better fixes for type errors than their messages suggest. */
 export class Corrections {
@@ -54,6 +65,10 @@ export class Corrections {
     const code = typeErrorCode(error);
     const name = nodeAt(file, start);
     const fix = this.#fixFor(code, name, start + length, diagnostic.fix);
+    if (UNKNOWN_KEY.has(code) && isOwnState(name)) {
+      const message = `the state ${quote(name.getText())} is not entered from itself`;
+      return { ...diagnostic, message, fix: "remove this transition" };
+    }
     if (fix !== undefined) return { ...diagnostic, fix };
     // A name that is near to the written one helps more than all that fit.
     if (code === ARGUMENT && !diagnostic.fix?.startsWith("write "))

@@ -5,7 +5,7 @@ import { type Diagnostic, diagnostic, rangeOf } from "../diagnostics/diagnostic.
 import { fixFor } from "../diagnostics/fixes.js";
 import { EXPECTED_VALUES } from "../diagnostics/shape-fixes.js";
 import { ASK_WITHOUT_SIGNAL, durationFix } from "./other-names.js";
-import { byNames, choicesOf, truncate, inWords, isFunction, typeName, withoutLazy } from "./words.js";
+import { byNames, choicesOf, truncate, inWords, isFunction, isList, typeName, withoutLazy } from "./words.js";
 
 /** Translates errors of TypeScript into the words of models, with a fix. */
 
@@ -52,7 +52,10 @@ const EXPECTED = byNames<string>([
   ["ScalarField", EXPECTED_VALUES.items],
   ["StepModel", 'write step("…", condition)'],
   ["StateDefinition", "write { to: { …: condition } } with the states that it leads to"],
+  ["EmissionText", 'write { message: "…" }'],
 ]);
+
+const AS_LIST = "write a list: [ … ]";
 
 /** The fix for a value of the type `source` where the type `target` is expected, both as the checker prints them. */
 function remedy(source: string, target: string): string {
@@ -67,6 +70,7 @@ function remedy(source: string, target: string): string {
   if (source.endsWith("[]") && ONE_OF_RULE.has(expected)) return "write a rule for each of them";
   if (isFunction(target)) return /=> PropertyCondition$/.test(target) ? EXPECTED_VALUES.where : "give a function";
   if (isFunction(source)) return "call it, with ( and ) after its name";
+  if (isList(target) && !isList(source)) return AS_LIST;
   return EXPECTED.get(expected) ?? `give ${inWords(target)}`;
 }
 
@@ -129,6 +133,7 @@ function translate(number: number, text: string): Translation {
     case 2353: // Object literal may only specify known properties, and 'x' does not exist in type 'T'.
     case 2561: // … but 'x' does not exist in type 'T'. Did you mean to write 'y'?
       if (/ in type '[^]*=> PropertyCondition'/.test(text)) return FUNCTION_OF_PROPERTIES;
+      if (/ in type '[^]*\[\]'/.test(text)) return { message: "expected a list, but this is an object", fix: AS_LIST };
       return { message: `${quoted(text)} is not known here`, fix: suggested(text) ?? "remove it, or correct its name" };
     case 2304: // Cannot find name 'x'.
     case 2503:
@@ -158,6 +163,8 @@ function translate(number: number, text: string): Translation {
     case 2740: // … x, y, and 3 more.
     case 2741: // Property 'x' is missing in type 'S' but required in type 'T'.
       return missingMember(text);
+    case 2559: // Type 'S' has no properties in common with type 'T'.
+      return nothingInCommon(text);
     case 2448: // Block-scoped variable 'x' used before its declaration.
       return usedAbove(text);
     case 2554: // Expected 1 arguments, but got 2.
@@ -217,12 +224,18 @@ function wrongType(source: string, target: string, fix = remedy(source, target))
 function missingMember(text: string): Translation {
   const [, given = "", needed = "", names] =
     /^Type '([^]*)' is missing the following properties from type '([^]*)': (.*?)(?:, and .*)?$/.exec(text) ?? [];
-  if (names?.includes("[")) return wrongType(given, needed);
+  if (names?.includes("[") || isList(needed)) return wrongType(given, needed);
   if (names !== undefined) return { message: `${list(names.split(", "))} are missing`, fix: "add them" };
   const [, source, target] =
     /^Property '\[[^]*?\]' is missing in type '([^]*)' but required in type '([^]*)'\.$/.exec(text) ?? [];
   if (source !== undefined && target !== undefined) return wrongType(source, target);
   return { message: `${quoted(text)} is missing`, fix: `add ${quoted(text)}` };
+}
+
+function nothingInCommon(text: string): Translation {
+  const [, given = "", needed = ""] =
+    /^Type '([^]*)' has no properties in common with type '([^]*)'\.$/.exec(text) ?? [];
+  return wrongType(given, needed);
 }
 
 function usedAbove(text: string): Translation {

@@ -42,6 +42,7 @@ const NOUNS = byNames([
   ["TraitsModel AnyTraits", "traits"],
   ["Trait TraitOperand", "a trait"],
   ["DisplayModel", "a display"],
+  ["EmissionText", "an object with a message"],
   ["Model", "a model"],
 ]);
 
@@ -79,7 +80,7 @@ export function inWords(printed: string): string {
   if (name.endsWith("Field") && valueInWords(name) !== undefined) return `the type of ${valueInWords(name)}`;
   if (name.endsWith("Constructor")) return `JavaScript's ${name.replace(/Constructor$/, "")}`;
   const noun = NOUNS.get(name);
-  return noun ?? truncate(withoutDetails(type).replace(/^(?:\w+(?:<…>)?|\([^()]*\))\[\]$/, "a list […]"));
+  return noun ?? truncate(withoutDetails(type).replace(/^(?:readonly )?(?:\w+(?:<…>)?|\([^()]*\))\[\]$/, "a list […]"));
 }
 
 /** The type of a value that may also be given as a function: `Score` of `Lazy<Score>`. */
@@ -89,6 +90,10 @@ export function withoutLazy(type: string): string {
 
 export function isFunction(type: string): boolean {
   return /^(?:<.*?>)?\([^]*\) => /.test(type);
+}
+
+export function isList(type: string): boolean {
+  return type.endsWith("[]") && !isFunction(type);
 }
 
 /** The name of a type without its arguments: `EventModel` of `EventModel<{ … }>`; undefined for a type that has none. */
