@@ -53,9 +53,10 @@ export class SourceWatch {
     // A folder may have been removed and made again: its watch has ended, and Linux does not report that.
     const former = this.#watchers;
     this.#watchers = new Map();
+    this.#watchNearest(this.directory);
     await this.#scanFolder(this.directory, seen, []);
     for (const file of this.#included) {
-      this.#watch(path.dirname(file));
+      this.#watchNearest(path.dirname(file));
       const state = await stat(file).catch(() => null);
       if (state !== null) seen.set(file, versionOf(state));
     }
@@ -85,6 +86,16 @@ export class SourceWatch {
         if (isLink) this.#watch(path.dirname(await realpath(name).catch(() => name)));
       }
     }
+  }
+
+  /** Watches a folder or, while it is gone, as another branch may lack it, the nearest one above it, which reports its return. */
+  #watchNearest(directory: string): void {
+    this.#watch(directory);
+    const above = path.dirname(directory);
+    if (this.#watchers.has(directory) || above === directory) return;
+    this.#watchNearest(above);
+    // It may have returned before the one above was watched.
+    this.#watch(directory);
   }
 
   #watch(directory: string): void {

@@ -31,6 +31,23 @@ test("changes in a folder that was removed and made again are noticed", async ()
   await changed();
 });
 
+test("changes in a watched folder that was itself removed with the one above it, and made again, are noticed", async () => {
+  const above = path.join(await temporaryDirectory(), "above");
+  const directory = path.join(above, "project");
+  const make = async (text: string) => {
+    await mkdir(directory, { recursive: true });
+    await writeFile(path.join(directory, "a.ts"), text);
+  };
+  await make("1");
+  const changed = await watching(directory);
+  await rm(above, { recursive: true });
+  await changed();
+  await make("22");
+  await changed();
+  await writeFile(path.join(directory, "a.ts"), "333");
+  await changed();
+});
+
 test("changes behind links to folders and files are noticed, and links to folders above end nowhere", async () => {
   const shared = await temporaryDirectory();
   const directory = await temporaryDirectory();
