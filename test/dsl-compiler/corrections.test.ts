@@ -308,6 +308,7 @@ const either = (name: string) => {
   if (chosen) return chosen;
   return named["none"] || quiet;
 };
+for (const one of [quiet]) if (one) [one].forEach((same) => { if (same) void same; });
 const labels = [login, logout].map((one) => \`\${one.eventName}: \${String.raw\`\${one}\`}\`);
 const found = named["none"];
 const first = [quiet][0] && found;

@@ -227,7 +227,7 @@ class OperatorFinder {
     if (!ts.isIdentifier(node)) return true;
     const isAlias = symbol !== undefined && (symbol.flags & ts.SymbolFlags.Alias) !== 0;
     const declaration = (isAlias ? checker.getAliasedSymbol(symbol) : symbol)?.valueDeclaration;
-    if (!declaration || ts.isBindingElement(declaration)) return false;
+    if (!declaration || ts.isBindingElement(declaration) || isItem(declaration)) return false;
     const initializer = ts.isVariableDeclaration(declaration) ? declaration.initializer : undefined;
     return initializer === undefined || this.#exists(unwrapped(initializer));
   }
@@ -276,6 +276,12 @@ export function isCausedBy(operator: ts.Node, error: ts.Diagnostic, file: ts.Sou
     if (isWithin(node)) return true;
   }
   return false;
+}
+
+/** Whether a variable or a parameter holds the items of a list: that of a loop, or of a function without types, as the methods of lists take it. */
+function isItem(declaration: ts.Declaration): boolean {
+  if (ts.isParameter(declaration)) return declaration.type === undefined;
+  return ts.isVariableDeclaration(declaration) && ts.isForOfStatement(declaration.parent.parent);
 }
 
 function isLogical({ operatorToken: { kind } }: ts.BinaryExpression): boolean {
