@@ -208,6 +208,17 @@ void [emit("order.told", "an order"), health({}), scale(order.count(), { min: 0,
     ],
   ],
   [
+    "a function of any event",
+    `import { defineModel, event, type EventModel, type Fields, number, segment } from "svc-success";
+const order = event("order", { total: number() });
+const anyOf = <F extends Fields>(one: EventModel<F>) => segment("any", { when: one.happened() });
+const noneOf = (one: EventModel) => segment("none", { when: one.never() });
+export default defineModel({ events: [order], segments: [anyOf(order), noneOf(order)] });`,
+    [
+      "svc.config.ts:5:79-84 TYPE_ERROR: expected an event of other properties; write a function of any event with <F extends Fields>(event: EventModel<F>)",
+    ],
+  ],
+  [
     "what is used above its declaration",
     `import { defineModel, event, segment } from "svc-success";
 const first = segment("first", { when: later.has() });

@@ -211,7 +211,15 @@ function mismatch(text: string): Translation {
   return wrongType(source, target, suggested(text) ?? (meant === undefined ? undefined : write(JSON.stringify(meant))));
 }
 
+/** The types that are made for certain properties: one for a certain event is none for events of any properties. */
+const OF_PROPERTIES = /^(EventModel|Occurrences)</;
+
 function wrongType(source: string, target: string, fix = remedy(source, target)): Translation {
+  const [, made] = OF_PROPERTIES.exec(source) ?? [];
+  if (made !== undefined && OF_PROPERTIES.exec(target)?.[1] === made) {
+    const whose = `<F extends Fields>(event: ${made}<F>)`;
+    return { message: "expected an event of other properties", fix: `write a function of any event with ${whose}` };
+  }
   if (isFunction(source) && isFunction(target)) {
     const [returned, wanted] = [source, target].map((type) => inWords(type.replace(/^[^]*\) => /, "")));
     return { message: `expected a function that returns ${wanted}, but this one returns ${returned}`, fix };
