@@ -129,7 +129,8 @@ export class LocalEngine {
     });
     const changes = this.#population.apply(batch);
     if (batch.operations.length > 0) this.#batches.push(batch);
-    keys.commit();
+    // What is held is not kept, as if it were discarded at once: its key is free to be sent again under a corrected model.
+    keys.commit(held);
     return {
       outcomes: numbered.map(([track, id], position) => {
         const original = keys.originals[position];
@@ -224,10 +225,11 @@ export class IdempotencyKeys {
 
   /**
    * Looks up the keys of a request, whose operations come with the event ids that they get if they are new. Returns `originals`: by position, the id of the
-   * event that was accepted under the same key before; `conflicts`: the positions of keys that stand for another payload; and `commit`, which stores the keys.
+   * event that was accepted under the same key before; `conflicts`: the positions of keys that stand for another payload; and `commit`, which stores the keys,
+   * except those of the given positions.
    */
   lookUp(operations: readonly (readonly [operation: TrackRequest | null, eventId: string])[]) {
-    const added = new Map<string, KeyEntry>();
+    const added = new Map<string, KeyEntry & { position: number }>();
     const conflicts: number[] = [];
     const originals = operations.map(([operation, eventId], position) => {
       const key = operation?.idempotencyKey;
@@ -236,15 +238,15 @@ export class IdempotencyKeys {
       const at = timestamp === undefined ? null : parseTimestamp(timestamp);
       const payload = canonicalJson([customerId, event, properties, at && [at.milliseconds, at.microseconds]]);
       const known = this.#entries.get(key) ?? added.get(key);
-      if (known === undefined) added.set(key, { payload, eventId });
+      if (known === undefined) added.set(key, { payload, eventId, position });
       else if (known.payload !== payload) conflicts.push(position);
       return known?.eventId;
     });
     return {
       originals,
       conflicts,
-      commit: () => {
-        for (const [key, entry] of added) this.#entries.set(key, entry);
+      commit: (held?: ReadonlySet<number>) => {
+        for (const [key, { position, ...entry }] of added) if (!held?.has(position)) this.#entries.set(key, entry);
       },
     };
   }

@@ -23,7 +23,7 @@ async function serve(snapshot: Snapshot = MODEL, options: Partial<LocalEngineOpt
   const reports: RequestReport[] = [];
   let fire: (changes: readonly CustomerChange[]) => void = () => undefined;
   const fired = new Promise<readonly CustomerChange[]>((resolve) => (fire = resolve));
-  const { url } = await serveLocally(snapshot, {
+  const { engine, url } = await serveLocally(snapshot, {
     ...options,
     observe: (report) => void reports.push(report),
     timersFired: (changes) => fire(changes),
@@ -35,6 +35,7 @@ async function serve(snapshot: Snapshot = MODEL, options: Partial<LocalEngineOpt
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   };
   return {
+    engine,
     url,
     reports,
     /** Resolves with the next changes by timers. */
@@ -333,5 +334,17 @@ describe("calls of the tracking API", () => {
     expect(status).toBe(202);
     expect(body).toMatchObject({ accepted: true, quarantined: { code: "UNKNOWN_EVENT", path: "event" } });
     expect((await local.get("/customers")).body).toEqual({ data: [], nextCursor: null });
+  });
+
+  test("an event that would be quarantined can be sent again with its key, under a model that accepts it", async () => {
+    const local = await serve({ ...strict, onViolation: "quarantine" });
+    const event = { customerId: "a", event: "nothing", idempotencyKey: "once" };
+    const { body: held } = await local.post("/events", event);
+    expect(held).toMatchObject({ duplicate: false, quarantined: { code: "UNKNOWN_EVENT" } });
+    local.engine.replaceModel({ snapshot: { ...strict, strictSchema: false }, hash: "another" });
+    for (const duplicate of [false, true]) {
+      const { body } = await local.post("/events", event);
+      expect(body).toMatchObject({ duplicate, state: { customerId: "a" } });
+    }
   });
 });
