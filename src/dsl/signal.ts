@@ -20,7 +20,7 @@ export interface ManualSignal extends SignalModel {
 /** The severity and text of a signal. */
 export interface SignalText {
   severity: Severity;
-  /** A message for the people who see it. */
+  /** A message for the people who see it, the same for every customer: only the message of `emit` has placeholders. */
   message?: string;
 }
 
