@@ -25,6 +25,16 @@ test.each<[string, string | Record<string, string>, string[]]>([
   ],
   ["an exception", `\nthrow new Error("first\\n    at second (x.js:1:1)");\n`, ["MODEL_FAILED svc.config.ts:2"]],
   ["a thrown value that is not an error", `throw { no: "error" };\n`, ["MODEL_FAILED"]],
+  [
+    "an exception where stacks have another form",
+    `Object.assign(Error, { prepareStackTrace: () => [] });\nthrow new Error("first");\n`,
+    ["MODEL_FAILED svc.config.ts:2"],
+  ],
+  [
+    "a mistake where stacks have another form",
+    `import { defineModel, segment } from "svc-success";\nObject.assign(Error, { prepareStackTrace: () => [] });\nexport default defineModel({ segments: [segment("A B")] });\n`,
+    ["INVALID_NAME svc.config.ts:3"],
+  ],
   ["a rejection at import", `await Promise.reject(new RangeError("far"));\n`, ["MODEL_FAILED svc.config.ts:1"]],
   ["an empty file", "", ["NOT_A_MODEL svc.config.ts:1"]],
 ])("%s is a diagnostic", async (_, files, expected) => {

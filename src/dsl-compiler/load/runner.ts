@@ -72,6 +72,7 @@ export async function run(load: () => Promise<Record<string, unknown>>): Promise
     // Only the first failure is sent. If the compiler is gone, sending fails, too, and sending that failure would loop forever.
     if (failed) return;
     failed = true;
+    restoreStacks();
     send({ kind: "failed", thrown: [...takeRecorded(), error].map(describe) });
   };
   // If the compiler is gone, nothing else ends this process.
@@ -85,12 +86,18 @@ export async function run(load: () => Promise<Record<string, unknown>>): Promise
   process.on("unhandledRejection", fail);
   try {
     const exported = await load();
+    restoreStacks();
     const model = exported["default"];
     if (typeof model === "object" && model !== null && MODEL in model) removeErrorPlaceholders(model[MODEL] as object);
     send({ kind: "lowered", lowered: lower(exported), thrown });
   } catch (error) {
     fail(error);
   }
+}
+
+/** Stacks are formatted when they are first read: then as Node.js does it, not as the author's modules, or packages that they use, have set. */
+function restoreStacks(): void {
+  Reflect.deleteProperty(Error, "prepareStackTrace");
 }
 
 function describe(error: unknown): Thrown {
