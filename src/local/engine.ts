@@ -225,8 +225,8 @@ export class IdempotencyKeys {
 
   /**
    * Looks up the keys of a request, whose operations come with the event ids that they get if they are new. Returns `originals`: by position, the id of the
-   * event that was accepted under the same key before; `conflicts`: the positions of keys that stand for another payload; and `commit`, which stores the keys,
-   * except those of the given positions.
+   * event that was accepted under the same key before; `conflicts`: the positions of keys that stand for another payload; and `commit`,
+   * which stores the keys, except those of the given positions.
    */
   lookUp(operations: readonly (readonly [operation: TrackRequest | null, eventId: string])[]) {
     const added = new Map<string, KeyEntry & { position: number }>();

@@ -7,8 +7,8 @@ const SOURCE = /\.([cm]?[jt]sx?|json)$/;
 const QUIET_MS = 50;
 
 /**
- * Watches a folder, its subfolders and what links in them lead to, except for installed packages and hidden folders; and single files elsewhere,
- * such as those of another package of a workspace.
+ * Watches a folder, its subfolders and what links in them lead to, except for installed packages and hidden folders; and single files
+ * elsewhere, such as those of another package of a workspace.
  */
 export class SourceWatch {
   #watchers = new Map<string, FSWatcher>();

@@ -119,8 +119,8 @@ export class Api {
   }
 
   /**
-   * The bytes of a long answer, which ends by itself; `what` names it. They end with a failure if the connection breaks, or if nothing arrives for as
-   * long as an answer may take.
+   * The bytes of a long answer, which ends by itself; `what` names it. They end with a failure if the connection breaks, or if nothing
+   * arrives for as long as an answer may take.
    */
   async download(
     path: ApiPath,

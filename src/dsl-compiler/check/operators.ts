@@ -1,6 +1,6 @@
 /**
- * Finds JavaScript operators and statements where the language has methods. JavaScript computes them once, when the model is compiled: `a && b` is `b`, and `!a` is
- * false, for every customer. The type checker refuses only some of them, so they are found in the syntax.
+ * Finds JavaScript operators and statements where the language has methods. JavaScript computes them once, when the model is compiled:
+ * `a && b` is `b`, and `!a` is false, for every customer. The type checker refuses only some of them, so they are found in the syntax.
  */
 import ts from "typescript";
 import { type Diagnostic, diagnostic, type Edit, rangeOf } from "../diagnostics/diagnostic.js";
@@ -278,7 +278,7 @@ export function isCausedBy(operator: ts.Node, error: ts.Diagnostic, file: ts.Sou
   return false;
 }
 
-/** Whether a variable or a parameter holds the items of a list: that of a loop, or of a function without types, as the methods of lists take it. */
+/** Whether it holds the items of a list: the variable of a loop, or the parameter of a function without types, as methods of lists take it. */
 function isItem(declaration: ts.Declaration): boolean {
   if (ts.isParameter(declaration)) return declaration.type === undefined;
   return ts.isVariableDeclaration(declaration) && ts.isForOfStatement(declaration.parent.parent);

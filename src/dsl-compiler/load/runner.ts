@@ -95,7 +95,7 @@ export async function run(load: () => Promise<Record<string, unknown>>): Promise
   }
 }
 
-/** Stacks are formatted when they are first read: then as Node.js does it, not as the author's modules, or packages that they use, have set. */
+/** Has stacks, which are formatted when they are first read, formatted by Node.js, whatever the author's modules have set. */
 function restoreStacks(): void {
   Reflect.deleteProperty(Error, "prepareStackTrace");
 }
