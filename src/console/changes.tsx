@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
-import type { FormValues, Visit } from "./console-page.js";
+import type { FormValues, RefusedForm, Visit } from "./console-page.js";
 import { PageError } from "./page.js";
-import { Empty } from "./parts.js";
-import { HiddenFields } from "./forms.js";
+import { address, Empty } from "./parts.js";
+import { HiddenFields, useSent, WithSent } from "./forms.js";
 
-/** Shows its children to users who may do an operation; tells others whom to ask. */
+/** Shows its children to users who may do an operation; tells others whom to ask. Those who just lost the permission keep what they sent. */
 export function Allowed(props: {
   visit: Visit;
   operation: string;
@@ -15,32 +15,105 @@ export function Allowed(props: {
   children: ComponentChildren;
 }) {
   const { visit, operation, what, who, children } = props;
-  return visit.may(operation) ? (
-    <>{children}</>
-  ) : (
-    <Empty>
-      Your role does not allow you to {what}; ask {who}.
-    </Empty>
+  return (
+    <>
+      {visit.may(operation) ? null : (
+        <Empty>
+          Your role does not allow you to {what}; ask {who}.
+        </Empty>
+      )}
+      {showsForm(visit, operation) ? children : null}
+    </>
   );
 }
 
+/** Whether to show a form of an operation: to users who may do it, and to those whose form was just refused. */
+export function showsForm({ may, refused }: Visit, operation: string): boolean {
+  return may(operation) || refused !== undefined;
+}
+
 interface ChangeFormProps {
-  visit: Pick<Visit, "token">;
+  visit: Pick<Visit, "token" | "query" | "refused">;
+  /** The page that shows the form, which also makes the change. */
   path: string;
-  /** Values of hidden fields, by name. */
+  /** Values of hidden fields, by name. If the page has several forms, `as` tells them apart. */
   hidden?: Readonly<Record<string, string | undefined>>;
   class?: string;
   children: ComponentChildren;
 }
 
-/** A form that requests a change. */
+/** A form that requests a change. It is sent to its page with the page's query, so that a refusal can show the same page again. */
 export function ChangeForm({ visit, path, hidden, class: kind, children }: ChangeFormProps) {
+  const { token, query, refused } = visit;
+  const mine = refused?.form["as"] === hidden?.["as"] ? refused : undefined;
   return (
-    <form class={kind} method="post" action={path}>
-      {visit.token}
-      <HiddenFields of={hidden} />
+    <>
+      {mine && <Refusal of={mine} />}
+      <form class={kind} method="post" action={address(path, query)}>
+        {token}
+        <HiddenFields of={hidden} />
+        <WithSent value={mine?.form ?? {}}>{children}</WithSent>
+      </form>
+    </>
+  );
+}
+
+/** Why a form was refused. */
+export function Refusal({ of: refused }: { of: RefusedForm }) {
+  refused.isShown = true;
+  return <RefusalNote>{refused.note}</RefusalNote>;
+}
+
+/** The frame of such a note. It has the focus, so that browsers show it wherever it is on the page, and the next Tab leads to the form. */
+export function RefusalNote({ children }: { children: ComponentChildren }) {
+  return (
+    <div class="error" tabIndex={-1} autofocus>
       {children}
-    </form>
+    </div>
+  );
+}
+
+/** A labelled text field of a form that requests a change. */
+export function TextField(props: {
+  label: string;
+  name: string;
+  type?: "text" | "email" | "number";
+  value?: string;
+  isOptional?: boolean;
+  /** Of a number. */
+  min?: number;
+  maxLength?: number;
+  pattern?: string;
+  /** The id of a list of suggestions. */
+  list?: string;
+  /** Shown below the field. */
+  hint?: ComponentChildren;
+}) {
+  const { label, name, type = "text", value, isOptional = false, min, maxLength, pattern, list, hint } = props;
+  const hintId = hint === undefined ? undefined : `${name}-hint`;
+  return (
+    <>
+      <label for={name}>{label}</label>
+      <input
+        id={name}
+        name={name}
+        // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- TypeScript 7 wants one type where 6 takes either
+        type={type as "text"}
+        value={useSent(name) ?? value}
+        required={!isOptional}
+        min={min}
+        maxLength={maxLength}
+        pattern={pattern}
+        list={list}
+        autocomplete="off"
+        aria-describedby={hintId}
+      />
+      {hint === undefined ? null : (
+        <p class="hint" id={hintId}>
+          {hint}
+        </p>
+      )}
+    </>
   );
 }
 

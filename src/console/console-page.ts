@@ -21,6 +21,17 @@ export interface Visit {
   may: (operation: string) => boolean;
   /** The hidden field that a form must contain to change something. */
   token: VNode | null;
+  /** The form of this page that was just refused; undefined if the page is only opened. */
+  refused?: RefusedForm;
+}
+
+/** A form that was refused. Its page is shown again, with what was sent and the reason. */
+export interface RefusedForm {
+  form: FormValues;
+  /** Says why. */
+  note: VNode;
+  /** Whether the note is shown above the form, which may no longer be on the page. */
+  isShown: boolean;
 }
 
 /** The contents of a page. */

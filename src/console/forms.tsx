@@ -1,4 +1,5 @@
-import type { ComponentChildren } from "preact";
+import { createContext, type ComponentChildren } from "preact";
+import { useContext } from "preact/hooks";
 import { printable } from "../words/text.js";
 
 interface FormProps {
@@ -43,6 +44,14 @@ export function HiddenFields({ of: fields = {} }: { of: FormProps["hidden"] }) {
     </>
   );
 }
+
+const Sent = createContext<Readonly<Record<string, string | undefined>>>({});
+
+/** Sets the values that the fields of a form show again, by name. */
+export const WithSent = Sent.Provider;
+
+/** The value of a field of a form that was refused, as it was sent; undefined in every other form. */
+export const useSent = (name: string): string | undefined => useContext(Sent)[name];
 
 interface FieldProps {
   label: string;
@@ -107,7 +116,7 @@ export function OneOf(props: { label: string; name: string; value?: string; choi
     <label>
       {label}
       <select name={name}>
-        <Options choices={named(choices)} value={value} />
+        <Options choices={named(choices)} value={useSent(name) ?? value} />
       </select>
     </label>
   );

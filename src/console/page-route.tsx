@@ -60,6 +60,8 @@ interface PageRoute<Field extends string> {
   fields?: readonly Field[];
   /** Renders a page, or redirects the browser. Anything it throws becomes an error page. */
   answer(visit: PageVisit<Field>): void | Promise<void>;
+  /** Answers a form without the token for this browser, in place of an error page. Nothing may be changed. */
+  outdated?(visit: PageVisit<Field>): void | Promise<void>;
 }
 
 /** Makes the route of a page. A POST reaches `answer` only if it came from one of our pages with the token for this browser. */
@@ -73,9 +75,12 @@ export function pageRoute<const Field extends string = never>(route: PageRoute<F
         if (method === "POST") requireSameOrigin(deps, ctx);
         const form = method === "POST" ? await readForm(ctx, [...fields, TOKEN_FIELD]) : undefined;
         const session = await currentSession(deps, ctx);
-        if (form) requireToken(deps, ctx, session, form[TOKEN_FIELD]);
-        const visit = { deps, ctx, session, form: (form ?? {}) as Form<Field> };
-        await route.answer({ ...visit, tokenField: () => tokenField(deps, ctx, session) });
+        const isCurrent = form === undefined || hasToken(deps, ctx, session, form[TOKEN_FIELD]);
+        const asked = { deps, ctx, session, form: (form ?? {}) as Form<Field> };
+        const visit = { ...asked, tokenField: () => tokenField(deps, ctx, session) };
+        if (isCurrent) await route.answer(visit);
+        else if (route.outdated !== undefined) await route.outdated(visit);
+        else throw outdatedForm("Open the page again and submit the form there.");
       } catch (error) {
         // Nobody would see an error page.
         if (error instanceof ClientGoneError) throw error;
@@ -108,16 +113,20 @@ function tokenField(deps: PageDeps, ctx: Context, session: PageSession | null): 
   return <input type="hidden" name={TOKEN_FIELD} value={sign(deps, tokenSubject(deps, ctx, session))} />;
 }
 
-/** Checks that the form was on a page that we showed to this browser and the user who is signed in now. Throws a PageError (403). */
-function requireToken(deps: PageDeps, ctx: Context, session: PageSession | null, token: string | undefined) {
+/** Whether the form was on a page that we showed to this browser and the user who is signed in now. */
+function hasToken(deps: PageDeps, ctx: Context, session: PageSession | null, token: string | undefined): boolean {
   const expected = Buffer.from(sign(deps, tokenSubject(deps, ctx, session)));
   const given = Buffer.from(token ?? "");
-  if (given.length === expected.length && timingSafeEqual(given, expected)) return;
-  throw new PageError(403, {
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+/** @param fix what to do */
+export function outdatedForm(fix: string): PageError {
+  return new PageError(403, {
     title: "The form is out of date",
     message:
       "Somebody signed in or out in this browser after the form was shown, or the form did not come from this service, or the browser blocks cookies.",
-    fix: "Open the page again and submit the form there. If that does not help, allow cookies for this site.",
+    fix: `${fix} If that does not help, allow cookies for this site.`,
   });
 }
 

@@ -208,7 +208,8 @@ export function ErrorBody({ ctx, words }: { ctx: Context; words: ErrorWords }) {
   );
 }
 
-export function pageErrorOf(error: unknown): PageError {
+/** @param otherwise what to do if nothing more specific is known */
+export function pageErrorOf(error: unknown, otherwise = "Go back, correct what is wrong, and try again."): PageError {
   if (error instanceof PageError) return error;
   const { status, code, message, detail, headers, cause }: ApiError = toApiError(error);
   // Fixes of other refusals are meant for programs: they name headers and paths.
@@ -220,7 +221,7 @@ export function pageErrorOf(error: unknown): PageError {
     title:
       code === "QUOTA_EXCEEDED" ? "Plan limit reached" : (TITLES[status] ?? fault?.title ?? "The request was refused"),
     message: [message, detail.reason].filter((text) => text !== undefined).join(" "),
-    fix: fix ?? "Go back, correct what is wrong, and try again.",
+    fix: fix ?? otherwise,
     ...(detail.warnings && { list: detail.warnings.map((warning) => warning.message) }),
   };
   return new PageError(status, words, headers);

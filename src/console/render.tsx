@@ -1,7 +1,9 @@
 import type { Context } from "koa";
 import { toApiError } from "../http/errors.js";
 import { addToLogLine } from "../http/middleware/request-log.js";
-import type { ConsolePage, FormValues, PageChange, View, Visit } from "./console-page.js";
+import { renderToString } from "preact-render-to-string";
+import { Refusal } from "./changes.js";
+import type { ConsolePage, FormValues, PageChange, RefusedForm, View, Visit } from "./console-page.js";
 import { WithPresentation } from "./presentation.js";
 import { displayedTraits } from "./displayed-traits.js";
 import type { ApiMutation } from "./source.js";
@@ -14,6 +16,9 @@ export interface PageRequest extends Omit<Visit, "query"> {
   ctx: Context;
   frame: Frame;
 }
+
+/** A request with the form of a page. */
+export type ChangeRequest = PageRequest & { tell: ApiMutation; form: FormValues };
 
 /** Answers with a page of the console, or with its error page. */
 export async function renderConsolePage(page: ConsolePage, asking: PageRequest): Promise<void> {
@@ -28,42 +33,79 @@ export async function renderConsolePage(page: ConsolePage, asking: PageRequest):
   await renderView(asking, view);
 }
 
-/** Makes a change, then redirects by `redirect`, or shows the returned view; a failure is shown in the frame. */
+/** Makes the change of a page, then redirects by `redirect`, or shows the returned view; if it is refused, shows the page and its form again. */
 export async function renderConsoleChange(
-  change: PageChange,
-  asking: PageRequest & { tell: ApiMutation; form: FormValues },
+  page: ConsolePage & { change: PageChange },
+  asking: ChangeRequest,
   redirect: (next: string) => void,
 ): Promise<void> {
   let next: string | View;
   try {
-    next = await change.make(asking);
+    next = await page.change.make(asking);
   } catch (error) {
-    renderFailure(asking, error);
+    await renderRefusal(page, asking, error);
     return;
   }
   if (typeof next === "string") redirect(next);
   else await renderView(asking, next);
 }
 
-async function renderView(asking: PageRequest, view: View): Promise<void> {
+/** Answers a form that was refused with its page, which shows the form with what was sent, and the reason. */
+export async function renderRefusal(page: ConsolePage, asking: ChangeRequest, error: unknown): Promise<void> {
+  const { ctx, form } = asking;
+  const { status, words, headers } = pageErrorOf(error, "Correct what is wrong, and try again.");
+  const note = (
+    <>
+      <strong>{words.title}</strong>
+      <ErrorBody ctx={ctx} words={words} />
+    </>
+  );
+  const refused: RefusedForm = { form, note, isShown: false };
+  let view: View;
+  try {
+    view = await page.answer({ ...asking, query: new URLSearchParams(ctx.querystring), refused });
+  } catch {
+    renderFailure(asking, error);
+    return;
+  }
+  if (!(error instanceof PageError)) addToLogLine(ctx, { failure: toApiError(error) });
+  ctx.set(headers);
+  // The page at this address would be reloaded by GET, without the reason.
+  const { refreshSeconds: _, ...rest } = view;
+  await renderView(asking, { ...rest, status }, refused);
+}
+
+/** @param refused the form to which the view is the answer; its note is above the view unless the view has the form */
+async function renderView(asking: PageRequest, view: View, refused?: RefusedForm): Promise<void> {
   const { presentation } = asking;
   const { derived, customerIds = [] } = view;
   const [shown, outdated] = await Promise.all([
     displayedTraits(asking, customerIds),
     derived === undefined ? undefined : findOutdated(asking),
   ]);
+  const body = (
+    <WithPresentation value={{ ...presentation, displayedTraitsOf: (customerId) => shown.get(customerId) ?? {} }}>
+      {outdated === undefined ? null : (
+        <p class="note">
+          <Text>{outdated.message}</Text> They keep the {derived} of that version until something happens to them, or
+          until <a href="recomputes">a recompute</a>.
+        </p>
+      )}
+      {view.body}
+    </WithPresentation>
+  );
+  // Rendering finds out whether the form is there.
+  if (refused !== undefined) renderToString(body);
+  const isElsewhere = refused !== undefined && !refused.isShown;
   renderFramed(asking, {
     ...view,
-    body: (
-      <WithPresentation value={{ ...presentation, displayedTraitsOf: (customerId) => shown.get(customerId) ?? {} }}>
-        {outdated === undefined ? null : (
-          <p class="note">
-            <Text>{outdated.message}</Text> They keep the {derived} of that version until something happens to them, or
-            until <a href="recomputes">a recompute</a>.
-          </p>
-        )}
-        {view.body}
-      </WithPresentation>
+    body: isElsewhere ? (
+      <>
+        <Refusal of={refused} />
+        {body}
+      </>
+    ) : (
+      body
     ),
   });
 }
@@ -84,26 +126,13 @@ function renderFailure(asking: PageRequest, error: unknown): void {
   if (!(error instanceof PageError)) addToLogLine(ctx, { failure: toApiError(error) });
   ctx.set(headers);
   const [home] = asking.frame.sections;
-  const form = formPage(ctx);
-  const next = form === null ? home : { href: form, text: "Back to the form" };
   const body = (
     <>
       <ErrorBody ctx={ctx} words={words} />
-      {next && <LinkLine {...next} />}
+      {home && <LinkLine {...home} />}
     </>
   );
   renderFramed(asking, { title: words.title, status, body });
-}
-
-/** The page that a form was sent from, if it is a sibling of the page that it was sent to; null if unknown. */
-function formPage(ctx: Context): string | null {
-  const referer = ctx.get("Referer");
-  if (ctx.method !== "POST" || !URL.canParse(referer)) return null;
-  const { host, pathname, search } = new URL(referer);
-  const [from, to] = [pathname, ctx.path].map((path) => path.lastIndexOf("/") + 1) as [number, number];
-  // A proxy may add a prefix to the path.
-  const isSibling = host === ctx.host && pathname.slice(0, from).endsWith(ctx.path.slice(0, to));
-  return isSibling ? pathname.slice(from) + search : null;
 }
 
 function renderFramed({ ctx, frame }: PageRequest, { title, body, status = 200, refreshSeconds }: View): void {

@@ -67,6 +67,7 @@ button.plain { min-height: 0; padding: 0; border: 0; font-weight: inherit; text-
 .hint { margin: .25rem 0 0; color: var(--faint); font-size: .875rem; }
 .code { font-family: ui-monospace, monospace; letter-spacing: .1em; text-transform: uppercase; }
 .error { margin: 1rem 0; padding: .75rem; border: 1px solid var(--wrong); border-left-width: 4px; border-radius: 6px; }
+.error > p, .error > ul { margin: .5rem 0 0; }
 .note { margin: 1rem 0; padding: .75rem; border: 1px solid var(--line); border-left-width: 4px; border-radius: 6px; }
 .request { margin-top: 2rem; color: var(--faint); font-size: .875rem; }
 .narrow p:not(.request) code { white-space: nowrap; }

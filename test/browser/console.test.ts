@@ -305,6 +305,30 @@ it("a member is invited by keyboard, and the link is selected at once", async ()
   expect(await page.getByRole("row", { name: "bob@example.com" }).innerText()).toContain("developer");
 });
 
+it("a refused form is in view with the reason and what was entered, and the next Tab leads to its field", async () => {
+  const { page, complaints } = browser;
+  await page.setViewportSize({ width: 390, height: 500 });
+  await page.goto(addressOf("test/members"));
+  await page.getByLabel("E-mail address").fill("owner@acme.example");
+  await page.getByLabel("Role").selectOption("administrator");
+  await page.getByRole("button", { name: "Invite" }).focus();
+  await press("Enter");
+  expect(await heading()).toBe("Members");
+  expect(await page.evaluate("document.activeElement.innerText")).toContain("Change the member's role instead.");
+  const reason = page.getByRole("alert");
+  await expect.poll(async () => (await reason.boundingBox())!.y).toBeLessThan(500);
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate("[document.activeElement.name, document.activeElement.value]")).toEqual([
+    "email",
+    "owner@acme.example",
+  ]);
+  expect(await page.getByLabel("Role").inputValue()).toBe("administrator");
+  // The browser complains about the status.
+  complaints.length = 0;
+  await expectAccessible();
+  await page.setViewportSize({ width: 1280, height: 720 });
+});
+
 it("pages are accessible for viewers too, who get no forms", async () => {
   const { sql } = fixture.service.db;
   await sql`update iam.memberships set role = 'viewer' where organization_id = ${fixture.owner.organizationId}`;

@@ -108,24 +108,31 @@ describe("with a history", () => {
     expect(text).toMatch(/What v1 said .*What v2 said/);
   });
 
-  it("a missing or invalid choice is refused, with a link back to the form", async () => {
-    const form = { ...ASKED, outcome: "", form_token: await owner.formToken(`${BASE}/test/model`), version: "v2" };
-    const referer = { Referer: `${fixture.service.url}${BASE}/test/model` };
-    for (const wrong of [{}, { outcome: "state:nobody" }, { outcome: "event:login", customers: "some" }]) {
-      const { status, html } = await owner.post(`${BASE}/test/backtest`, { ...form, ...wrong }, referer);
-      expect(status).toBe(400);
-      expect(html).toContain('<a href="model">Back to the form</a>');
-    }
-  });
+  it.each(["model", "version?id=v1"])(
+    "a missing or invalid choice is refused on %s, which keeps the others",
+    async (page) => {
+      const chosen = { within: "90d", every: "28d", customers: "all" };
+      for (const wrong of [{ outcome: "" }, { outcome: "state:nobody" }, { outcome: "event:login", within: "soon" }]) {
+        const { status, html } = await owner.submit(await open(page), { ...chosen, ...wrong }, "backtest");
+        expect(status).toBe(400);
+        expect(html).toMatch(
+          /<div class="error" tabindex="-1" autofocus>.*<\/div><form [^>]*action="(model|version\?id=v1)"/,
+        );
+        for (const kept of ["28d", "all"]) expect(html).toContain(`<option value="${kept}" selected>`);
+        expect(html.includes('<option value="event:login" selected>')).toBe(wrong.outcome === "event:login");
+      }
+    },
+  );
 
   it("a viewer sees backtests but cannot start one, not even by sending the form", async () => {
     const { html, text } = await open("model", viewer);
     expect(text).toMatch(/Backtests .*event:login/);
-    expect(html).not.toContain('action="backtest"');
-    expect((await open("version?id=v1", viewer)).html).not.toContain('action="backtest"');
+    expect(html).not.toContain('name="outcome"');
+    expect((await open("version?id=v1", viewer)).html).not.toContain('name="outcome"');
     expect((await open(/href="(backtest\?id=\w+)"/.exec(html)![1]!, viewer)).text).toContain("Result");
-    const form = { ...ASKED, version: "v2", form_token: await viewer.formToken(`${BASE}/test/recomputes`) };
-    expect((await viewer.post(`${BASE}/test/backtest`, form)).status).toBe(403);
+    const form_token = await viewer.formToken(`${BASE}/test/recomputes`);
+    const form = { ...ASKED, as: "backtest", version: "v2", form_token };
+    expect((await viewer.post(`${BASE}/test/model`, form)).status).toBe(403);
   });
 
   it("the list has its own pages", async () => {

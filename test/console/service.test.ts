@@ -85,7 +85,11 @@ describe("access", () => {
     expect(page.text).toContain("svc projects create --name Shop --slug shop");
     expect(page.html).toContain('<a href="../console/acme">Go to the organization acme</a>');
     const make = (slug: string) => browser.submit(page, { name: "Shop", slug }, "../console/bare");
-    expect((await make("Not a slug")).status).toBe(400);
+    const refused = await make('Not "a" slug');
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("Correct what is wrong")]);
+    for (const value of ["Shop", "Not &quot;a&quot; slug"]) expect(refused.html).toContain(` value="${value}"`);
+    const outdated = await browser.post("/console/bare", { name: "Shop", slug: "shop", form_token: "x" });
+    expect([outdated.status, outdated.html]).toEqual([403, expect.stringContaining(' value="shop"')]);
     const created = await make("shop");
     expect([created.status, created.html]).toEqual([200, expect.stringMatching(/svc_test_\w+.*svc_live_/)]);
     expect(created.html).toContain('href="../console/bare/shop/test/today"');

@@ -137,6 +137,99 @@ describe("a missing permission", () => {
   });
 });
 
+describe("a form that is refused", () => {
+  /** The fields of the only form with a text field, or of the one with this `as`, as the page shows them. */
+  const shown = ({ html }: Visited, as?: string) => {
+    const form = [...html.matchAll(/<form [^>]*method="post".*?<\/form>/gs)].find(([text]) =>
+      as === undefined ? !text.includes("logout") : text.includes(`name="as" value="${as}"`),
+    )![0];
+    const texts = [...form.matchAll(/<input id="\w+" name="(\w+)"[^>]*? value="([^"]*)"/g)];
+    const choices = [...form.matchAll(/name="(\w+)">(?:(?!<\/select>).)*<option value="([^"]*)" selected>/g)];
+    return Object.fromEntries([...texts, ...choices].map(([, name, value]) => [name, decodeHTML(value!)]));
+  };
+  const NOTE = /<div class="error" tabindex="-1" autofocus>.*<p role="alert">.*<\/div><form [^>]*method="post"/s;
+
+  it.each<[string, string, Record<string, string>, number]>([
+    ["settings", "settings", { timeZone: 'Mars "/Base' }, 400],
+    ["keys", "keys", { name: "  " }, 400],
+    ["keys with a cursor", "keys?cursor=", { name: "x\u202ey 🦊" }, 400],
+    ["tokens", "tokens", { label: "CI", role: "developer", days: "9999" }, 400],
+    ["members", "members", { email: "viewer@acme.example", role: "developer" }, 409],
+  ])("is shown again with what was entered: %s", async (_, path, fields, status) => {
+    const refused = await fill(path, fields);
+    expect(refused.status).toBe(status);
+    expect(refused.html).toMatch(NOTE);
+    expect(shown(refused)).toEqual(fields);
+    expect(refused.path).toBe(at(path));
+  });
+
+  it("keeps what was entered by somebody who has lost the permission", async () => {
+    const { html } = await page("members");
+    const { sql } = fixture.service.db;
+    const setRole = (role: string) =>
+      sql`update iam.memberships set role = ${role} where user_id = ${owner} and organization_id = ${fixture.owner.organizationId}`;
+    const owner = await userIdOf(fixture.service, OWNER);
+    const fields = { email: "eve@example.com", role: "developer" };
+    await setRole("administrator");
+    const { hidden } = formsOf(html).find(({ action }) => action === "members")!;
+    const refused = await browsers.owner.post(at("members"), { ...hidden, ...fields });
+    await setRole("owner");
+    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('Your role "administrator" may not')]);
+    expect(shown(refused)).toEqual(fields);
+  });
+
+  it("keeps what was entered while another role of a member was chosen, and the other forms as they are", async () => {
+    const refused = await fill(`member?id=${await userIdOf(fixture.service, OWNER)}`, {
+      as: "role",
+      role: "developer",
+    });
+    expect([refused.status, shown(refused, "role")]).toEqual([409, { role: "developer" }]);
+    expect(refused.html.match(/autofocus/g)).toHaveLength(1);
+  });
+
+  it("says why although the form is no longer on the page", async () => {
+    const secret = await fill("keys", { name: "gone" });
+    secretOf(secret);
+    const id = idOf((await page("keys")).html, "key", "gone");
+    const opened = await page(`key?id=${id}`);
+    const form = formsOf(opened.html).find(({ hidden }) => hidden["as"] === "rotate")!;
+    await fill(`key?id=${id}`, { as: "revoke" });
+    const refused = await browsers.owner.post(at(form.action), { ...form.hidden, grace: "7d" });
+    expect([refused.status, refused.text]).toEqual([409, expect.stringMatching(/^API key gone .*Status revoked/)]);
+    expect(refused.html).toContain('<h1>API key gone</h1><div class="error" tabindex="-1" autofocus>');
+  });
+
+  it("because of a new sign-in is shown again, to be sent once more", async () => {
+    const { html } = await page("keys");
+    const again = await browserOf(fixture.service, OWNER);
+    const { hidden } = formsOf(html).find(({ action }) => action === "keys")!;
+    const outdated = await again.post(at("keys"), { ...hidden, name: "kept" });
+    expect([outdated.status, outdated.text]).toEqual([403, expect.stringContaining("submit it again")]);
+    expect(shown(outdated)).toEqual({ name: "kept" });
+    secretOf(await again.submit(outdated, { name: "kept" }, "keys"));
+  });
+
+  it("because the session has ended is kept until its sender has signed in again", async () => {
+    const browser = await browserOf(fixture.service, OWNER);
+    const session = browser.cookies.get("svc_session")!;
+    const opened = await browser.get(at("keys?cursor="));
+    browser.cookies.delete("svc_session");
+    const fields = { name: "late" };
+    const kept = await browser.submit(opened, fields, "keys");
+    expect([kept.status, kept.text]).toEqual([401, expect.stringContaining("This page keeps what you entered.")]);
+    expect(kept.html).toContain(
+      `href="../../../../login?next=${encodeURIComponent(at("keys?cursor="))}" target="_blank"`,
+    );
+    expect(kept.html).not.toContain("form_token");
+    // Still signed out, and then signed in.
+    expect((await browser.submit(kept)).status).toBe(401);
+    browser.cookies.set("svc_session", session);
+    const back = await browser.submit(kept);
+    expect([back.status, shown(back)]).toEqual([403, fields]);
+    secretOf(await browser.submit(back, fields, "keys"));
+  });
+});
+
 describe("keys", () => {
   it("cannot be created in a frozen environment, and the page says why", async () => {
     const { sql } = fixture.service.db;
@@ -210,7 +303,9 @@ describe("keys", () => {
     }
     const refused = await fill("keys", { name: HOSTILE });
     expect([refused.status, refused.html]).toEqual([400, expect.stringContaining('aria-label="Console"')]);
-    expect(refused.html).not.toMatch(/<script>|‮/);
+    expect(refused.html).not.toContain("<script>");
+    // Only the field has the character as it was typed.
+    expect(refused.html.replace(/ value="[^"]*"/g, "")).not.toContain("‮");
   });
 });
 
@@ -351,7 +446,7 @@ describe("members", () => {
         expect.stringContaining("The organization would have no owner left. Make another"),
       ]);
       expect(html).toContain('aria-label="Console"');
-      expect(decodeHTML(html)).toContain(`<a href="${path}">Back to the form</a>`);
+      expect(formsOf(html).find(({ hidden }) => hidden["as"] === fields.as)!.action).toBe(path);
     }
   });
 

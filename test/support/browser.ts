@@ -45,11 +45,11 @@ export class Browser {
     return this.send("POST", path, { body: body ?? "", headers: { ...common, ...headers } });
   }
 
-  /** Fills in and sends the one form of a page, or the one with this action. */
-  submit(page: Visited, fields: Readonly<Record<string, string>> = {}, action?: string): Promise<Visited> {
-    const form = formOf(page.html, action);
-    const { pathname } = new URL(form.action, this.origin + page.path);
-    return this.post(pathname, { ...form.hidden, ...fields });
+  /** Fills in and sends the one form of a page, or the one of `formOf`. */
+  submit(page: Visited, fields: Readonly<Record<string, string>> = {}, which?: string): Promise<Visited> {
+    const form = formOf(page.html, which);
+    const { pathname, search } = new URL(form.action, this.origin + page.path);
+    return this.post(pathname + search, { ...form.hidden, ...fields });
   }
 
   /** Opens a page, fills in its one form and sends it. */
@@ -110,9 +110,11 @@ export interface Form {
   fields: string[];
 }
 
-/** The one form of a page, or the one with this action. */
-export function formOf(html: string, action?: string): Form {
-  const forms = formsOf(html).filter((form) => action === undefined || form.action === action);
+/** The one form of a page, or the one whose action is the page `which` or whose field `as` has this value. */
+export function formOf(html: string, which?: string): Form {
+  const forms = formsOf(html).filter(
+    ({ action, hidden }) => which === undefined || action.split("?")[0] === which || hidden["as"] === which,
+  );
   if (forms.length !== 1) throw new Error(`the page has ${forms.length} such forms: ${html}`);
   return forms[0]!;
 }

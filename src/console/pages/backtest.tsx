@@ -2,8 +2,8 @@ import type { BacktestJob } from "../../http/admin/answers.js";
 import { aucText, backtestFields } from "../../words/backtest.js";
 import { plural, printable } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
-import { address, Ago, LinkLine, Text, TextLink, versionHref } from "../parts.js";
-import { askedBy, FORM_FIELDS } from "./backtests/form.js";
+import { Ago, LinkLine, Text, TextLink, versionHref } from "../parts.js";
+import { backtestHref } from "./backtests/form.js";
 import { Report } from "./backtests/report.js";
 import { JobFacts, refreshOf, isUnderWay, JobStatus } from "./recomputes/job.js";
 import { Table, type TableColumn } from "../tables.js";
@@ -37,13 +37,6 @@ export const backtestPage: ConsolePage = {
       ),
     };
   },
-  change: {
-    fields: FORM_FIELDS,
-    async make({ tell, form }) {
-      const { id } = (await tell("POST backtests", {}, askedBy(form))) as BacktestJob;
-      return backtestHref(id);
-    },
-  },
 };
 
 const textsOf = (fields: Readonly<Record<string, string>>) =>
@@ -57,9 +50,6 @@ function requestedFields({ outcome, within, every, from, to, customers }: Backte
     Customers: customers === null ? "all" : `about ${plural(customers, "customer")}, a sample`,
   };
 }
-
-/** The address of a backtest's page. */
-const backtestHref = (id: string) => address("backtest", { id });
 
 const COLUMNS: TableColumn<BacktestJob>[] = [
   ["Requested", ({ requestedAt, requestedBy }) => <Ago iso={requestedAt} by={requestedBy} />],

@@ -3,7 +3,7 @@ import { printable } from "../../words/text.js";
 import { type ConsolePage, queryParam, type Visit } from "../console-page.js";
 import { Ago, At, Empty, LinkLine, PageLinks, TextLink } from "../parts.js";
 import { FactList, Table, type TableColumn } from "../tables.js";
-import { Allowed, ChangeForm, changeIn, inLive, Live } from "../changes.js";
+import { Allowed, ChangeForm, changeIn, inLive, Live, TextField } from "../changes.js";
 import { entryHref, entryOf, missingEntry, Select, shownOnce } from "./settings/parts.js";
 
 const LIST = "keys";
@@ -85,11 +85,7 @@ export function LastUsed({ at }: { at: string | null }) {
 function Create({ visit }: { visit: Visit }) {
   return (
     <ChangeForm visit={visit} path={LIST}>
-      <label for="name">Name</label>
-      <input id="name" name="name" required maxLength={256} autocomplete="off" aria-describedby="name-hint" />
-      <p class="hint" id="name-hint">
-        For people: which program uses it.
-      </p>
+      <TextField label="Name" name="name" maxLength={256} hint="For people: which program uses it." />
       <p>
         <button>Create the key{inLive(visit)}</button>
       </p>

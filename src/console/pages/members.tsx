@@ -4,7 +4,7 @@ import { type ConsolePage, queryParam, type View, type Visit } from "../console-
 import { Ago, At, Empty, LinkLine, PageLinks, Section, Text, TextLink } from "../parts.js";
 import { usePresentation } from "../presentation.js";
 import { FactList, Table } from "../tables.js";
-import { Allowed, ChangeForm, changeIn } from "../changes.js";
+import { Allowed, ChangeForm, changeIn, TextField } from "../changes.js";
 import { entryHref, entryOf, missingEntry, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
 
 const LIST = "members";
@@ -111,8 +111,7 @@ function Invite({ visit }: { visit: Visit }) {
       <h3>Invite somebody</h3>
       <p>Creates a link that is valid for 7 days. It replaces an open invitation for the same address.</p>
       <ChangeForm visit={visit} path={LIST}>
-        <label for="email">E-mail address</label>
-        <input id="email" name="email" type="email" required maxLength={254} autocomplete="off" />
+        <TextField label="E-mail address" name="email" type="email" maxLength={254} />
         <Select label="Role" name="role" value="viewer" choices={ROLE_TEXTS} />
         <p>
           <button>Invite</button>

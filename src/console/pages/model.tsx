@@ -2,7 +2,7 @@ import type { Activation, BacktestJob, ConfigVersion, ListPage } from "../../htt
 import { type ConsolePage, queryParam, type Visit } from "../console-page.js";
 import { Ago, At, Empty, PageLinks, Section, Text, versionHref } from "../parts.js";
 import { type TableColumn, Table } from "../tables.js";
-import { BacktestForm } from "./backtests/form.js";
+import { BacktestForm, beginBacktest, FORM_FIELDS } from "./backtests/form.js";
 import { Backtests } from "./backtest.js";
 
 const PATH = "model";
@@ -42,6 +42,10 @@ export const modelPage: ConsolePage = {
       ),
     };
   },
+  change: {
+    fields: FORM_FIELDS,
+    make: ({ tell, form }) => beginBacktest(tell, form),
+  },
 };
 
 const VERSION_COLUMNS: TableColumn<ConfigVersion>[] = [
@@ -70,7 +74,7 @@ function Foresight({ visit, backtests }: { visit: Visit; backtests: ListPage<Bac
         in the past year, knowing only what was known then, with whether the outcome followed. It changes nothing.
       </p>
       {activeVersion === null || model === null ? null : (
-        <BacktestForm visit={visit} version={activeVersion} model={model} />
+        <BacktestForm visit={visit} path={PATH} version={activeVersion} model={model} />
       )}
       {data.length === 0 && !query.has(BACKTESTS) ? (
         <Empty>There are no backtests yet.</Empty>

@@ -45,7 +45,7 @@ export const quarantinePage: ConsolePage = {
       customerIds: data.flatMap(({ customerId }) => customerId ?? []),
       body: (
         <>
-          <Outcome query={query} />
+          {visit.refused === undefined ? <Outcome query={query} /> : null}
           <p>
             {operations === 0 ? (
               "Nothing is in quarantine."

@@ -1,7 +1,7 @@
 import { type ConsolePage, type Visit } from "../console-page.js";
 import { Section, Text } from "../parts.js";
 import { FactList } from "../tables.js";
-import { Allowed, ChangeForm } from "../changes.js";
+import { Allowed, ChangeForm, TextField } from "../changes.js";
 import { ROLE_TEXTS } from "./settings/parts.js";
 
 const PATH = "settings";
@@ -63,25 +63,19 @@ function TimeZone({ visit }: { visit: Visit }) {
       </p>
       <Allowed visit={visit} operation="update_organization" what="change it" who="an administrator">
         <ChangeForm visit={visit} path={PATH}>
-          <label for="timeZone">New time zone</label>
-          <input
-            id="timeZone"
+          <TextField
+            label="New time zone"
             name="timeZone"
             value={timeZone}
             list="timeZones"
-            required
             maxLength={64}
-            aria-describedby="timeZone-hint"
+            hint="A name such as Europe/Berlin. Logged changes are counted again by its days within minutes; active customers, operations and deliveries stay in the days in which they were counted."
           />
           <datalist id="timeZones">
             {Intl.supportedValuesOf("timeZone").map((name) => (
               <option value={name} key={name} />
             ))}
           </datalist>
-          <p class="hint" id="timeZone-hint">
-            A name such as Europe/Berlin. Logged changes are counted again by its days within minutes; active customers,
-            operations and deliveries stay in the days in which they were counted.
-          </p>
           <p>
             <button>Change the time zone</button>
           </p>

@@ -5,7 +5,7 @@ import { usePresentation } from "../presentation.js";
 import { Ago, At, Empty, LinkLine, PageLinks, Text, TextLink } from "../parts.js";
 import { FactList, Table, type TableColumn } from "../tables.js";
 import { LastUsed } from "./keys.js";
-import { Allowed, ChangeForm } from "../changes.js";
+import { Allowed, ChangeForm, TextField } from "../changes.js";
 import { entryHref, entryOf, missingEntry, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
 
 const LIST = "tokens";
@@ -117,17 +117,16 @@ const { owner: _, ...LESSER } = ROLE_TEXTS;
 function Create({ visit }: { visit: Visit }) {
   return (
     <ChangeForm visit={visit} path={LIST}>
-      <label for="label">Label</label>
-      <input id="label" name="label" required maxLength={256} autocomplete="off" aria-describedby="label-hint" />
-      <p class="hint" id="label-hint">
-        For people: which program uses it.
-      </p>
+      <TextField label="Label" name="label" maxLength={256} hint="For people: which program uses it." />
       <Select label="Highest role" name="role" value="" choices={{ "": "the same as mine", ...LESSER }} />
-      <label for="days">Days until it expires</label>
-      <input id="days" name="days" type="number" min={1} aria-describedby="days-hint" />
-      <p class="hint" id="days-hint">
-        Leave it empty for the maximum.
-      </p>
+      <TextField
+        label="Days until it expires"
+        name="days"
+        type="number"
+        isOptional
+        min={1}
+        hint="Leave it empty for the maximum."
+      />
       <p>
         <button>Create the token</button>
       </p>

@@ -2,10 +2,10 @@ import type { ConfigDiff, ConfigVersion, Preview } from "../../http/admin/answer
 import { groupByPart, countChanges } from "../../words/changes.js";
 import { type ConsolePage, queryParam, type Visit } from "../console-page.js";
 import { address, At, Empty, FORCE, LinkLine, Section, Text, versionHref } from "../parts.js";
-import { Allowed, ChangeForm } from "../changes.js";
-import { InputField, OneOf, ViewForm } from "../forms.js";
+import { Allowed, ChangeForm, changeIn, showsForm } from "../changes.js";
+import { InputField, OneOf, useSent, ViewForm } from "../forms.js";
 import { FactList } from "../tables.js";
-import { BacktestForm } from "./backtests/form.js";
+import { BACKTEST, BacktestForm, beginBacktest, FORM_FIELDS } from "./backtests/form.js";
 import { sourceOf } from "./model.js";
 import { PageError } from "../page.js";
 import { plural } from "../../words/text.js";
@@ -44,6 +44,7 @@ export const versionPage: ConsolePage = {
           <PreviewForm visit={visit} version={version} />
           <BacktestForm
             visit={visit}
+            path={VERSION}
             version={version.version}
             model={version.snapshot}
             against={visit.activeVersion === version.version ? null : visit.activeVersion}
@@ -59,8 +60,10 @@ export const versionPage: ConsolePage = {
     };
   },
   change: {
-    fields: ["version", "sample"],
-    async make({ ask, tell, form: { version = "", sample } }) {
+    fields: [...FORM_FIELDS, "sample"],
+    async make({ ask, tell, form }) {
+      if (changeIn(form, [PREVIEW, BACKTEST]) === BACKTEST) return beginBacktest(tell, form);
+      const { version = "", sample } = form;
       const { snapshot } = await ask("config-versions/:version", { version });
       const body = { snapshot, ...(sample !== "all" && { sample: Number(sample) }) };
       const { id } = (await tell("POST previews", {}, body)) as Preview;
@@ -77,10 +80,10 @@ const SAMPLES = [
 
 /** The form that starts a preview of a version that is not active here; nothing for users who may not. */
 function PreviewForm({ visit, version: { version, active } }: { visit: Visit; version: ConfigVersion }) {
-  const { environment, may } = visit;
-  if (!may("create_preview") || active.includes(environment)) return null;
+  const { environment } = visit;
+  if (!showsForm(visit, "create_preview") || active.includes(environment)) return null;
   return (
-    <ChangeForm visit={visit} path={VERSION} hidden={{ version }} class="filters">
+    <ChangeForm visit={visit} path={VERSION} hidden={{ as: PREVIEW, version }} class="filters">
       <OneOf label={`What it would change in ${environment}`} name="sample" choices={SAMPLES} />
       <button class="second">Preview it</button>
     </ChangeForm>
@@ -169,9 +172,7 @@ export const activatePage: ConsolePage = {
           <Changes difference={difference} />
           <Allowed visit={visit} operation={`${way}_config`} what={`do that in ${environment}`} who="an administrator">
             <ChangeForm visit={visit} path={ACTIVATE} hidden={{ version, as: way, expected: activeVersion ?? "" }}>
-              <label class="check">
-                <input type="checkbox" name="force" value="true" aria-describedby="force-hint" /> {FORCE}
-              </label>
+              <Force />
               <p class="hint" id="force-hint">
                 Customers may be in states, journeys and segments that {version} does not have. Without the mark,
                 nothing is changed then, and you see which.
@@ -198,6 +199,22 @@ export const activatePage: ConsolePage = {
     },
   },
 };
+
+/** The mark that allows the change although it strands data. */
+function Force() {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        name="force"
+        value="true"
+        checked={useSent("force") === "true"}
+        aria-describedby="force-hint"
+      />{" "}
+      {FORCE}
+    </label>
+  );
+}
 
 function wayOf(way: string | undefined, environment: "test" | "live"): (typeof WAYS)[number] {
   const known = WAYS.find((each) => each === way);

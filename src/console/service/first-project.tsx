@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import type { CreatedProject } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
+import { TextField } from "../changes.js";
 import { LinkLine } from "../parts.js";
 import { Secret } from "../pages/settings/parts.js";
 
@@ -12,20 +13,17 @@ export function NewProject({ action, token }: { action: string; token: VNode }) 
   return (
     <form method="post" action={action}>
       {token}
-      <label for="name">Name of the project</label>
-      <input id="name" name="name" required maxLength={256} autocomplete="off" />
-      <label for="slug">Short name for addresses and commands</label>
-      <input
-        id="slug"
+      <TextField label="Name of the project" name="name" maxLength={256} />
+      <TextField
+        label="Short name for addresses and commands"
         name="slug"
-        required
         pattern="[a-z0-9][a-z0-9\-]{0,62}"
-        autocomplete="off"
-        aria-describedby="slug-hint"
+        hint={
+          <>
+            Up to 63 lower-case letters, digits and hyphens, such as <code>shop</code>. It cannot be changed later.
+          </>
+        }
       />
-      <p class="hint" id="slug-hint">
-        Up to 63 lower-case letters, digits and hyphens, such as <code>shop</code>. It cannot be changed later.
-      </p>
       <button>Create the project</button>
     </form>
   );

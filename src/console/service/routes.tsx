@@ -1,10 +1,10 @@
 import type { Context } from "koa";
-import type { VNode } from "preact";
 import type { AdminCredentials } from "../../db/api/access.js";
 import { call } from "../../db/api/call.js";
 import type { ConsolePlace } from "../../db/api/sign-in.js";
 import type { Pages } from "../../http/app.js";
-import { ApiError } from "../../http/errors.js";
+import { ApiError, toApiError } from "../../http/errors.js";
+import { addToLogLine } from "../../http/middleware/request-log.js";
 import type { CreatedProject } from "../../http/admin/answers.js";
 import type { OperationRoute } from "../../http/admin/route.js";
 import { isTimeZone } from "../../http/request/instants.js";
@@ -13,9 +13,9 @@ import type { Snapshot } from "../../model/snapshot/types.js";
 import { docsRoutes } from "../docs/routes.js";
 import type { ConsolePage, FormValues } from "../console-page.js";
 import { answerCsv } from "../../http/csv.js";
-import { type Frame, type PageRequest, renderConsoleChange, renderConsolePage } from "../render.js";
-import { type ErrorWords, renderErrorPage, renderPage, rootOf, seeOther } from "../page.js";
-import { pageRoute, type PageVisit } from "../page-route.js";
+import { type ChangeRequest, type Frame, renderConsoleChange, renderConsolePage, renderRefusal } from "../render.js";
+import { ErrorBody, PageError, pageErrorOf, renderErrorPage, renderPage, rootOf, seeOther } from "../page.js";
+import { outdatedForm, pageRoute, type PageVisit } from "../page-route.js";
 import { PAGES } from "../pages.js";
 import type { PageDeps } from "../session.js";
 import { devicePages } from "../sign-in/device.js";
@@ -24,11 +24,14 @@ import { newPasswordPages } from "../sign-in/new-password.js";
 import { Passwords } from "../sign-in/passwords.js";
 import { signInLinkPages } from "../sign-in/sign-in-link.js";
 import { signInPages, signInTo } from "../sign-in/sign-in.js";
+import { RefusalNote } from "../changes.js";
+import { WithSent } from "../forms.js";
 import { askInDays } from "../span.js";
 import { answerStyle } from "../style.js";
-import type { ApiQuery, ApiMutation } from "../source.js";
+import type { ApiQuery } from "../source.js";
 import { LinkLine } from "../parts.js";
 import { type Endpoints, endpointsOf, serviceQuery, serviceMutation } from "./ask.js";
+import { renderSignedOut } from "./signed-out.js";
 import { NewProject, PROJECT_FIELDS, projectMade } from "./first-project.js";
 
 /** All pages of the service: signing in, the documentation, the console. */
@@ -72,6 +75,8 @@ function consoleRoutes(operations: readonly OperationRoute[]) {
       path: "/console/:organization",
       fields: PROJECT_FIELDS,
       answer: (visit) => createProject(visit, endpoints),
+      outdated: (visit) =>
+        visit.session === null ? renderSignedOut(visit, PROJECT_FIELDS) : showNowhere(visit, SHOWN_AGAIN),
     }),
     ...PAGES.flatMap((page) => routesOf(page, endpoints, models)),
   ];
@@ -85,7 +90,7 @@ function routesOf(page: ConsolePage, endpoints: Endpoints, models: ModelCache): 
   const { csv, change } = page;
   /** Calls `answer` with the project and environment of the visit; asks to sign in first. */
   const inPlace =
-    (answer: (asking: Placed) => Promise<void>) =>
+    (answer: (asking: ChangeRequest) => Promise<void>) =>
     async (visit: PageVisit<string>): Promise<void> => {
       const placed = await placeOf(visit, endpoints);
       if (placed === null) return;
@@ -104,14 +109,19 @@ function routesOf(page: ConsolePage, endpoints: Endpoints, models: ModelCache): 
     const answer = inPlace((asking) => {
       const { ctx } = asking;
       const folder = ctx.path.slice(0, ctx.path.lastIndexOf("/") + 1);
-      return renderConsoleChange(change, asking, (next) => seeOther(ctx, folder + next));
+      return renderConsoleChange({ ...page, change }, asking, (next) => seeOther(ctx, folder + next));
     });
-    routes.push(pageRoute({ method: "POST", path, fields: change.fields, answer }));
+    const { fields } = change;
+    const outdated = (visit: PageVisit<string>) =>
+      visit.session === null
+        ? renderSignedOut(visit, fields)
+        : inPlace((asking) => renderRefusal(page, asking, SHOWN_AGAIN))(visit);
+    routes.push(pageRoute({ method: "POST", path, fields, answer, outdated }));
   }
   return routes;
 }
 
-type Placed = PageRequest & { tell: ApiMutation; form: FormValues };
+const SHOWN_AGAIN = outdatedForm("Check the form, and submit it again.");
 
 /** The organization, project, environment and user of a visit; null after redirecting to the sign-in page. */
 async function placeOf({ deps, ctx, session, tokenField }: PageVisit<string>, endpoints: Endpoints) {
@@ -160,44 +170,16 @@ function signInFirst(ctx: Context): void {
 }
 
 /** GET /console and /console/:organization: redirects to the first project, to live if a version is active there. */
-async function redirectToProject({ deps, ctx, session, tokenField }: PageVisit<never>): Promise<void> {
+async function redirectToProject(visit: PageVisit<never>): Promise<void> {
+  const { deps, ctx, session } = visit;
   if (session === null) {
     signInFirst(ctx);
     return;
   }
-  const { organization: slug } = paramsOf(ctx);
-  const place = await call(deps.sql, "open_console", session.hash, slug, null, "live");
+  const place = await call(deps.sql, "open_console", session.hash, paramsOf(ctx).organization, null, "live");
   const { organization, project, activeVersion } = place;
-  if (organization === null) {
-    renderNowhere(ctx, tokenField, {
-      title: "You belong to no organization",
-      message: `${session.email} is not a member of any organization.`,
-      fix: "Ask an owner of an organization to invite you.",
-    });
-    return;
-  }
-  if (project === null) {
-    const mayCreate = place.operations.includes("create_project");
-    const others = place.organizations.filter((other) => other !== organization.slug);
-    const command = "`svc projects create --name Shop --slug shop`";
-    const words = {
-      title: "There is no project yet",
-      message: `The organization ${organization.slug} has no project yet.`,
-      fix: mayCreate
-        ? `Create the first one here or with ${command}.`
-        : `An administrator can create one here or with ${command}.`,
-    };
-    renderNowhere(
-      ctx,
-      tokenField,
-      words,
-      <>
-        {mayCreate ? <NewProject action={`${rootOf(ctx)}console/${organization.slug}`} token={tokenField()} /> : null}
-        {others.map((other) => (
-          <LinkLine href={`${rootOf(ctx)}console/${other}`} text={`Go to the organization ${other}`} key={other} />
-        ))}
-      </>,
-    );
+  if (organization === null || project === null) {
+    renderNowhere(visit, place);
     return;
   }
   const environment = activeVersion === null ? "test" : "live";
@@ -218,29 +200,79 @@ async function createProject(visit: PageVisit<(typeof PROJECT_FIELDS)[number]>, 
     credentials: credentialsOf(ctx, session.hash, organization!.id),
     at: { project: form.slug ?? "", environment: "test" },
   });
-  const made = (await tell("POST /projects", {}, { name: form.name, slug: form.slug })) as CreatedProject;
+  let made: CreatedProject;
+  try {
+    made = (await tell("POST /projects", {}, { name: form.name, slug: form.slug })) as CreatedProject;
+  } catch (error) {
+    await showNowhere(visit, error);
+    return;
+  }
   renderPage(ctx, projectMade(made, `${rootOf(ctx)}console/${slug}/${made.project.slug}/test/${PAGES[0]!.path}`));
 }
 
-/** The page for users without a project to show: why, what they can do, and a button to sign out. */
+/** Shows the form for the first project again, with what was sent and why it was refused; throws the refusal if there is a project by now. */
+async function showNowhere(visit: PageVisit<(typeof PROJECT_FIELDS)[number]>, refusal: unknown): Promise<void> {
+  const { deps, ctx, session, form } = visit;
+  const place = await call(deps.sql, "open_console", session!.hash, paramsOf(ctx).organization, null, "live");
+  if (place.project !== null) throw refusal;
+  if (!(refusal instanceof PageError)) addToLogLine(ctx, { failure: toApiError(refusal) });
+  renderNowhere(visit, place, { form, error: pageErrorOf(refusal, "Correct what is wrong, and try again.") });
+}
+
+/**
+ * The page for users without a project to show: why, what they can do, and a button to sign out.
+ *
+ * @param refused the form for the first project, as it was sent
+ */
 function renderNowhere(
-  ctx: Context,
-  tokenField: () => VNode,
-  { title, message, fix }: ErrorWords,
-  more: VNode | null = null,
+  { ctx, session, tokenField }: PageVisit<string>,
+  { organization, organizations, operations }: ConsolePlace,
+  refused?: { form: FormValues; error: PageError },
 ): void {
+  const mayCreate = operations.includes("create_project");
+  const others = organizations.filter((other) => other !== organization?.slug);
+  const command = "`svc projects create --name Shop --slug shop`";
+  const { title, message, fix } =
+    organization === null
+      ? {
+          title: "You belong to no organization",
+          message: `${session!.email} is not a member of any organization.`,
+          fix: "Ask an owner of an organization to invite you.",
+        }
+      : {
+          title: "There is no project yet",
+          message: `The organization ${organization.slug} has no project yet.`,
+          fix: mayCreate
+            ? `Create the first one here or with ${command}.`
+            : `An administrator can create one here or with ${command}.`,
+        };
   const body = (
     <>
-      <p role="alert">{message}</p>
+      <p role={refused === undefined ? "alert" : undefined}>{message}</p>
       <p>{fix}</p>
-      {more}
+      {refused && (
+        <RefusalNote>
+          <ErrorBody ctx={ctx} words={refused.error.words} />
+        </RefusalNote>
+      )}
+      {organization !== null && (mayCreate || refused !== undefined) ? (
+        <WithSent value={refused?.form ?? {}}>
+          <NewProject action={`${rootOf(ctx)}console/${organization.slug}`} token={tokenField()} />
+        </WithSent>
+      ) : null}
+      {organization === null
+        ? null
+        : others.map((other) => (
+            <LinkLine href={`${rootOf(ctx)}console/${other}`} text={`Go to the organization ${other}`} key={other} />
+          ))}
       <form method="post" action={`${rootOf(ctx)}logout`}>
         {tokenField()}
         <button class="second">Sign out</button>
       </form>
     </>
   );
-  renderPage(ctx, { status: 404, title, body });
+  if (refused !== undefined) ctx.set(refused.error.headers);
+  renderPage(ctx, { status: refused?.error.status ?? 404, title, body });
 }
 
 function frameOf({ session, tokenField, ctx }: PageVisit<string>, place: ConsolePlace, path: string): Frame {

@@ -73,7 +73,13 @@ function show(signedIn: SignedIn, code: string, found: DeviceFound | DeviceDecid
     case "signed_out":
       return signInFirst(signedIn, code);
     case "throttled":
-      throw tooManyCodes(found.retryAfter);
+      ctx.set("Retry-After", String(found.retryAfter));
+      return askForCode(
+        signedIn,
+        showUserCode(code),
+        `Too many wrong codes were sent from your account. Wait ${plural(found.retryAfter, "second")}, then try again.`,
+        429,
+      );
     case "unknown":
       return askForCode(
         signedIn,
@@ -106,15 +112,6 @@ function show(signedIn: SignedIn, code: string, found: DeviceFound | DeviceDecid
         ),
       });
   }
-}
-
-function tooManyCodes(seconds: number): PageError {
-  const words = {
-    title: "Too many codes",
-    message: "Too many wrong codes were sent from your account.",
-    fix: `Wait ${plural(seconds, "second")}, then try again.`,
-  };
-  return new PageError(429, words, { "Retry-After": String(seconds) });
 }
 
 /** @param typed the value of the field @param problem what is wrong with it */

@@ -6,7 +6,7 @@ import { pageRoute, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { EMAIL, FormField } from "./fields.js";
 import { redirectToLinkPage } from "./links.js";
-import { Forgotten, readAddress, signInTo, tooMany, verifiedPassword } from "./sign-in.js";
+import { Forgotten, readAddress, signInTo, tooMany, toWait, verifiedPassword } from "./sign-in.js";
 
 const CURRENT_PASSWORD = {
   name: "password",
@@ -84,7 +84,11 @@ async function mailLink(visit: PageVisit<"email">): Promise<void> {
   }
   const secret = newCredential("link");
   const asked = await call(deps.sql, "request_password_link", address.email, clientNetwork(ctx), secret.hash);
-  if (asked.waitSeconds !== null) throw tooMany(asked.waitSeconds, "Too many links were requested from your network.");
+  if (asked.waitSeconds !== null) {
+    const { text } = toWait(visit, tooMany(asked.waitSeconds, "Too many links were requested from your network."));
+    askForAddress(visit, address.typed, text, 429);
+    return;
+  }
   // Not awaited: the time would reveal whether there is such a user. Failures are logged.
   if (asked.mail !== null) {
     const mail = { ...asked.mail, link: passwordLink(deps.publicUrl(), secret) };
@@ -107,11 +111,11 @@ async function mailLink(visit: PageVisit<"email">): Promise<void> {
   });
 }
 
-function askForAddress(visit: PageVisit<never>, typed?: string, problem?: string): void {
+function askForAddress(visit: PageVisit<never>, typed?: string, problem?: string, status = 422): void {
   requireMailer(visit);
   renderPage(visit.ctx, {
     title: "Set a new password",
-    status: problem === undefined ? 200 : 422,
+    status: problem === undefined ? 200 : status,
     body: (
       <>
         <p>Enter your e-mail address to get a link with which you can set a new password.</p>

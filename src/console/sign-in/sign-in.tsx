@@ -1,10 +1,13 @@
 import type { VNode } from "preact";
 import { call } from "../../db/api/call.js";
+import { toApiError } from "../../http/errors.js";
+import { addToLogLine } from "../../http/middleware/request-log.js";
 import { clientNetwork } from "../../http/request/client-address.js";
 import { newCredential } from "../../http/request/credentials.js";
+import { plural } from "../../words/text.js";
 import { HiddenFields } from "../forms.js";
 import { pageRoute, queryText, type PageVisit } from "../page-route.js";
-import { PageError, renderPage, seeOther } from "../page.js";
+import { PageError, pageErrorOf, renderPage, seeOther } from "../page.js";
 import { setSessionCookie, clearSessionCookie } from "../session.js";
 import { EMAIL, FormField } from "./fields.js";
 
@@ -66,11 +69,17 @@ async function signIn(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> 
   const next = nextAfterSignIn(form.next);
   const { typed, email } = readAddress(form.email);
   const newSession = newCredential("session");
-  const userId = email === null ? null : await startSession(visit, email, newSession.hash);
+  let userId: string | null;
+  try {
+    userId = email === null ? null : await startSession(visit, email, newSession.hash);
+  } catch (error) {
+    renderForm(visit, next, { email: typed, problem: toWait(visit, error) });
+    return;
+  }
   const fields = { requestId: ctx.state["requestId"] as string, network: clientNetwork(ctx) };
   if (userId === null) {
     deps.log.info(fields, "a sign-in failed");
-    renderForm(visit, next, typed);
+    renderForm(visit, next, { email: typed });
     return;
   }
   deps.log.info({ ...fields, userId, replacedUserId: session?.userId }, "a user signed in");
@@ -133,9 +142,24 @@ export function tooMany(
   const words = {
     title: "Too many attempts",
     message,
-    fix: `Wait ${seconds} seconds, then go back and try again. If you forgot your password, ask an owner of your organization, or the operator of this service, for a link to set a new one.`,
+    fix: `Wait ${plural(seconds, "second")}, then try again. If you forgot your password, ask an owner of your organization, or the operator of this service, for a link to set a new one.`,
   };
   return new PageError(429, words, { "Retry-After": String(seconds) });
+}
+
+/** The words of a refusal after which a form can be sent again; sets its status and headers. Throws every other error. */
+export function toWait({ ctx }: Pick<PageVisit<never>, "ctx">, error: unknown): Waiting {
+  const { status, words, headers } = pageErrorOf(error);
+  if (status !== 429 && status !== 503) throw error;
+  if (!(error instanceof PageError)) addToLogLine(ctx, { failure: toApiError(error) });
+  ctx.set(headers);
+  return { status, text: `${words.message} ${words.fix}` };
+}
+
+/** Why a form cannot be answered yet, and until when. */
+interface Waiting {
+  status: number;
+  text: string;
 }
 
 /** What to do if the password was forgotten. */
@@ -154,27 +178,31 @@ export function Forgotten({ deps }: Pick<PageVisit<never>, "deps">) {
 
 const PROBLEM = "sign-in-problem";
 
-/** @param email the address of a failed attempt */
-function renderForm({ deps, ctx, tokenField }: PageVisit<never>, next: string | null, email?: string): void {
-  const failed = email !== undefined;
-  const describedBy = failed ? PROBLEM : undefined;
+/** @param failed the address of a failed attempt, and what prevented it unless address or password are wrong */
+function renderForm(
+  { deps, ctx, tokenField }: PageVisit<never>,
+  next: string | null,
+  failed?: { email: string; problem?: Waiting },
+): void {
+  const isWrong = failed !== undefined && failed.problem === undefined;
+  const describedBy = isWrong ? PROBLEM : undefined;
   const password = { name: "password", label: "Password", type: "password", autocomplete: "current-password" } as const;
   renderPage(ctx, {
-    title: failed ? "Sign in: that did not work" : "Sign in",
-    status: failed ? 422 : 200,
+    title: failed === undefined ? "Sign in" : "Sign in: that did not work",
+    status: failed === undefined ? 200 : (failed.problem?.status ?? 422),
     heading: "Sign in",
     body: (
       <>
-        {failed ? (
+        {failed === undefined ? null : (
           <p class="error" role="alert" id={PROBLEM}>
-            The e-mail address or the password is wrong. Check both, then try again.
+            {failed.problem?.text ?? "The e-mail address or the password is wrong. Check both, then try again."}
           </p>
-        ) : null}
+        )}
         <form method="post" action="login">
           {tokenField()}
           <HiddenFields of={{ next: next ?? undefined }} />
-          <FormField {...EMAIL} value={email} describedBy={describedBy} autofocus={!failed} />
-          <FormField {...password} describedBy={describedBy} autofocus={failed} />
+          <FormField {...EMAIL} value={failed?.email} describedBy={describedBy} autofocus={failed === undefined} />
+          <FormField {...password} describedBy={describedBy} autofocus={failed !== undefined} />
           <button>Sign in</button>
         </form>
         <p class="hint">

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { formOf } from "../../support/browser.js";
 import { newUserCode, showUserCode } from "../../../src/http/oauth/device-authorization.js";
 import type { Actor } from "../../support/service.js";
 import type { Browser } from "./browser.js";
@@ -194,6 +195,7 @@ describe("a user who tries codes", () => {
       const page = await browser.submit(fields);
       expect([page.status, page.headers.get("Retry-After")]).toEqual([429, expect.stringMatching(/^([1-5]?\d|60)$/)]);
       expect(page.text).toContain("Too many wrong codes were sent from your account. Wait ");
+      expect(formOf(page.html, "device").fields).toEqual(["user_code"]);
     }
     await other.get("/device");
     expect((await other.submit({ user_code: userCode })).text).toContain("Approve this device?");

@@ -163,8 +163,9 @@ It stops working at THEN. If you did not ask for it, do nothing: your password s
     const late = await ask("nobody@example.com");
     expect([late.status, late.text]).toEqual([
       429,
-      expect.stringMatching(/^Too many attempts Too many links were requested from your network\. Wait \d+ seconds/),
+      expect.stringMatching(/Too many links were requested from your network\. Wait \d+ seconds/),
     ]);
+    expect(late.html).toMatch(/<input id="email"[^>]* value="nobody@example\.com"/);
   });
 
   it("sees no failure of the mail server, which is logged", async () => {

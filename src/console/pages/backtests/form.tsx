@@ -1,9 +1,12 @@
+import type { BacktestJob } from "../../../http/admin/answers.js";
 import type { Snapshot } from "../../../model/snapshot/types.js";
 import { printable } from "../../../words/text.js";
 import type { FormValues, Visit } from "../../console-page.js";
 import { partNames } from "../../model.js";
-import { OneOf } from "../../forms.js";
-import { ChangeForm } from "../../changes.js";
+import { OneOf, useSent } from "../../forms.js";
+import { ChangeForm, showsForm } from "../../changes.js";
+import { address } from "../../parts.js";
+import type { ApiMutation } from "../../source.js";
 
 const WITHIN = ["30", "60", "90", "180"].map((days) => ({ value: `${days}d`, text: `${days} days` }));
 const EVERY = [
@@ -14,10 +17,22 @@ const EVERY = [
 const CUSTOMERS = [{ value: "2000", text: "about 2,000" }, { value: "20000", text: "about 20,000" }, "all"];
 
 /** The fields of the form. */
-export const FORM_FIELDS = ["version", "against", "outcome", "within", "every", "customers"];
+export const FORM_FIELDS = ["as", "version", "against", "outcome", "within", "every", "customers"];
+
+/** The field `as` of the form. */
+export const BACKTEST = "backtest";
+
+/** Starts the backtest that a filled form asks for, and returns its page. */
+export async function beginBacktest(tell: ApiMutation, form: FormValues): Promise<string> {
+  const { id } = (await tell("POST backtests", {}, askedBy(form))) as BacktestJob;
+  return backtestHref(id);
+}
+
+/** The address of a backtest's page. */
+export const backtestHref = (id: string) => address("backtest", { id });
 
 /** The body of the API request for a filled form. */
-export function askedBy({ version, against, outcome, within, every, customers }: FormValues): object {
+function askedBy({ version, against, outcome, within, every, customers }: FormValues): object {
   return {
     version,
     outcome,
@@ -30,6 +45,8 @@ export function askedBy({ version, against, outcome, within, every, customers }:
 
 interface BacktestFormProps {
   visit: Visit;
+  /** The page that shows the form. */
+  path: string;
   version: string;
   /** The model of the version. */
   model: Snapshot;
@@ -38,12 +55,17 @@ interface BacktestFormProps {
 }
 
 /** The form that starts a backtest of a version; nothing for users who may not. */
-export function BacktestForm({ visit, version, model, against = null }: BacktestFormProps) {
-  const { environment, may } = visit;
-  if (!may("create_backtest")) return null;
+export function BacktestForm({ visit, path, version, model, against = null }: BacktestFormProps) {
+  const { environment } = visit;
+  if (!showsForm(visit, "create_backtest")) return null;
   const { states, segments } = partNames(model);
   return (
-    <ChangeForm visit={visit} path="backtest" hidden={{ version, against: against ?? undefined }} class="filters">
+    <ChangeForm
+      visit={visit}
+      path={path}
+      hidden={{ as: BACKTEST, version, against: against ?? undefined }}
+      class="filters"
+    >
       <label>
         What {version} should predict in {environment}
         <select name="outcome" required>
@@ -62,11 +84,12 @@ export function BacktestForm({ visit, version, model, against = null }: Backtest
 }
 
 function Outcomes({ kind, label, ids }: { kind: string; label: string; ids: readonly string[] }) {
+  const sent = useSent("outcome");
   if (ids.length === 0) return null;
   return (
     <optgroup label={label}>
       {ids.map((id) => (
-        <option value={`${kind}:${id}`} key={id}>
+        <option value={`${kind}:${id}`} selected={sent === `${kind}:${id}`} key={id}>
           {printable(id)}
         </option>
       ))}

@@ -3,6 +3,7 @@ import type { Member } from "../../../http/admin/answers.js";
 import { queryParam, type View, type Visit } from "../../console-page.js";
 import type { Answers } from "../../source.js";
 import { missing } from "../../list-page.js";
+import { useSent } from "../../forms.js";
 import { address, LinkLine, Empty, type Link } from "../../parts.js";
 
 /** Descriptions of the roles; each includes the permissions of the one before. */
@@ -21,12 +22,13 @@ export function Select<Value extends string>(props: {
   choices: Readonly<Record<Value, string>>;
 }) {
   const { label, name, value, choices } = props;
+  const selected = useSent(name) ?? value;
   return (
     <>
       <label for={name}>{label}</label>
       <select id={name} name={name}>
         {Object.entries<string>(choices).map(([choice, text]) => (
-          <option value={choice} selected={choice === value} key={choice}>
+          <option value={choice} selected={choice === selected} key={choice}>
             {text}
           </option>
         ))}
