@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { useSpec } from "../spec/support/fixture.js";
 import { join } from "../http/admin/organization/support.js";
-import { Browser, formsOf } from "../support/browser.js";
+import { Browser, formOf, formsOf } from "../support/browser.js";
 import { environmentId, snapshot } from "../support/service.js";
 import { browserOf, startSession } from "./support/session.js";
 
@@ -40,6 +40,15 @@ describe("access", () => {
     const answer = await new Browser(fixture.service.url).get(page);
     expect([answer.status, answer.location]).toEqual([303, `/login?next=${encodeURIComponent(page)}`]);
   });
+
+  it.each(["customer?id=ada@example.com", "customer?id=a:b/c,d&at=2026-03-01T10:00:00Z", "customers?search=(x)!"])(
+    "leads back after signing in to an address that another program wrote: %s",
+    async (page) => {
+      const stranger = new Browser(fixture.service.url);
+      const { location } = await stranger.get(`${BASE}/${page}`);
+      expect(formOf((await stranger.get(location!)).html).hidden["next"]).toBe(`${BASE}/${page}`);
+    },
+  );
 
   it("redirects / and /console to the first project", async () => {
     expect((await owner.get("/", { headers: HOME })).location).toBe("/console");
