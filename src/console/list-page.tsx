@@ -35,7 +35,11 @@ export function listView<Row extends { customerId: string }>(list: ListOfCustome
     body: (
       <>
         {filters}
-        <FoundList list={found} limit={Number(limit)} none={<Empty>{none}</Empty>}>
+        <FoundList
+          list={found}
+          limit={Number(limit)}
+          none={<Empty>{query.has("cursor") ? "There is nothing more in this list." : none}</Empty>}
+        >
           <Table name={title} rows={data} columns={columns} />
         </FoundList>
         {isOnePart ? null : <PageLinks path={path} query={query} next={nextCursor} />}

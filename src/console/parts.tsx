@@ -239,6 +239,14 @@ export function PageLinks(props: {
   );
 }
 
+/** The parameters with the cursors of lists, which belong to one environment. */
+const CURSORS = ["cursor", "invitations", "backtests"];
+
+/** A query that leads to the first pages of all lists of a page. */
+export function withoutCursors(query: URLSearchParams): URLSearchParams {
+  return CURSORS.reduce(without, query);
+}
+
 /** A query without one of its parameters. */
 export function without(query: URLSearchParams, name: string): URLSearchParams {
   const rest = new URLSearchParams(query);
@@ -285,7 +293,7 @@ export function Tags({ items }: { items: readonly { text: string; href: string; 
 
 /** The fix of an error as the console can apply it, without mentions of endpoints; undefined if only a program can apply it. */
 export function fixWithoutEndpoints(fix: string | undefined): string | undefined {
-  if (fix?.includes("nextCursor")) return undefined;
+  if (fix?.includes("nextCursor")) return "The address is out of date: begin with the first page of the list.";
   return fix?.replace(/[;:] (?:GET|POST|PATCH|PUT|DELETE) \/.*$/, ".").replace("with `force: true`", `by "${FORCE}"`);
 }
 

@@ -8,7 +8,7 @@ import { WithPresentation } from "./presentation.js";
 import { displayedTraits } from "./displayed-traits.js";
 import type { ApiMutation } from "./source.js";
 import { ErrorBody, PageError, pageErrorOf, renderDocument } from "./page.js";
-import { LinkLine, Text } from "./parts.js";
+import { address, LinkLine, Text, withoutCursors } from "./parts.js";
 import type { ComponentChildren } from "preact";
 
 /** A request for a page, independent of whether the service or the local engine answers. */
@@ -126,10 +126,16 @@ function renderFailure(asking: PageRequest, error: unknown): void {
   if (!(error instanceof PageError)) addToLogLine(ctx, { failure: toApiError(error) });
   ctx.set(headers);
   const [home] = asking.frame.sections;
+  const query = new URLSearchParams(ctx.querystring);
+  const first = withoutCursors(query);
+  const next =
+    status === 400 && ctx.method === "GET" && first.size < query.size
+      ? { href: address(ctx.path.slice(ctx.path.lastIndexOf("/") + 1), first), text: "First page" }
+      : home;
   const body = (
     <>
       <ErrorBody ctx={ctx} words={words} />
-      {home && <LinkLine {...home} />}
+      {next && <LinkLine {...next} />}
     </>
   );
   renderFramed(asking, { title: words.title, status, body });

@@ -76,6 +76,34 @@ it.each([
   expect([status, text]).toEqual([200, expect.stringContaining(says)]);
 });
 
+describe("an outdated address of a later page of a list", () => {
+  it("does not say that there is nothing at all", async () => {
+    await fixture.batch([{ type: "identify", customerId: "zz", traits: {} }]);
+    await fixture.evaluate();
+    const { body } = await fixture.admin("GET", "/projects/app/customers?env=test&limit=1");
+    const { nextCursor } = body as { nextCursor: string | null };
+    expect(nextCursor).not.toBeNull();
+    expect((await fixture.admin("DELETE", "/projects/app/customers/zz?env=test")).status).toBe(200);
+    const { status, text, html } = await page(`customers?cursor=${nextCursor}`);
+    expect([status, text]).toEqual([200, expect.stringContaining("There is nothing more in this list.")]);
+    expect(html).toContain('<a href="customers">First page</a>');
+  });
+
+  it.each(["keys?cursor=x", "recomputes?cursor=x&status=dead_letter", "model?backtests=x"])(
+    "leads to the first page: %s",
+    async (path) => {
+      const { status, html, text } = await page(path);
+      expect([status, text]).toEqual([400, expect.stringContaining("begin with the first page of the list")]);
+      const first = path.replace(/(cursor|backtests)=x&?/, "").replace(/\?$/, "");
+      expect(html).toContain(`<a href="${first}">First page</a>`);
+    },
+  );
+
+  it("is not carried into the other environment", async () => {
+    expect((await page("customers?search=glo&cursor=x")).html).toContain('href="../live/customers?search=glo"');
+  });
+});
+
 describe("a bad filter is reported", () => {
   const NO_TIME = "is neither a duration nor a date";
   const NO_CURSOR = "cursor is not one of this list";

@@ -29,7 +29,7 @@ import { WithSent } from "../forms.js";
 import { askInDays } from "../span.js";
 import { answerStyle } from "../style.js";
 import type { ApiQuery } from "../source.js";
-import { LinkLine } from "../parts.js";
+import { address, LinkLine, withoutCursors } from "../parts.js";
 import { type Endpoints, endpointsOf, serviceQuery, serviceMutation } from "./ask.js";
 import { renderSignedOut } from "./signed-out.js";
 import { NewProject, PROJECT_FIELDS, projectMade } from "./first-project.js";
@@ -300,7 +300,7 @@ function frameOf({ session, tokenField, ctx }: PageVisit<string>, place: Console
         label: "Environment",
         choices: ["test", "live"].map((text) => ({
           text,
-          href: `../${text}/${path}${ctx.search}`,
+          href: address(`../${text}/${path}`, withoutCursors(new URLSearchParams(ctx.querystring))),
           isHere: text === environment,
         })),
       },
