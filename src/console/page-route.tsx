@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Context } from "koa";
 import type { VNode } from "preact";
 import { toApiError } from "../http/errors.js";
@@ -108,15 +108,16 @@ export function formKey(serviceSecret: string): Buffer {
   return Buffer.from(hkdfSync("sha256", serviceSecret, "", "svc form tokens", 32));
 }
 
-/** The hidden field of a form on a page for this browser. May set the visit cookie to which the token is bound. */
+/** The hidden field of a form on a page for this browser, another one each time. May set the visit cookie to which the token is bound. */
 function tokenField(deps: PageDeps, ctx: Context, session: PageSession | null): VNode {
-  return <input type="hidden" name={TOKEN_FIELD} value={sign(deps, tokenSubject(deps, ctx, session))} />;
+  const token = tokenOf(deps, tokenSubject(deps, ctx, session), randomBytes(NONCE_BYTES).toString("base64url"));
+  return <input type="hidden" name={TOKEN_FIELD} value={token} />;
 }
 
 /** Whether the form was on a page that we showed to this browser and the user who is signed in now. */
-function hasToken(deps: PageDeps, ctx: Context, session: PageSession | null, token: string | undefined): boolean {
-  const expected = Buffer.from(sign(deps, tokenSubject(deps, ctx, session)));
-  const given = Buffer.from(token ?? "");
+function hasToken(deps: PageDeps, ctx: Context, session: PageSession | null, token = ""): boolean {
+  const expected = Buffer.from(tokenOf(deps, tokenSubject(deps, ctx, session), token.slice(0, NONCE_LENGTH)));
+  const given = Buffer.from(token);
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
@@ -144,6 +145,10 @@ function visit(deps: PageDeps, ctx: Context): string {
   return text;
 }
 
-function sign({ key }: PageDeps, text: string): string {
-  return createHmac("sha256", key).update(text).digest("base64url");
+const NONCE_BYTES = 12;
+const NONCE_LENGTH = (NONCE_BYTES / 3) * 4;
+
+/** The token of a form: what makes it another one each time, and the signature of that together with the subject. */
+function tokenOf({ key }: PageDeps, subject: string, nonce: string): string {
+  return nonce + createHmac("sha256", key).update(`${nonce} ${subject}`).digest("base64url");
 }

@@ -99,7 +99,10 @@ describe("access", () => {
     for (const value of ["Shop", "Not &quot;a&quot; slug"]) expect(refused.html).toContain(` value="${value}"`);
     const outdated = await browser.post("/console/bare", { name: "Shop", slug: "shop", form_token: "x" });
     expect([outdated.status, outdated.html]).toEqual([403, expect.stringContaining(' value="shop"')]);
-    const created = await make("shop");
+    const [created, again] = [await make("shop"), await make("shop")];
+    expect([again.status, again.text]).toEqual([200, created.text]);
+    const valuesIn = (html: string) => html.match(/value="svc_(test|live)_\w+"/g);
+    expect(valuesIn(again.html)).toEqual(valuesIn(created.html));
     expect([created.status, created.html]).toEqual([200, expect.stringMatching(/svc_test_\w+.*svc_live_/)]);
     expect(created.html).toContain('href="../console/bare/shop/test/today"');
     expect((await browser.get("/console/bare")).location).toBe("/console/bare/shop/test/today");

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { auditOf, join, userIdOf } from "../http/admin/organization/support.js";
 import { useSpec } from "../spec/support/fixture.js";
 import { type Browser, formsOf, type Visited } from "../support/browser.js";
+import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
 
 const fixture = useSpec();
@@ -227,6 +228,37 @@ describe("a form that is refused", () => {
     const back = await browser.submit(kept);
     expect([back.status, shown(back)]).toEqual([403, fields]);
     secretOf(await browser.submit(back, fields, "keys"));
+  });
+});
+
+describe("a form that is sent twice, as by a double click", () => {
+  const sendTwice = async (path: string, fields: Record<string, string>, which: string) => {
+    const opened = await page(path);
+    const send = () => browsers.owner.submit(opened, fields, which);
+    // The third comes just after the answer.
+    return [...(await Promise.all([send(), send()])), await send()];
+  };
+
+  it("makes one key, and each answer shows its secret", async () => {
+    const secrets = (await sendTwice("keys", { name: "double" }, "keys")).map(secretOf);
+    expect(new Set(secrets).size).toBe(1);
+    const { html } = await page("keys");
+    expect(html.match(/<bdi>double</g)).toHaveLength(1);
+    const id = idOf(html, "key", "double");
+    const rotated = (await sendTwice(`key?id=${id}`, { grace: "0m" }, "rotate")).map(secretOf);
+    expect(new Set(rotated).size).toBe(1);
+    expect(rotated[0]).not.toBe(secrets[0]);
+  });
+
+  it("starts one recompute, and leads to it each time", async () => {
+    await fixture.deploy(snapshot({ strictSchema: false }));
+    const answers = await sendTwice("recomputes", {}, "recomputes");
+    expect(new Set(answers.map(({ location }) => location)).size).toBe(1);
+    expect((await page("recomputes")).html.match(/href="recompute\?id=/g)).toHaveLength(1);
+  });
+
+  it("is refused each time, if it is refused", async () => {
+    for (const refused of await sendTwice("keys", { name: " " }, "keys")) expect(refused.status).toBe(400);
   });
 });
 

@@ -11,7 +11,7 @@ import { isTimeZone } from "../../http/request/instants.js";
 import type { Route } from "../../http/route.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import { docsRoutes } from "../docs/routes.js";
-import type { ConsolePage, FormValues } from "../console-page.js";
+import type { ConsolePage, FormValues, View } from "../console-page.js";
 import { answerCsv } from "../../http/csv.js";
 import { type ChangeRequest, type Frame, renderConsoleChange, renderConsolePage, renderRefusal } from "../render.js";
 import { ErrorBody, PageError, pageErrorOf, renderErrorPage, renderPage, rootOf, seeOther } from "../page.js";
@@ -32,6 +32,7 @@ import type { ApiQuery } from "../source.js";
 import { address, LinkLine, withoutCursors } from "../parts.js";
 import { type Endpoints, endpointsOf, serviceQuery, serviceMutation } from "./ask.js";
 import { renderSignedOut } from "./signed-out.js";
+import { SentForms } from "./sent-forms.js";
 import { NewProject, PROJECT_FIELDS, projectMade } from "./first-project.js";
 
 /** All pages of the service: signing in, the documentation, the console. */
@@ -66,6 +67,7 @@ const rootRoute: Route = {
 function consoleRoutes(operations: readonly OperationRoute[]) {
   const endpoints = endpointsOf(operations);
   const models = new ModelCache();
+  const created = new SentForms<CreatedProject>();
   return [
     ...["/console", "/console/", "/console/:organization"].map((path) =>
       pageRoute({ method: "GET", path, answer: redirectToProject }),
@@ -74,7 +76,7 @@ function consoleRoutes(operations: readonly OperationRoute[]) {
       method: "POST",
       path: "/console/:organization",
       fields: PROJECT_FIELDS,
-      answer: (visit) => createProject(visit, endpoints),
+      answer: (visit) => createProject(visit, endpoints, created),
       outdated: (visit) =>
         visit.session === null ? renderSignedOut(visit, PROJECT_FIELDS) : showNowhere(visit, SHOWN_AGAIN),
     }),
@@ -109,9 +111,11 @@ function routesOf(page: ConsolePage, endpoints: Endpoints, models: ModelCache): 
     const answer = inPlace((asking) => {
       const { ctx } = asking;
       const folder = ctx.path.slice(0, ctx.path.lastIndexOf("/") + 1);
-      return renderConsoleChange({ ...page, change }, asking, (next) => seeOther(ctx, folder + next));
+      const once = { ...change, make: () => sent.once(asking, () => change.make(asking)) };
+      return renderConsoleChange({ ...page, change: once }, asking, (next) => seeOther(ctx, folder + next));
     });
     const { fields } = change;
+    const sent = new SentForms<string | View>();
     const outdated = (visit: PageVisit<string>) =>
       visit.session === null
         ? renderSignedOut(visit, fields)
@@ -187,7 +191,11 @@ async function redirectToProject(visit: PageVisit<never>): Promise<void> {
 }
 
 /** POST /console/:organization: creates a project, usually the first one, and shows its keys once. */
-async function createProject(visit: PageVisit<(typeof PROJECT_FIELDS)[number]>, endpoints: Endpoints): Promise<void> {
+async function createProject(
+  visit: PageVisit<(typeof PROJECT_FIELDS)[number]>,
+  endpoints: Endpoints,
+  created: SentForms<CreatedProject>,
+): Promise<void> {
   const { deps, ctx, session, form } = visit;
   if (session === null) {
     signInFirst(ctx);
@@ -202,7 +210,8 @@ async function createProject(visit: PageVisit<(typeof PROJECT_FIELDS)[number]>, 
   });
   let made: CreatedProject;
   try {
-    made = (await tell("POST /projects", {}, { name: form.name, slug: form.slug })) as CreatedProject;
+    const body = { name: form.name, slug: form.slug };
+    made = await created.once(visit, async () => (await tell("POST /projects", {}, body)) as CreatedProject);
   } catch (error) {
     await showNowhere(visit, error);
     return;
