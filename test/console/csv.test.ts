@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { useSpec } from "../spec/support/fixture.js";
-import type { Browser } from "../support/browser.js";
+import { Browser } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
 
@@ -26,6 +26,12 @@ beforeAll(async () => {
 });
 
 const linesOf = (html: string) => html.trimEnd().split("\n");
+
+it("asks to sign in first, and then leads to the page of the list", async () => {
+  const { status, location } = await new Browser(fixture.service.url).get(`${FILE}?search=c00`);
+  const page = `${FILE.replace(".csv", "")}?search=c00`;
+  expect([status, location]).toEqual([303, `/login?next=${encodeURIComponent(page)}`]);
+});
 
 it("has all matching customers of all pages, in the displayed order", async () => {
   const { status, headers, html } = await owner.get(FILE);

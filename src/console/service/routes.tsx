@@ -168,9 +168,9 @@ function environmentOf(ctx: Context): "test" | "live" {
   throw new ApiError(404, "NOT_FOUND", { message: "The environment must be test or live." });
 }
 
-/** Redirects to the sign-in page, which leads back here. */
+/** Redirects to the sign-in page, which leads back here; for a file, to its page: on a download the browser would keep showing the form. */
 function signInFirst(ctx: Context): void {
-  seeOther(ctx, signInTo(ctx.path + ctx.search));
+  seeOther(ctx, signInTo(ctx.path.replace(/\.csv$/, "") + ctx.search));
 }
 
 /** GET /console and /console/:organization: redirects to the first project, to live if a version is active there. */
