@@ -56,6 +56,14 @@ it("signs a browser in once, after showing as whom, and leaves no secret in the 
   expect((await other.get("/sign-in")).html).toContain("works once, for five minutes");
 });
 
+it("signs a browser in whose user clicked twice", async () => {
+  const browser = new Browser(service.url);
+  const page = await browser.get(await newLink());
+  const answers = await Promise.all([browser.submit(page), browser.submit(page)]);
+  expect(answers.map(({ status, location }) => [status, location])).toEqual(Array(2).fill([303, "/console"]));
+  expect(await whoIs(browser)).toBe(ADA);
+});
+
 it("stops working when it expires, when a newer one is created, and when the password is set", async () => {
   const [first, second] = [await newLink(), await newLink()];
   expect((await new Browser(service.url).get(first)).status).toBe(410);

@@ -32,7 +32,7 @@ import type { ApiQuery } from "../source.js";
 import { address, LinkLine, withoutCursors } from "../parts.js";
 import { type Endpoints, endpointsOf, serviceQuery, serviceMutation } from "./ask.js";
 import { renderSignedOut } from "./signed-out.js";
-import { SentForms } from "./sent-forms.js";
+import { SentForms } from "../sent-forms.js";
 import { NewProject, PROJECT_FIELDS, projectMade } from "./first-project.js";
 
 /** All pages of the service: signing in, the documentation, the console. */

@@ -6,6 +6,7 @@ import { HiddenFields } from "../forms.js";
 import { pageRoute, queryText, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { LinkLine } from "../parts.js";
+import { SentForms } from "../sent-forms.js";
 import { FactList } from "../tables.js";
 import { getCookie, setSessionCookie, setCookie } from "../session.js";
 import { NEW_PASSWORD_FIELDS, NewPasswordFields, passwordProblem, type PasswordProblem } from "./fields.js";
@@ -75,24 +76,15 @@ async function showInvitation(visit: PageVisit<never>): Promise<void> {
   renderStep(visit, invitation, nextStep(visit, invitation, token));
 }
 
+const accepted = new SentForms<Awaited<ReturnType<typeof tryToJoin>>>();
+
 async function accept(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> {
-  const { deps, ctx, session, form } = visit;
-  const token = form.token ?? "";
-  const invitation = await openInvitation(visit, token);
-  const isNew = session === null && !invitation.isUser;
-  const problem = isNew ? passwordProblem(form, invitation.email) : null;
+  const { deps, ctx } = visit;
+  const { token, invitation, problem, isNew, newSession, joined } = await accepted.once(visit, () => tryToJoin(visit));
   if (problem !== null) {
     renderStep(visit, invitation, choosePassword(visit, invitation, token, problem), 422);
     return;
   }
-  const newSession = newCredential("session");
-  const joined = await call(deps.sql, "accept_invitation", {
-    linkHash: hashCredential(token),
-    requestId: ctx.state["requestId"] as string,
-    previousHash: session?.hash ?? null,
-    sessionHash: newSession.hash,
-    passwordHash: isNew ? await deps.passwords.hash(form.password ?? "") : null,
-  });
   // The page of the invitation shows why not.
   if (!joined) {
     seeOther(ctx, INVITATION);
@@ -115,6 +107,26 @@ async function accept(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> 
       </>
     ),
   });
+}
+
+/** Accepts the invitation, unless the new password has a problem. */
+async function tryToJoin(visit: PageVisit<(typeof FIELDS)[number]>) {
+  const { deps, ctx, session, form } = visit;
+  const token = form.token ?? "";
+  const invitation = await openInvitation(visit, token);
+  const isNew = session === null && !invitation.isUser;
+  const problem = isNew ? passwordProblem(form, invitation.email) : null;
+  const newSession = newCredential("session");
+  const joined =
+    problem === null &&
+    (await call(deps.sql, "accept_invitation", {
+      linkHash: hashCredential(token),
+      requestId: ctx.state["requestId"] as string,
+      previousHash: session?.hash ?? null,
+      sessionHash: newSession.hash,
+      passwordHash: isNew ? await deps.passwords.hash(form.password ?? "") : null,
+    }));
+  return { token, invitation, problem, isNew, newSession, joined };
 }
 
 /** The invitation of a link, if it can still be accepted; else throws a PageError that says why not. */
@@ -228,17 +240,15 @@ async function showPassword(visit: PageVisit<never>): Promise<void> {
   if (token !== null) renderForm(visit, token, (await openLink(visit, token)).email, null);
 }
 
+const set = new SentForms<Awaited<ReturnType<typeof tryToSet>>>();
+
 async function setPassword(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> {
-  const { deps, ctx, form } = visit;
-  const token = form.token ?? "";
-  const { email } = await openLink(visit, token);
-  const problem = passwordProblem(form, email);
+  const { ctx } = visit;
+  const { token, email, problem, wasSet } = await set.once(visit, () => tryToSet(visit));
   if (problem !== null) {
     renderForm(visit, token, email, problem);
     return;
   }
-  const passwordHash = await deps.passwords.hash(form.password ?? "");
-  const wasSet = await call(deps.sql, "set_password", hashCredential(token), passwordHash);
   // The page of the link shows why not.
   if (!wasSet) {
     seeOther(ctx, PASSWORD);
@@ -254,6 +264,18 @@ async function setPassword(visit: PageVisit<(typeof FIELDS)[number]>): Promise<v
       </p>
     ),
   });
+}
+
+/** Sets the password, unless it has a problem. */
+async function tryToSet(visit: PageVisit<(typeof FIELDS)[number]>) {
+  const { deps, form } = visit;
+  const token = form.token ?? "";
+  const { email } = await openLink(visit, token);
+  const problem = passwordProblem(form, email);
+  const wasSet =
+    problem === null &&
+    (await call(deps.sql, "set_password", hashCredential(token), await deps.passwords.hash(form.password ?? "")));
+  return { token, email, problem, wasSet };
 }
 
 /** The user of a link, if it can still be used; else throws a PageError that says why not. */

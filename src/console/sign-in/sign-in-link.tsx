@@ -1,8 +1,9 @@
 import { call } from "../../db/api/call.js";
-import { hashCredential, newCredential } from "../../http/request/credentials.js";
+import { hashCredential, type NewCredential, newCredential } from "../../http/request/credentials.js";
 import { HiddenFields } from "../forms.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { pageRoute, type PageVisit } from "../page-route.js";
+import { SentForms } from "../sent-forms.js";
 import { setSessionCookie } from "../session.js";
 import { forgetLinkSecret, openLinkSecret } from "./links.js";
 
@@ -41,13 +42,17 @@ async function askToContinue(visit: PageVisit<never>): Promise<void> {
   });
 }
 
+const signedIn = new SentForms<NewCredential | null>();
+
 async function useLink(visit: PageVisit<"token">): Promise<void> {
   const { deps, ctx, session, form } = visit;
-  const newSession = newCredential("session");
-  const linkHash = hashCredential(form.token ?? "");
-  const used = await call(deps.sql, "use_sign_in_link", linkHash, newSession.hash, session?.hash ?? null);
+  const newSession = await signedIn.once(visit, async () => {
+    const made = newCredential("session");
+    const linkHash = hashCredential(form.token ?? "");
+    return (await call(deps.sql, "use_sign_in_link", linkHash, made.hash, session?.hash ?? null)) ? made : null;
+  });
   forgetLinkSecret(visit, PATH);
-  if (!used) throw invalidLink();
+  if (newSession === null) throw invalidLink();
   deps.log.info({ requestId: ctx.state["requestId"] as string }, "a user signed in by a link");
   setSessionCookie(deps, ctx, newSession);
   seeOther(ctx, "/console");

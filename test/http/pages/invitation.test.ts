@@ -77,6 +77,16 @@ describe("an invited person who is not a user yet", () => {
     ]);
   });
 
+  it("joins once, and is signed in, if the form is sent twice", async () => {
+    const { email, token } = await invited();
+    const browser = new Browser(service.url);
+    const page = await browser.get(pathOf(token));
+    for (const { status, text } of await Promise.all([browser.submit(page, NEW), browser.submit(page, NEW)]))
+      expect([status, text]).toEqual([200, expect.stringContaining("You have joined acme")]);
+    expect(await whoIs(browser)).toBe(email);
+    expect(await memberships(email)).toHaveLength(1);
+  });
+
   it.each([
     [{ password: "short", repeated: "short" }, "Choose a password of at least 12 characters; this one has 5."],
     [{}, "Choose a password of at least 12 characters; this one has 0."],

@@ -56,6 +56,15 @@ describe("a link sets a password", () => {
     expect([await signIn(email, PASSWORD), await signIn(email, OTHER)]).toEqual([422, 303]);
   });
 
+  it("once, if its form is sent twice, and says so each time", async () => {
+    const { email, userId } = await newUser();
+    const browser = new Browser(service.url);
+    const page = await browser.get(pathOf(await linkOf(userId)));
+    for (const { status, text } of await Promise.all([browser.submit(page, NEW), browser.submit(page, NEW)]))
+      expect([status, text]).toEqual([200, expect.stringContaining("The password is set")]);
+    expect(await signIn(email, OTHER)).toBe(303);
+  });
+
   it("also of a user without one, stored as argon2id with OWASP's parameters", async () => {
     const { email, userId } = await newUser(null);
     await use(await linkOf(userId));
