@@ -178,6 +178,29 @@ export function Payload({ value }: { value: Record<string, unknown> }) {
   );
 }
 
+/** Whether a number may have had more digits where it was sent: JavaScript keeps 15 of any number. */
+export function mayBeRounded(value: number): boolean {
+  const digits = value.toExponential().replace(/e.*/, "").replaceAll(/\D/g, "");
+  return digits.length > 15 || Math.abs(value) > Number.MAX_SAFE_INTEGER;
+}
+
+const hasRounded = (value: unknown): boolean =>
+  typeof value === "number"
+    ? mayBeRounded(value)
+    : typeof value === "object" && value !== null && Object.values(value).some(hasRounded);
+
+/** A document as it was sent, on several lines, and a hint if it has numbers that may be rounded. */
+export function Document({ of: value }: { of: object }) {
+  return (
+    <>
+      <Lines>{JSON.stringify(value, null, 2)}</Lines>
+      {hasRounded(value) ? (
+        <p class="hint">Numbers of more than 15 digits may be rounded here; the API has all digits.</p>
+      ) : null}
+    </>
+  );
+}
+
 /** A link to a customer by its displayed name, else by its id. @param isShort without the id after the name */
 export function Customer({ id, isShort = false }: { id: string; isShort?: boolean }) {
   const { name } = usePresentation().displayedTraitsOf(id);

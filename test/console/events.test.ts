@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { eventIdOf, useSpec } from "../spec/support/fixture.js";
+import { batchOf } from "../http/ingest/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
@@ -109,4 +110,18 @@ describe("the emissions", () => {
     expect(html).toContain(`href="event?id=${events["globex"]}"`);
     expect(html).toContain(`href="delivery?webhook=${webhook}&amp;id=${id}"`);
   });
+});
+
+it("numbers with many digits are shown as sent where they are traits, and marked elsewhere", async () => {
+  const operations = [
+    `{"type":"identify","customerId":"exact","traits":{"account":12345678901234567890,"seats":5,"large":1e300}}`,
+    `{"customerId":"exact","event":"login","properties":{"order":98765432109876543210}}`,
+  ];
+  const headers = { Authorization: `Bearer ${fixture.keys.test}`, "Content-Type": "application/json" };
+  const sent = { headers, body: batchOf(...operations) };
+  const id = eventIdOf(await fixture.service.request("POST", "/v1/events/batch", sent));
+  await fixture.evaluate();
+  expect((await page("customer?id=exact")).text).toMatch(/account 12345678901234567890 large 1e\+300 seats 5 /);
+  expect((await page(`event?id=${id}`)).text).toContain("Numbers of more than 15 digits may be rounded here");
+  expect((await page(`event?id=${events["globex"]}`)).text).not.toContain("rounded");
 });

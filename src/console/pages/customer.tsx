@@ -4,7 +4,20 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { HealthLine } from "../charts/health-line.js";
 import { type ConsolePage, queryParam, type View, type Visit } from "../console-page.js";
-import { address, Ago, AsOf, At, AtAndAgo, customerHref, Empty, LinkLine, PageLinks, Section, Text } from "../parts.js";
+import {
+  address,
+  Ago,
+  AsOf,
+  At,
+  AtAndAgo,
+  customerHref,
+  Empty,
+  LinkLine,
+  mayBeRounded,
+  PageLinks,
+  Section,
+  Text,
+} from "../parts.js";
 import { InputField, ViewForm } from "../forms.js";
 import { refused } from "../list-page.js";
 import { History, KINDS } from "./customer/history.js";
@@ -37,7 +50,8 @@ export const customerPage: ConsolePage = {
       const now = <LinkLine href={customerHref(customerId)} text="Show it as of now" />;
       return refused(printable(customerId), <AsItStood customerId={customerId} query={query} />, state, now);
     }
-    const [explanation, history, transitions, scores, backlog] = await Promise.all([
+    const [digits, explanation, history, transitions, scores, backlog] = await Promise.all([
+      digitsOf(visit, state),
       explained(visit, customerId, at),
       ask("customers/:customerId/history", { ...of, kinds: kindsIn(query), limit: HISTORY_LIMIT, cursor }),
       ask("customers/:customerId/history", { ...of, kinds: "transition", limit: TRANSITIONS_LIMIT }),
@@ -50,7 +64,7 @@ export const customerPage: ConsolePage = {
       body: (
         <>
           <AsOf at={state.at}>
-            <Head state={state} visit={visit} named={name !== undefined} />
+            <Head state={state} visit={visit} named={name !== undefined} digits={digits} />
           </AsOf>
           {at === undefined ? <BacklogNote backlog={backlog} /> : <Past state={state} isService={isService} />}
           <AsOf at={state.at}>
@@ -152,20 +166,38 @@ async function explained({ ask }: Visit, customerId: string, at: string | undefi
   }
 }
 
+/** The most traits that can be asked for at once. */
+const DIGITS_MAX = 50;
+/** The most characters that a number is shown with; of 1e308 nobody wants to see all digits. */
+const DIGITS_LENGTH = 40;
+
+/** The numbers among a customer's traits that JavaScript may have rounded, such as long account numbers, as they were sent. */
+async function digitsOf({ ask }: Visit, { customerId, traits }: CustomerState): Promise<Record<string, string>> {
+  const names = Object.keys(traits).filter((name) => {
+    const value = traits[name];
+    return typeof value === "number" && mayBeRounded(value);
+  });
+  if (names.length === 0) return {};
+  const of = { customers: JSON.stringify([customerId]), names: JSON.stringify(names.slice(0, DIGITS_MAX)) };
+  const texts = Object.entries((await ask("traits", of))[customerId] ?? {});
+  return Object.fromEntries(texts.filter(([, text]) => text.length <= DIGITS_LENGTH));
+}
+
 function nameIn({ traits }: CustomerState, trait: string | undefined): string | undefined {
   const name = trait === undefined ? undefined : traits[trait];
   return typeof name === "string" && name.trim() !== "" ? printable(name) : undefined;
 }
 
 /** The id, the traits that the model displays, all others folded, and the form for another date. */
-function Head({ state, visit, named }: { state: CustomerState; visit: Visit; named: boolean }) {
+function Head(props: { state: CustomerState; visit: Visit; named: boolean; digits: Readonly<Record<string, string>> }) {
+  const { state, visit, named, digits } = props;
   const { display } = visit.model ?? {};
   const chosen = [display?.owner, display?.renewal, ...(display?.show ?? [])].filter((trait) => trait !== undefined);
   const others = Object.keys(state.traits).filter((trait) => !chosen.includes(trait) && trait !== display?.name);
   const facts = (names: readonly string[]) =>
     names.map((trait) => (
       <Fact name={trait} key={trait}>
-        <TraitValue type={visit.model?.traits[trait]?.type} value={state.traits[trait]} />
+        <TraitValue type={visit.model?.traits[trait]?.type} value={digits[trait] ?? state.traits[trait]} />
       </Fact>
     ));
   return (

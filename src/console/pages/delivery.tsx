@@ -7,6 +7,7 @@ import {
   At,
   AtAndAgo,
   Customer,
+  Document,
   emissionHref,
   Lines,
   LinkLine,
@@ -40,7 +41,7 @@ export const deliveryPage: ConsolePage = {
           <Section id="sent" title="What is sent">
             <Lines>{HEADERS(delivery.id).join("\n")}</Lines>
             <p class="hint">Each attempt has its own timestamp and signature, which are not kept.</p>
-            <Lines>{JSON.stringify(body, null, 2)}</Lines>
+            <Document of={body} />
           </Section>
           {ruleExecution === null ? null : <RuleRunSection run={ruleExecution} />}
         </>

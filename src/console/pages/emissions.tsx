@@ -5,7 +5,7 @@ import {
   CauseLink,
   Customer,
   emissionHref,
-  Lines,
+  Document,
   Payload,
   Section,
   customerAsOfHref,
@@ -82,7 +82,7 @@ export const emissionPage: ConsolePage = {
           <Head emission={emission} />
           {Object.keys(metadata).length === 0 ? null : (
             <Section id="details" title="Details">
-              <Lines>{JSON.stringify(metadata, null, 2)}</Lines>
+              <Document of={metadata} />
             </Section>
           )}
           {ruleExecution === null ? null : <RuleRunSection run={ruleExecution} />}

@@ -13,7 +13,7 @@ import {
   Customer,
   Empty,
   eventHref,
-  Lines,
+  Document,
   Payload,
   Section,
   customerAsOfHref,
@@ -116,11 +116,7 @@ export const eventPage: ConsolePage = {
         <>
           <Head event={event} />
           <Section id="properties" title="Properties">
-            {Object.keys(properties).length === 0 ? (
-              <p class="faint">none</p>
-            ) : (
-              <Lines>{JSON.stringify(properties, null, 2)}</Lines>
-            )}
+            {Object.keys(properties).length === 0 ? <p class="faint">none</p> : <Document of={properties} />}
           </Section>
           <Section id="caused" title="What it caused">
             {caused.length > 0 ? (
