@@ -80,7 +80,7 @@ export function pageRoute<const Field extends string = never>(route: PageRoute<F
         const visit = { ...asked, tokenField: () => tokenField(deps, ctx, session) };
         if (isCurrent) await route.answer(visit);
         else if (route.outdated !== undefined) await route.outdated(visit);
-        else throw outdatedForm("Open the page again and submit the form there.");
+        else throw outdatedForm();
       } catch (error) {
         // Nobody would see an error page.
         if (error instanceof ClientGoneError) throw error;
@@ -122,12 +122,22 @@ function hasToken(deps: PageDeps, ctx: Context, session: PageSession | null, tok
 }
 
 /** @param fix what to do */
-export function outdatedForm(fix: string): PageError {
+export function outdatedForm(fix = "Open the page again and submit the form there."): PageError {
   return new PageError(403, {
     title: "The form is out of date",
     message:
       "Somebody signed in or out in this browser after the form was shown, or the form did not come from this service, or the browser blocks cookies.",
     fix: `${fix} If that does not help, allow cookies for this site.`,
+  });
+}
+
+/** For a form that only users who are signed in are shown. @throws {PageError} 403 */
+export function refuseOutdated({ session }: Pick<PageVisit<never>, "session">): never {
+  if (session !== null) throw outdatedForm();
+  throw new PageError(403, {
+    title: "You are signed out",
+    message: "You were signed out before you sent the form, so it changed nothing.",
+    fix: "Sign in again to go on.",
   });
 }
 

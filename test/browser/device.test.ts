@@ -141,6 +141,12 @@ describe("the pages are accessible, wide or narrow, light or dark", () => {
     await page.context().clearCookies();
     await page.getByLabel("Code").fill(authorization.user_code);
     await button("Continue").click();
+    // Signed out: the code is kept while one signs in again.
+    await page.waitForURL(/\/login\?next=%2Fdevice%3Fuser_code%3D/);
+    await page.context().clearCookies();
+    await page.getByLabel("E-mail address").fill("ada@example.com");
+    await page.getByLabel("Password").fill("x");
+    await button("Sign in").click();
     expect(await page.getByRole("alert").innerText()).not.toBe("");
     await look("error");
   });

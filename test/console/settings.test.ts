@@ -217,13 +217,13 @@ describe("a form that is refused", () => {
     browser.cookies.delete("svc_session");
     const fields = { name: "late" };
     const kept = await browser.submit(opened, fields, "keys");
-    expect([kept.status, kept.text]).toEqual([401, expect.stringContaining("This page keeps what you entered.")]);
+    expect([kept.status, kept.text]).toEqual([403, expect.stringContaining("This page keeps what you entered.")]);
     expect(kept.html).toContain(
       `href="../../../../login?next=${encodeURIComponent(at("keys?cursor="))}" target="_blank"`,
     );
     expect(kept.html).not.toContain("form_token");
     // Still signed out, and then signed in.
-    expect((await browser.submit(kept)).status).toBe(401);
+    expect((await browser.submit(kept)).status).toBe(403);
     browser.cookies.set("svc_session", session);
     const back = await browser.submit(kept);
     expect([back.status, shown(back)]).toEqual([403, fields]);

@@ -77,8 +77,7 @@ function consoleRoutes(operations: readonly OperationRoute[]) {
       path: "/console/:organization",
       fields: PROJECT_FIELDS,
       answer: (visit) => createProject(visit, endpoints, created),
-      outdated: (visit) =>
-        visit.session === null ? renderSignedOut(visit, PROJECT_FIELDS) : showNowhere(visit, SHOWN_AGAIN),
+      outdated: shownAgain(PROJECT_FIELDS, (visit) => showNowhere(visit, SHOWN_AGAIN)),
     }),
     ...PAGES.flatMap((page) => routesOf(page, endpoints, models)),
   ];
@@ -116,16 +115,29 @@ function routesOf(page: ConsolePage, endpoints: Endpoints, models: ModelCache): 
     });
     const { fields } = change;
     const sent = new SentForms<string | View>();
-    const outdated = (visit: PageVisit<string>) =>
-      visit.session === null
-        ? renderSignedOut(visit, fields)
-        : inPlace((asking) => renderRefusal(page, asking, SHOWN_AGAIN))(visit);
+    const outdated = shownAgain(
+      fields,
+      inPlace((asking) => renderRefusal(page, asking, SHOWN_AGAIN)),
+    );
     routes.push(pageRoute({ method: "POST", path, fields, answer, outdated }));
   }
   return routes;
 }
 
 const SHOWN_AGAIN = outdatedForm("Check the form, and submit it again.");
+
+/** Answers a form whose token is not valid: keeps its fields, or shows it again by `show`; if that fails, tells nothing else than that. */
+function shownAgain<Field extends string>(fields: readonly Field[], show: (visit: PageVisit<Field>) => Promise<void>) {
+  return async (visit: PageVisit<Field>): Promise<void> => {
+    if (visit.session === null) {
+      renderSignedOut(visit, fields);
+      return;
+    }
+    await show(visit).catch((error: unknown) => {
+      throw pageErrorOf(error).status < 500 ? outdatedForm() : error;
+    });
+  };
+}
 
 /** The organization, project, environment and user of a visit; null after redirecting to the sign-in page. */
 async function placeOf({ deps, ctx, session, tokenField }: PageVisit<string>, endpoints: Endpoints) {

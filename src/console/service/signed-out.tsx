@@ -7,7 +7,7 @@ import { signInTo } from "../sign-in/sign-in.js";
 export function renderSignedOut({ ctx, form }: PageVisit<string>, fields: readonly string[]): void {
   const here = ctx.path + ctx.search;
   renderPage(ctx, {
-    status: 401,
+    status: 403,
     title: "You are signed out",
     body: (
       <>

@@ -3,7 +3,7 @@ import type { DeviceDecided, DeviceFound, DevicePending } from "../../db/api/sig
 import { readUserCode, showUserCode } from "../../http/oauth/device-authorization.js";
 import { clientName } from "../../http/oauth/oauth-route.js";
 import { plural } from "../../words/text.js";
-import { pageRoute, queryText, type PageVisit } from "../page-route.js";
+import { pageRoute, queryText, refuseOutdated, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import type { PageSession } from "../session.js";
 import { signInTo, SignOut } from "./sign-in.js";
@@ -48,6 +48,11 @@ export const devicePages = [
           ? await call(deps.sql, "find_device_authorization", session.hash, code)
           : await call(deps.sql, "decide_device_authorization", session.hash, code, isApproval(decision));
       show(signedIn, code, found);
+    },
+    // The code is kept while its sender signs in again.
+    outdated: ({ session, ...visit }) => {
+      if (session !== null || visit.form.decision !== undefined) refuseOutdated({ session });
+      signInFirst(visit, readUserCode(visit.form.user_code ?? ""));
     },
   }),
 ];

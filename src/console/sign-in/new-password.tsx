@@ -2,7 +2,7 @@ import { call } from "../../db/api/call.js";
 import { clientNetwork } from "../../http/request/client-address.js";
 import { newCredential, passwordLink } from "../../http/request/credentials.js";
 import { passwordMail } from "../../mail/messages.js";
-import { pageRoute, type PageVisit } from "../page-route.js";
+import { pageRoute, refuseOutdated, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { EMAIL, FormField } from "./fields.js";
 import { redirectToLinkPage } from "./links.js";
@@ -25,7 +25,7 @@ const FORGOTTEN = "/forgotten-password";
  */
 export const newPasswordPages = [
   pageRoute({ method: "GET", path: CHANGE, answer: (visit) => askForPassword(visit) }),
-  pageRoute({ method: "POST", path: CHANGE, fields: ["password"], answer: changePassword }),
+  pageRoute({ method: "POST", path: CHANGE, fields: ["password"], answer: changePassword, outdated: refuseOutdated }),
   pageRoute({ method: "GET", path: FORGOTTEN, answer: askForAddress }),
   pageRoute({ method: "POST", path: FORGOTTEN, fields: ["email"], answer: mailLink }),
 ];

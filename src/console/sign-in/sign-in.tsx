@@ -6,7 +6,7 @@ import { clientNetwork } from "../../http/request/client-address.js";
 import { newCredential } from "../../http/request/credentials.js";
 import { plural } from "../../words/text.js";
 import { HiddenFields } from "../forms.js";
-import { pageRoute, queryText, type PageVisit } from "../page-route.js";
+import { pageRoute, queryText, refuseOutdated, type PageVisit } from "../page-route.js";
 import { PageError, pageErrorOf, renderPage, seeOther } from "../page.js";
 import { setSessionCookie, clearSessionCookie } from "../session.js";
 import { EMAIL, FormField } from "./fields.js";
@@ -44,7 +44,7 @@ const FIELDS = ["email", "password", "next"] as const;
 export const signInPages = [
   pageRoute({ method: "GET", path: "/login", answer: showSignIn }),
   pageRoute({ method: "POST", path: "/login", fields: FIELDS, answer: signIn }),
-  pageRoute({ method: "POST", path: "/logout", fields: ["next"], answer: leave }),
+  pageRoute({ method: "POST", path: "/logout", fields: ["next"], answer: leave, outdated: refuseOutdated }),
 ];
 
 /** The form that signs out and then leads to the sign-in page, and from there to `next`. */

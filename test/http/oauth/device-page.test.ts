@@ -151,6 +151,9 @@ it("a decision is refused after the session has ended, also by the database", as
   const [{ hash }] = await service.db.sql<[{ hash: Buffer }]>`
     update iam.sessions set expires_at = now() returning session_hash as hash`;
   expect((await browser.submit({ user_code: userCode, decision: "approve" })).status).toBe(403);
+  // A code is only filled in again, after signing in.
+  const next = encodeURIComponent(`/device?user_code=${userCode}`);
+  expect(await browser.submit({ user_code: userCode })).toMatchObject({ status: 303, location: `/login?next=${next}` });
   const [{ answer }] = await service.db.sql<[{ answer: object }]>`
     select svc_api.decide_device_authorization(${hash}, ${userCode.replace("-", "")}, true) as answer`;
   expect(answer).toEqual({ status: "signed_out" });

@@ -131,6 +131,17 @@ describe("a form is refused", () => {
     expect(await whoIs(browser)).toBeNull();
   });
 
+  it("if its sender is signed out already, as by the first of two clicks, and says that", async () => {
+    const ada = await signedIn(service, "ada@example.com");
+    const form_token = await formToken(ada);
+    const cookie = ada.cookies.get("svc_session")!;
+    expect(await ada.post("/logout", { form_token })).toMatchObject({ status: 303, location: "/login" });
+    // The second form is sent before the answer to the first.
+    ada.cookies.set("svc_session", cookie);
+    const again = await ada.post("/logout", { form_token });
+    expect([again.status, again.text]).toEqual([403, expect.stringMatching(/^You are signed out .*Sign in again/)]);
+  });
+
   it("with the token of another session, or of the time before signing in, and as an address: nobody is signed out", async () => {
     const before = await onPage();
     const ada = await signedIn(service, "ada@example.com");

@@ -66,6 +66,15 @@ describe("a signed-in user changes the password", () => {
     expect(await whoIs(browser)).toBe(email);
   });
 
+  it("not with a form from before the session ended, which says so", async () => {
+    const { email, userId } = await newUser();
+    const browser = await signedIn(service, email);
+    const page = await browser.get("/change-password");
+    await sql`delete from iam.sessions where user_id = ${userId}`;
+    const answer = await browser.submit(page, { password: PASSWORD });
+    expect([answer.status, answer.text]).toEqual([403, expect.stringMatching(/^You are signed out /)]);
+  });
+
   it("not by a password that has been changed meanwhile, nor in a session that has ended", async () => {
     const { email, userId } = await newUser();
     const browser = await signedIn(service, email);
