@@ -62,7 +62,7 @@ it("shows entered states and segments and rules that acted, each with its number
   expect(sectionOf(html, "Segments")).toMatch(/paying entered 1 pro/);
   expect(sectionOf(html, "Rules that acted")).toMatch(/greet 2 (pro , hooli|hooli , pro)/);
   expect(html).toContain('href="emissions?eventType=customer.active&amp;since=1d"');
-  expect(html).toContain('href="rule?id=greet&amp;result=pass"');
+  expect(html).toContain('href="rule?id=greet&amp;result=pass&amp;since=1d"');
 });
 
 it("shows a critical signal first, however many others are newer", async () => {
@@ -103,4 +103,22 @@ it("can start at any day", async () => {
   expect(sectionOf((await owner.get(PAGE)).html, "Rules that acted")).toContain(
     "No rule acted on what happened since then.",
   );
+});
+
+it("counts the runs of a rule that its link lists", async () => {
+  const timestamp = new Date(Date.now() - 40 * 86_400_000).toISOString();
+  await fixture.batch([{ customerId: "umbrella", event: "login", properties: { seats: 1 }, timestamp }]);
+  await fixture.evaluate();
+  for (const [since, runs] of [
+    ["7d", 2],
+    ["50d", 3],
+  ] as const) {
+    const { html } = await owner.get(`${PAGE}?since=${since}`);
+    expect(sectionOf(html, "Rules that acted")).toMatch(new RegExp(`greet ${runs} `));
+    const href = /href="(rule\?id=greet[^"]*)"/.exec(html)![1]!.replaceAll("&amp;", "&");
+    const list = await owner.get(PAGE.replace("today", href));
+    expect(list.html.match(/>acted<\/span>/g)).toHaveLength(runs);
+    expect(list.html).toContain(`name="since" value="${since}"`);
+  }
+  expect((await owner.get(PAGE.replace("today", "rule?id=greet&since=soon"))).status).toBe(400);
 });

@@ -20,7 +20,7 @@ import { Table, type TableColumn } from "../tables.js";
 import { DaysForm, daysOf, SpanField } from "../trends.js";
 import { ApiError } from "../../http/errors.js";
 import { missing } from "../list-page.js";
-import { Choose } from "../forms.js";
+import { Choose, InputField } from "../forms.js";
 
 const LIST = "rules";
 const ENTRY = "rule";
@@ -133,7 +133,8 @@ export const rulePage: ConsolePage = {
 
 /** The requested page of runs, or the error for an invalid query. */
 function runsOf({ ask, query }: Visit, rule: string) {
-  const since = `${daysOf({ query })}d`;
+  // Today links to the runs since its own instant.
+  const since = queryParam(query, "since") ?? `${daysOf({ query })}d`;
   const [result, cursor] = [queryParam(query, "result"), queryParam(query, "cursor")];
   return ask("rule-executions", { rule, result, since, limit: String(LIMIT), cursor }).catch(expectedRefusal);
 }
@@ -153,7 +154,11 @@ function Filters({ rule, query }: { rule: string; query: URLSearchParams }) {
     <form class="filters" action={ENTRY} method="get">
       <input type="hidden" name="id" value={rule} />
       <Choose label="Result" name="result" query={query} choices={choices} />
-      <SpanField days={daysOf({ query })} />
+      {queryParam(query, "since") === undefined ? (
+        <SpanField days={daysOf({ query })} />
+      ) : (
+        <InputField label="Since" name="since" query={query} placeholder="7d or 2026-03-01" maxLength={64} />
+      )}
       <button>Show</button>
     </form>
   );

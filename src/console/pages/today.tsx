@@ -71,7 +71,11 @@ export const todayPage: ConsolePage = {
               />
             </Section>
             <Section id="rules" title="Rules that acted">
-              <Groups found={runs} groupOf={ruleActed} none="No rule acted on what happened since then." />
+              <Groups
+                found={runs}
+                groupOf={(run) => ruleActed(run, since)}
+                none="No rule acted on what happened since then."
+              />
             </Section>
             <Due due={due.data} />
           </>
@@ -197,8 +201,8 @@ function segmentChanged({ eventType, metadata }: ListedEmission, since: string):
   return { name: `${segment} left`, href: address("emissions", { eventType, since }) };
 }
 
-function ruleActed({ ruleId }: RuleExecution): Group {
-  return { name: ruleId, href: address("rule", { id: ruleId, result: "pass" }) };
+function ruleActed({ ruleId }: RuleExecution, since: string): Group {
+  return { name: ruleId, href: address("rule", { id: ruleId, result: "pass", since }) };
 }
 
 /** Webhooks that fail or are disabled; nothing if there are none. */
