@@ -61,6 +61,8 @@ it("signs a browser in whose user clicked twice", async () => {
   const page = await browser.get(await newLink());
   const answers = await Promise.all([browser.submit(page), browser.submit(page)]);
   expect(answers.map(({ status, location }) => [status, location])).toEqual(Array(2).fill([303, "/console"]));
+  // Also if the browser has the new session when the second click comes.
+  expect(await browser.submit(page)).toMatchObject({ status: 303, location: "/console" });
   expect(await whoIs(browser)).toBe(ADA);
 });
 

@@ -1,9 +1,9 @@
 import type { VNode } from "preact";
 import { call } from "../../db/api/call.js";
 import type { InvitationOfLink, PasswordLink } from "../../db/api/sign-in.js";
-import { hashCredential, newCredential } from "../../http/request/credentials.js";
+import { hashCredential, type NewCredential, newCredential } from "../../http/request/credentials.js";
 import { HiddenFields } from "../forms.js";
-import { pageRoute, queryText, type PageVisit } from "../page-route.js";
+import { outdatedForm, pageRoute, queryText, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { LinkLine } from "../parts.js";
 import { SentForms } from "../sent-forms.js";
@@ -53,6 +53,11 @@ export function forgetLinkSecret({ deps, ctx }: PageVisit<never>, page: LinkedPa
   setCookie(deps, ctx, COOKIES[page], null);
 }
 
+/** For a second click, which comes with the session that the first one began. @throws {PageError} 403 in every other session, and without one */
+export function requireBegun({ session }: Pick<PageVisit<never>, "session">, begun: NewCredential | null): void {
+  if (begun === null || session?.hash.equals(begun.hash) !== true) throw outdatedForm();
+}
+
 const FIELDS = ["token", ...NEW_PASSWORD_FIELDS] as const;
 
 const INVITATION = "/invitation";
@@ -64,9 +69,33 @@ const PASSWORD = "/password";
  */
 export const linkedPages = [
   pageRoute({ method: "GET", path: INVITATION, answer: showInvitation }),
-  pageRoute({ method: "POST", path: INVITATION, fields: FIELDS, answer: accept }),
+  pageRoute({
+    method: "POST",
+    path: INVITATION,
+    fields: FIELDS,
+    answer: (visit) =>
+      accept(
+        visit,
+        accepted.once(visit, () => tryToJoin(visit)),
+      ),
+    outdated: async (visit) => {
+      const outcome = accepted.again(visit);
+      requireBegun(visit, (await outcome).newSession);
+      await accept(visit, outcome);
+    },
+  }),
   pageRoute({ method: "GET", path: PASSWORD, answer: showPassword }),
-  pageRoute({ method: "POST", path: PASSWORD, fields: FIELDS, answer: setPassword }),
+  pageRoute({
+    method: "POST",
+    path: PASSWORD,
+    fields: FIELDS,
+    answer: (visit) =>
+      setPassword(
+        visit,
+        set.once(visit, () => tryToSet(visit)),
+      ),
+    outdated: (visit) => setPassword(visit, set.again(visit)),
+  }),
 ];
 
 async function showInvitation(visit: PageVisit<never>): Promise<void> {
@@ -78,9 +107,9 @@ async function showInvitation(visit: PageVisit<never>): Promise<void> {
 
 const accepted = new SentForms<Awaited<ReturnType<typeof tryToJoin>>>();
 
-async function accept(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> {
+async function accept(visit: PageVisit<never>, outcome: ReturnType<typeof tryToJoin>): Promise<void> {
   const { deps, ctx } = visit;
-  const { token, invitation, problem, isNew, newSession, joined } = await accepted.once(visit, () => tryToJoin(visit));
+  const { token, invitation, problem, isNew, newSession, joined } = await outcome;
   if (problem !== null) {
     renderStep(visit, invitation, choosePassword(visit, invitation, token, problem), 422);
     return;
@@ -242,9 +271,9 @@ async function showPassword(visit: PageVisit<never>): Promise<void> {
 
 const set = new SentForms<Awaited<ReturnType<typeof tryToSet>>>();
 
-async function setPassword(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> {
+async function setPassword(visit: PageVisit<never>, outcome: ReturnType<typeof tryToSet>): Promise<void> {
   const { ctx } = visit;
-  const { token, email, problem, wasSet } = await set.once(visit, () => tryToSet(visit));
+  const { token, email, problem, wasSet } = await outcome;
   if (problem !== null) {
     renderForm(visit, token, email, problem);
     return;

@@ -5,7 +5,7 @@ import { PageError, renderPage, seeOther } from "../page.js";
 import { pageRoute, type PageVisit } from "../page-route.js";
 import { SentForms } from "../sent-forms.js";
 import { setSessionCookie } from "../session.js";
-import { forgetLinkSecret, openLinkSecret } from "./links.js";
+import { forgetLinkSecret, openLinkSecret, requireBegun } from "./links.js";
 
 const PATH = "/sign-in";
 
@@ -15,7 +15,16 @@ const PATH = "/sign-in";
  */
 export const signInLinkPages = [
   pageRoute({ method: "GET", path: PATH, answer: askToContinue }),
-  pageRoute({ method: "POST", path: PATH, fields: ["token"], answer: useLink }),
+  pageRoute({
+    method: "POST",
+    path: PATH,
+    fields: ["token"],
+    answer: useLink,
+    outdated: async (visit) => {
+      requireBegun(visit, await signedIn.again(visit));
+      seeOther(visit.ctx, "/console");
+    },
+  }),
 ];
 
 async function askToContinue(visit: PageVisit<never>): Promise<void> {

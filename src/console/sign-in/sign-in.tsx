@@ -6,7 +6,7 @@ import { clientNetwork } from "../../http/request/client-address.js";
 import { newCredential } from "../../http/request/credentials.js";
 import { plural } from "../../words/text.js";
 import { HiddenFields } from "../forms.js";
-import { pageRoute, queryText, refuseOutdated, type PageVisit } from "../page-route.js";
+import { outdatedForm, pageRoute, queryText, refuseOutdated, type PageVisit } from "../page-route.js";
 import { PageError, pageErrorOf, renderPage, seeOther } from "../page.js";
 import { setSessionCookie, clearSessionCookie } from "../session.js";
 import { EMAIL, FormField } from "./fields.js";
@@ -43,7 +43,7 @@ const FIELDS = ["email", "password", "next"] as const;
 /** GET and POST /login, POST /logout. */
 export const signInPages = [
   pageRoute({ method: "GET", path: "/login", answer: showSignIn }),
-  pageRoute({ method: "POST", path: "/login", fields: FIELDS, answer: signIn }),
+  pageRoute({ method: "POST", path: "/login", fields: FIELDS, answer: signIn, outdated: showSignedIn }),
   pageRoute({ method: "POST", path: "/logout", fields: ["next"], answer: leave, outdated: refuseOutdated }),
 ];
 
@@ -86,6 +86,12 @@ async function signIn(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> 
   deps.log.info({ ...fields, userId, replacedUserId: session?.userId }, "a user signed in");
   setSessionCookie(deps, ctx, newSession);
   seeOther(ctx, next ?? CONSOLE);
+}
+
+/** Leads on a user who is signed in already: a second click sends the form with the session that the first one began. */
+function showSignedIn({ ctx, session, form }: PageVisit<(typeof FIELDS)[number]>): void {
+  if (session?.email !== readAddress(form.email).typed.toLowerCase()) throw outdatedForm();
+  seeOther(ctx, nextAfterSignIn(form.next) ?? CONSOLE);
 }
 
 /** The typed address; `email` is null if no user can have it (RFC 5321). Nothing more is revealed before a password was verified. */

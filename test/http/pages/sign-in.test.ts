@@ -36,6 +36,16 @@ function withSession(value: string): Browser {
 const sessions = () => service.db.sql`select session_hash from iam.sessions`;
 
 describe("signing in", () => {
+  it("leads on at a second click, which comes with the session that the first one began, but not as somebody else", async () => {
+    const browser = newBrowser();
+    const page = await browser.get("/login?next=%2Fdevice");
+    const fields = { email: "Ada@example.com", password: PASSWORD };
+    for (let click = 1; click <= 2; click++)
+      expect(await browser.submit(page, fields)).toMatchObject({ status: 303, location: "/device" });
+    expect((await browser.submit(page, { ...fields, email: "grace@example.com" })).status).toBe(403);
+    expect(await whoIs(browser)).toBe("ada@example.com");
+  });
+
   it("accepts the address in other spellings, and leads to the console, as the page does from then on", async () => {
     for (const email of ["ADA@example.com", "  ada@example.com\t"]) {
       const browser = newBrowser();
