@@ -19,7 +19,7 @@ const PAGES = [
   /^\/invitation(\?token=svc_link_[0-9a-f]{48})?$/,
   /^\/change-password$/,
   // A query as browsers leave it: others than the console write links to customers, too.
-  /^\/console(\/[\w.~%-]+)*\/?(\?([\w.~%=&+*@:,;!$()?-]|\/(?!\/))*)?$/,
+  /^\/console(\/[\w.~%-]+)*\/?(\?([\w.~%=&+*@:,;!$()?|^`[\]{}-]|\/(?!\/))*)?$/,
 ];
 
 /** The page to show after signing in; null unless it is one of PAGES, so that a link to the sign-in page cannot redirect to another site. */
