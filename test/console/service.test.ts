@@ -28,7 +28,11 @@ beforeAll(async () => {
   await fixture.batch([
     { type: "identify", customerId: "globex", traits: { plan: "pro", company: "123", products: ["crm", "api"] } },
     { customerId: "globex", event: "login", properties: { seats: 3 } },
-    { type: "identify", customerId: "initech", traits: { plan: "free", company: "12345678901234567890" } },
+    {
+      type: "identify",
+      customerId: "initech",
+      traits: { plan: "free", company: "12345678901234567890", products: [] },
+    },
   ]);
   await fixture.evaluate();
   owner = await browserOf(fixture.service, OWNER);
@@ -191,6 +195,7 @@ describe("a customer", () => {
 
   it("shows a list of values without the signs of JSON", async () => {
     expect((await owner.get(`${BASE}/customer?id=globex`)).text).toContain("products crm, api");
+    expect((await owner.get(`${BASE}/customer?id=initech`)).text).toContain("products []");
   });
 
   it("can be shown at a past instant", async () => {

@@ -103,6 +103,16 @@ describe("the pages", () => {
     expect(past).not.toMatch(/without a model|today's traits/);
   });
 
+  test("show the traits of a past instant, also numbers with many digits that have changed since", async () => {
+    const { text, send, move } = await serve(snapshotOf({ events: {}, traits: { account: { type: "number" } } }));
+    const account = (account: number) => send({ type: "identify", customerId: "globex", traits: { account } });
+    account(12345678901234567000);
+    await move({ advance: "1d", back: "customers" });
+    account(98765432109876540000);
+    expect(await text("customer?id=globex")).toContain("account 98765432109876540000");
+    expect(await text(`customer?id=globex&at=${iso(START + HOUR)}`)).toContain("account 12345678901234567000");
+  });
+
   test("say of an instant before an import that the past begins when it arrived", async () => {
     const { page, send } = await serve();
     send({ ...signedUp, timestamp: iso(START - 60 * DAY) });

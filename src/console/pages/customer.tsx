@@ -180,7 +180,10 @@ async function digitsOf({ ask }: Visit, { customerId, traits }: CustomerState): 
   if (names.length === 0) return {};
   const of = { customers: JSON.stringify([customerId]), names: JSON.stringify(names.slice(0, DIGITS_MAX)) };
   const texts = Object.entries((await ask("traits", of))[customerId] ?? {});
-  return Object.fromEntries(texts.filter(([, text]) => text.length <= DIGITS_LENGTH));
+  // They are the present traits; those of a past instant may be others.
+  return Object.fromEntries(
+    texts.filter(([name, text]) => text.length <= DIGITS_LENGTH && Number(text) === traits[name]),
+  );
 }
 
 function nameIn({ traits }: CustomerState, trait: string | undefined): string | undefined {
@@ -254,7 +257,7 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 function TraitValue({ type, value }: { type: string | undefined; value: unknown }) {
   if (value === undefined) return <span class="faint">none</span>;
   if (typeof value === "string" && type === "date" && !Number.isNaN(Date.parse(value))) return <AtAndAgo iso={value} />;
-  const isList = Array.isArray(value) && value.every((each) => typeof each !== "object");
+  const isList = Array.isArray(value) && value.length > 0 && value.every((each) => typeof each !== "object");
   const text = isList ? value.join(", ") : typeof value === "string" ? value : JSON.stringify(value);
   return <Text>{text.length <= TRAIT_LENGTH ? text : `${text.slice(0, TRAIT_LENGTH)}…`}</Text>;
 }
