@@ -62,7 +62,7 @@ it("the tick requests evaluation only where operations wait without a job", asyn
   expect(await jobs()).toMatchObject([{ environment: environment.environmentId }]);
   await tick(db.sql, "w", SETTLE);
   expect(await jobs()).toHaveLength(1);
-  // A failed job that waits for its next attempt does not replace a new request.
+  // A failed job whose next attempt is far off does not replace a new request.
   await db.sql`update graphile_worker._private_jobs set run_at = now() + interval '1 hour', attempts = 3`;
   expect(await tick(db.sql, "w", SETTLE)).toBe(1);
   expect(await jobs()).toHaveLength(2);
@@ -70,6 +70,16 @@ it("the tick requests evaluation only where operations wait without a job", asyn
   await db.sql`delete from graphile_worker._private_jobs`;
   expect(await tick(db.sql, "w", SETTLE)).toBe(0);
   expect(await jobs()).toEqual([]);
+});
+
+it("where every evaluation fails, neither ingest calls nor ticks add a job before the next attempt at the failed one", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  await environment.ingest([{ at: ago(0), event: "login" }]);
+  // As graphile-worker leaves a job that has failed twice.
+  await db.sql`update graphile_worker._private_jobs set run_at = now() + interval '7 seconds', attempts = 2`;
+  await environment.ingest([{ at: ago(0), event: "login" }]);
+  await tick(db.sql, "w", SETTLE);
+  expect(await jobs()).toHaveLength(1);
 });
 
 it("the tick requests evaluation where a timer or a future event is due", async () => {
