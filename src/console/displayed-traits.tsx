@@ -6,8 +6,26 @@ import type { TableColumn } from "./tables.js";
 
 const MEMBERS = ["name", "owner", "renewal"] as const;
 
-/** Customers per request: fits even with the longest ids. */
+/** Customers per request. */
 const ASKED_AT_ONCE = 40;
+/** The most characters of a parameter of such a request. */
+const PARAMETER_LENGTH = 12_000;
+
+/** Texts as JSON arrays, each of at most `itemsMax` and short enough for a request of traits: in JSON, a text can be six times as long. */
+export function jsonArrays(texts: readonly string[], itemsMax: number): string[] {
+  const arrays: string[][] = [];
+  let room = 0;
+  for (const text of texts) {
+    const item = JSON.stringify(text);
+    room -= item.length + 1;
+    if (room < 0 || arrays.at(-1)?.length === itemsMax) {
+      arrays.push([]);
+      room = PARAMETER_LENGTH - item.length - 2;
+    }
+    arrays.at(-1)!.push(item);
+  }
+  return arrays.map((items) => `[${items.join()}]`);
+}
 
 /** The displayed traits of these customers, by id. */
 export async function displayedTraits(
@@ -17,9 +35,7 @@ export async function displayedTraits(
   const shown = new Map<string, DisplayedTraits>();
   const traits = MEMBERS.flatMap((member) => model?.display?.[member] ?? []);
   if (traits.length === 0) return shown;
-  const ids = [...new Set(customerIds)];
-  for (let from = 0; from < ids.length; from += ASKED_AT_ONCE) {
-    const customers = JSON.stringify(ids.slice(from, from + ASKED_AT_ONCE));
+  for (const customers of jsonArrays([...new Set(customerIds)], ASKED_AT_ONCE)) {
     const texts = await ask("traits", { customers, names: JSON.stringify(traits) });
     for (const [id, values] of Object.entries(texts)) shown.set(id, displayedIn(model?.display ?? {}, values));
   }

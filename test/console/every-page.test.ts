@@ -31,6 +31,7 @@ beforeAll(async () => {
       signals: { lost: { message: HOSTILE, when: isPro } },
       rules: { greet: rule(HOSTILE, emit("account.greeted")), choose: rule("login", addTo("chosen")) },
     }),
+    display: { owner: "plan" },
     strictSchema: false,
   });
   const body = { url: "https://example.com/hook", eventTypes: ["account.greeted"] };
@@ -171,4 +172,17 @@ it.each([
   const { status, html, text } = await page(path);
   expect([status, text]).toEqual([404, expect.stringContaining(says)]);
   expect(/<main.*<\/main>/s.exec(html)![0]).toContain(`<a href="${link}"`);
+});
+
+it("long ids, and long names of many traits, are shown however long they are as JSON", async () => {
+  const long = (index: number) => `${'"'.repeat(250)}${index}`;
+  const several = Array.from({ length: 50 }, (_, index) => long(index));
+  const traits = { plan: "free", ...Object.fromEntries(several.map((name) => [name, 1 / 3])) };
+  await fixture.batch(several.map((customerId) => ({ type: "identify", customerId, traits: { plan: "free" } })));
+  await fixture.batch([{ type: "identify", customerId: long(0), traits }]);
+  await fixture.evaluate();
+  const list = await page("customers");
+  expect([list.status, list.html.split("<bdi>free</bdi>").length > 40]).toEqual([200, true]);
+  const { status, text } = await page(`customer?${query(long(0))}`);
+  expect([status, text.split("0.3333333333333333").length > 50]).toEqual([200, true]);
 });

@@ -18,6 +18,7 @@ import {
   Section,
   Text,
 } from "../parts.js";
+import { jsonArrays } from "../displayed-traits.js";
 import { InputField, ViewForm } from "../forms.js";
 import { refused } from "../list-page.js";
 import { History, KINDS } from "./customer/history.js";
@@ -177,9 +178,10 @@ async function digitsOf({ ask }: Visit, { customerId, traits }: CustomerState): 
     const value = traits[name];
     return typeof value === "number" && mayBeRounded(value);
   });
-  if (names.length === 0) return {};
-  const of = { customers: JSON.stringify([customerId]), names: JSON.stringify(names.slice(0, DIGITS_MAX)) };
-  const texts = Object.entries((await ask("traits", of))[customerId] ?? {});
+  const [first] = jsonArrays(names, DIGITS_MAX);
+  if (first === undefined) return {};
+  const customers = JSON.stringify([customerId]);
+  const texts = Object.entries((await ask("traits", { customers, names: first }))[customerId] ?? {});
   // They are the present traits; those of a past instant may be others.
   return Object.fromEntries(
     texts.filter(([name, text]) => text.length <= DIGITS_LENGTH && Number(text) === traits[name]),
