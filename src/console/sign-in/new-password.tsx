@@ -4,6 +4,7 @@ import { newCredential, passwordLink } from "../../http/request/credentials.js";
 import { passwordMail } from "../../mail/messages.js";
 import { pageRoute, refuseOutdated, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
+import { SentForms } from "../sent-forms.js";
 import { EMAIL, FormField } from "./fields.js";
 import { redirectToLinkPage } from "./links.js";
 import { Forgotten, readAddress, signInTo, tooMany, toWait, verifiedPassword } from "./sign-in.js";
@@ -74,6 +75,9 @@ function askForPassword({ deps, ctx, session, tokenField }: PageVisit<never>, pr
   });
 }
 
+/** How long to wait, if the link was not requested; null if it was. */
+const requested = new SentForms<number | null>();
+
 async function mailLink(visit: PageVisit<"email">): Promise<void> {
   const { deps, ctx, form } = visit;
   const mailer = requireMailer(visit);
@@ -82,25 +86,29 @@ async function mailLink(visit: PageVisit<"email">): Promise<void> {
     askForAddress(visit, address.typed, "This is not an e-mail address.");
     return;
   }
-  const secret = newCredential("link");
-  const asked = await call(deps.sql, "request_password_link", address.email, clientNetwork(ctx), secret.hash);
-  if (asked.waitSeconds !== null) {
-    const { text } = toWait(visit, tooMany(asked.waitSeconds, "Too many links were requested from your network."));
+  const { email } = address;
+  const waitSeconds = await requested.once(visit, async () => {
+    const secret = newCredential("link");
+    const asked = await call(deps.sql, "request_password_link", email, clientNetwork(ctx), secret.hash);
+    // Not awaited: the time would reveal whether there is such a user. Failures are logged.
+    if (asked.mail !== null) {
+      const mail = { ...asked.mail, link: passwordLink(deps.publicUrl(), secret) };
+      void mailer.send(passwordMail(mail, "anybody"), ctx.state["requestId"] as string);
+    }
+    return asked.waitSeconds;
+  });
+  if (waitSeconds !== null) {
+    const { text } = toWait(visit, tooMany(waitSeconds, "Too many links were requested from your network."));
     askForAddress(visit, address.typed, text, 429);
     return;
-  }
-  // Not awaited: the time would reveal whether there is such a user. Failures are logged.
-  if (asked.mail !== null) {
-    const mail = { ...asked.mail, link: passwordLink(deps.publicUrl(), secret) };
-    void mailer.send(passwordMail(mail, "anybody"), ctx.state["requestId"] as string);
   }
   renderPage(ctx, {
     title: "Check your mail",
     body: (
       <>
         <p role="status">
-          If there is an account for <strong>{address.email}</strong>, a link to set a new password is on its way. It
-          works once, for 24 hours.
+          If there is an account for <strong>{email}</strong>, a link to set a new password is on its way. It works
+          once, for 24 hours.
         </p>
         <p class="hint">
           If no mail arrives within a few minutes, ask an owner of your organization, or the operator of this service,

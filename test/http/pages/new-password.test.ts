@@ -147,6 +147,16 @@ It stops working at THEN. If you did not ask for it, do nothing: your password s
     expect(user).toEqual({ verified: true });
   });
 
+  it("gets one link if the form is sent twice: a second one would end the first", async () => {
+    const { email, userId } = await newUser();
+    const browser = new Browser(service.url);
+    const page = await browser.get("/forgotten-password");
+    for (const { status } of await Promise.all([browser.submit(page, { email }), browser.submit(page, { email })]))
+      expect(status).toBe(200);
+    expect(await sql`select from iam.password_links where user_id = ${userId}`).toHaveLength(1);
+    await mails(1);
+  });
+
   it("cannot learn whether a user exists", async () => {
     const { email } = await newUser();
     const [known, unknown] = [await ask(email), await ask("nobody@example.com")];
