@@ -1,10 +1,11 @@
 import { call } from "../../db/api/call.js";
 import { clientNetwork } from "../../http/request/client-address.js";
-import { newCredential, passwordLink } from "../../http/request/credentials.js";
+import { type NewCredential, newCredential, passwordLink } from "../../http/request/credentials.js";
 import { passwordMail } from "../../mail/messages.js";
 import { pageRoute, refuseOutdated, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { SentForms } from "../sent-forms.js";
+import type { PageSession } from "../session.js";
 import { EMAIL, FormField } from "./fields.js";
 import { redirectToLinkPage } from "./links.js";
 import { Forgotten, readAddress, signInTo, tooMany, toWait, verifiedPassword } from "./sign-in.js";
@@ -31,24 +32,27 @@ export const newPasswordPages = [
   pageRoute({ method: "POST", path: FORGOTTEN, fields: ["email"], answer: mailLink }),
 ];
 
+const begun = new SentForms<Awaited<ReturnType<typeof beginChange>>>();
+
 async function changePassword(visit: PageVisit<"password">): Promise<void> {
-  const { deps, ctx, session, form } = visit;
-  if (session === null) {
-    seeOther(ctx, signInTo(CHANGE));
-    return;
-  }
+  const { ctx, session } = visit;
+  const secret = session === null ? "signed out" : await begun.once(visit, () => beginChange(visit, session));
+  if (secret === "signed out") seeOther(ctx, signInTo(CHANGE));
+  else if (secret === "wrong") askForPassword(visit, "This is not your password. Check it, then try again.");
+  else redirectToLinkPage(visit, "/password", secret.text);
+}
+
+/** Makes a link that sets another password, if the current one is right. */
+async function beginChange(
+  visit: PageVisit<"password">,
+  session: PageSession,
+): Promise<NewCredential | "wrong" | "signed out"> {
+  const { deps, form } = visit;
   const verified = await verifiedPassword(visit, session.email, form.password ?? "");
-  if (verified === null) {
-    askForPassword(visit, "This is not your password. Check it, then try again.");
-    return;
-  }
+  if (verified === null) return "wrong";
   const secret = newCredential("link");
   const isMade = await call(deps.sql, "begin_password_change", session.hash, verified.passwordHash, secret.hash);
-  if (!isMade) {
-    seeOther(ctx, signInTo(CHANGE));
-    return;
-  }
-  redirectToLinkPage(visit, "/password", secret.text);
+  return isMade ? secret : "signed out";
 }
 
 function askForPassword({ deps, ctx, session, tokenField }: PageVisit<never>, problem?: string): void {

@@ -55,6 +55,17 @@ describe("a signed-in user changes the password", () => {
     expect([await signIn(email, PASSWORD), await signIn(email, OTHER)]).toEqual([422, 303]);
   });
 
+  it("by one link if the form is sent twice: a second one would end the first", async () => {
+    const { email, userId } = await newUser();
+    const browser = await signedIn(service, email);
+    const page = await browser.get("/change-password");
+    const click = () => browser.submit(page, { password: PASSWORD });
+    for (const { status, location } of await Promise.all([click(), click()]))
+      expect([status, location]).toEqual([303, "/password"]);
+    expect(await sql`select from iam.password_links where user_id = ${userId}`).toHaveLength(1);
+    expect((await browser.get("/password")).status).toBe(200);
+  });
+
   it("not by a wrong one, which counts as an attempt", async () => {
     const { email } = await newUser();
     const browser = await signedIn(service, email);
