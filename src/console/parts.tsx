@@ -262,10 +262,10 @@ export function PageLinks(props: {
   );
 }
 
-/** The parameters with the cursors of lists, which belong to one environment. */
-const CURSORS = ["cursor", "invitations", "backtests"];
+/** The parameters with the cursors of lists, and with what a release has done, which belong to one environment. */
+const CURSORS = ["cursor", "invitations", "backtests", "released", "stay"];
 
-/** A query that leads to the first pages of all lists of a page. */
+/** A query that leads to the first pages of all lists of a page, as it is opened. */
 export function withoutCursors(query: URLSearchParams): URLSearchParams {
   return CURSORS.reduce(without, query);
 }

@@ -102,6 +102,9 @@ describe("an outdated address of a later page of a list", () => {
 
   it("is not carried into the other environment", async () => {
     expect((await page("customers?search=glo&cursor=x")).html).toContain('href="../live/customers?search=glo"');
+    // Nor that operations were released.
+    const released = await page("quarantine?event=a&released=5&stay=1");
+    expect(released.html).toContain('href="../live/quarantine?event=a"');
   });
 });
 
