@@ -2,6 +2,7 @@
 import type { Context } from "koa";
 import { SINGLE_BYTES_MAX } from "../../ingestion/request.js";
 import { CHARACTERS_MAX } from "../../ingestion/shape.js";
+import { findBadLiteral } from "../../ingestion/literals.js";
 import { timestampProblem } from "../../ingestion/timestamp.js";
 import { ApiError, type DocsUrl, invalidField, renderError } from "../errors.js";
 import { JSON_TEXT, readText } from "./body.js";
@@ -99,13 +100,16 @@ function withoutKey({ writeKey: _, ...call }: Record<string, unknown>): Record<s
   return call;
 }
 
+const isStorable = (id: string): boolean => id.length <= CHARACTERS_MAX && findBadLiteral(JSON.stringify(id)) === null;
+
 /**
  * What a batch says of all its calls: when they were sent, and the group in its `context`. Each call gets a copy, and there may be thousands, so nothing is
- * taken that has no effect or is long: a text of 250 KB became more than a gigabyte.
+ * taken that has no effect or is long: a text of 250 KB became more than a gigabyte. Nor an id that cannot be stored, for which all calls would be refused.
  */
 function sharedBy({ sentAt, context }: Record<string, unknown>): { sentAt?: string; groupId?: string | number } {
   const groupId = isObject(context) ? context["groupId"] : undefined;
-  const isId = typeof groupId === "number" || (typeof groupId === "string" && groupId.length <= CHARACTERS_MAX);
+  const isId =
+    (typeof groupId === "number" && Number.isFinite(groupId)) || (typeof groupId === "string" && isStorable(groupId));
   return {
     ...(typeof sentAt === "string" && timestampProblem(sentAt) === null ? { sentAt } : {}),
     ...(isId ? { groupId } : {}),

@@ -84,6 +84,16 @@ it("repeats nothing of a batch in its calls that has no effect on them, however 
   expect(kept).toEqual({ call });
 });
 
+it.each(['"\\u0000"', '"\\ud800"', "1e999"])(
+  "accepts calls of a batch whose group cannot be stored: %s",
+  async (groupId) => {
+    const before = await count();
+    const body = `{"context":{"groupId":${groupId}},"batch":[${JSON.stringify(login())}]}`;
+    expect(await post("/v1/batch", body)).toMatchObject({ status: 200, body: { success: true } });
+    expect(await count()).toEqual({ events: before.events + 1, kept: before.kept });
+  },
+);
+
 it("refuses a body without a valid key, and says so where these SDKs look", async () => {
   const before = await count();
   const refused = { code: "INVALID_API_KEY", message: "The API key is missing, malformed, unknown or revoked." };
