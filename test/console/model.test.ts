@@ -77,6 +77,13 @@ describe("versions", () => {
     expect((await owner.post(`${BASE}/test/activate`, form)).status).toBe(303);
     const second = await owner.post(`${BASE}/test/activate`, { ...form, version: "v2" });
     expect([second.status, second.text]).toEqual([409, expect.stringMatching(/v1/)]);
+    // What the mark would allow by now may be another difference.
+    const marked = { ...form, version: "v2", force: "true" };
+    const { status, html } = await owner.post(`${BASE}/test/activate?version=v2&as=rollback`, marked);
+    expect([status, html]).toEqual([
+      409,
+      expect.stringMatching(/<input type="checkbox" name="force" value="true" aria/),
+    ]);
   });
 
   it("that would strand data are refused with what it is, and with the mark that allows it", async () => {

@@ -3,7 +3,7 @@ import { groupByPart, countChanges } from "../../words/changes.js";
 import { type ConsolePage, queryParam, type Visit } from "../console-page.js";
 import { address, At, Empty, FORCE, LinkLine, Section, Text, versionHref } from "../parts.js";
 import { Allowed, ChangeForm, changeIn, showsForm } from "../changes.js";
-import { InputField, OneOf, useSent, ViewForm } from "../forms.js";
+import { InputField, OneOf, ViewForm } from "../forms.js";
 import { FactList } from "../tables.js";
 import { BACKTEST, BacktestForm, beginBacktest, FORM_FIELDS } from "./backtests/form.js";
 import { sourceOf } from "./model.js";
@@ -172,7 +172,10 @@ export const activatePage: ConsolePage = {
           <Changes difference={difference} />
           <Allowed visit={visit} operation={`${way}_config`} what={`do that in ${environment}`} who="an administrator">
             <ChangeForm visit={visit} path={ACTIVATE} hidden={{ version, as: way, expected: activeVersion ?? "" }}>
-              <Force />
+              {/* Not marked again after a refusal: by then, what the mark allows may be another difference. */}
+              <label class="check">
+                <input type="checkbox" name="force" value="true" aria-describedby="force-hint" /> {FORCE}
+              </label>
               <p class="hint" id="force-hint">
                 Customers may be in states, journeys and segments that {version} does not have. Without the mark,
                 nothing is changed then, and you see which.
@@ -199,22 +202,6 @@ export const activatePage: ConsolePage = {
     },
   },
 };
-
-/** The mark that allows the change although it strands data. */
-function Force() {
-  return (
-    <label class="check">
-      <input
-        type="checkbox"
-        name="force"
-        value="true"
-        checked={useSent("force") === "true"}
-        aria-describedby="force-hint"
-      />{" "}
-      {FORCE}
-    </label>
-  );
-}
 
 function wayOf(way: string | undefined, environment: "test" | "live"): (typeof WAYS)[number] {
   const known = WAYS.find((each) => each === way);
