@@ -193,6 +193,18 @@ describe("the idempotency key of a removed event", () => {
     expect((await sweep()).keys).toBe(1);
   });
 
+  it("is removed also if it was retired after the clock was set back, before the instant that the clock had reached", async () => {
+    await keyed("ahead", 40);
+    await environment.evaluate();
+    await sweep();
+    await db.sql`update svc.retention set keys_swept_through = now() + interval '30 days'`;
+    expect((await sweep()).keys, "of keys that are not old enough").toBe(0);
+    // A hundred days later.
+    await db.sql`update svc.retention set keys_swept_through = keys_swept_through - interval '100 days'`;
+    await db.sql`update svc.retired_keys set retired_at = retired_at - interval '100 days'`;
+    expect((await sweep()).keys).toBe(1);
+  });
+
   it("is removed with a few others at a time", async () => {
     for (let n = 0; n < 7; n++) await keyed(`k${n}`, 40);
     await environment.evaluate();

@@ -22,9 +22,10 @@ begin
   if not found then
     return 0;
   end if;
-  -- From before the clock was set back; since then keys were retired earlier.
+  -- From before the clock was set back; since then keys were retired earlier. Corrected at once: when these are old enough, it has passed.
   if _from > now() then
     _from := '-infinity';
+    update svc.retention as r set keys_swept_through = _from where r.environment_id = _id;
   end if;
 
   with retired as (
