@@ -79,6 +79,17 @@ describe("POST …/deliveries/:delivery/resend", () => {
       expect(await resend(id, unknown)).toMatchObject(refused(404, "DELIVERY_NOT_FOUND"));
   });
 
+  it("adds a delivery, as sending a period again does, also if the webhook was created while the database's clock was ahead", async () => {
+    const { id } = await create();
+    await patch(id, { disabled: true });
+    const [one, other] = [await emitOne(), await emitOne()];
+    await patch(id, { disabled: false });
+    await api.sql`update svc.webhooks set created_at = now() + interval '1 day' where webhook_id = ${id}`;
+    expect(await resend(id, one)).toMatchObject({ status: 202, body: { id: one, attempts: 0 } });
+    expect(await resent(id, { since: "1h", statuses: ["missing"] })).toEqual(ALL(1));
+    expect(await delivery(id, other)).toMatchObject({ status: "pending", attempts: 0 });
+  });
+
   describe("while a worker delivers", () => {
     const claim = async (webhookId: string) =>
       (await claimDue(api.sql, `worker-${webhookId}`, 1000)).filter((one) => one.webhookId === webhookId);
