@@ -243,6 +243,17 @@ test("attempts at a webhook that was created while the database's clock was ahea
   expect(await stateOf(claimed.webhookId)).toEqual({ disabled: true, failing: true });
 });
 
+test("a webhook whose failures began while the database's clock was ahead fails since the first one after that is set right", async () => {
+  const claimed = await oneClaimed();
+  await sql`update svc.webhooks set failing_since = now() + interval '1 year'`;
+  const first = answered(claimed, 500);
+  await call(sql, "record_attempts", [first]);
+  await call(sql, "record_attempts", [answered(await claimAgain(), 500)]);
+  const [{ since }] = await sql<[{ since: Date }]>`
+    select failing_since as since from svc.webhooks where webhook_id = ${claimed.webhookId}`;
+  expect(since.toISOString()).toBe(first.attemptedAt);
+});
+
 test("a delivery does not fail by an attempt that is recorded while the address is being changed", async () => {
   const claimed = await oneClaimed();
   const before = answered(claimed, 410);

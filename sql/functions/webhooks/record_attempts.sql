@@ -118,7 +118,8 @@ begin
         case
           when o.last_attempted_at < svc.active_from(w.active_since, _now) then w.failing_since
           when (o.accepted_at >= svc.active_from(w.active_since, _now)) is not true then
-            coalesce(w.failing_since, greatest(svc.active_from(w.active_since, _now), o.first_attempted_at))
+            -- The earlier one, also of one in the future, from before the clock was set back.
+            least(w.failing_since, greatest(svc.active_from(w.active_since, _now), o.first_attempted_at))
         end as failing_since,
         case
           when o.last_attempted_at < svc.active_from(w.active_since, _now) then null
@@ -137,6 +138,7 @@ begin
           and (
             coalesce(o.accepted_at >= svc.active_from(w.active_since, _now), false) = (w.failing_since is not null)
             or w.failing_since <= _long_ago
+            or w.failing_since > _now + interval '1 minute'
           )
         )
       order by w.environment_id, w.webhook_id
