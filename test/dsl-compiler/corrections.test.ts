@@ -310,6 +310,24 @@ const either = (name: string) => {
 };
 for (const one of [quiet]) if (one) [one].forEach((same) => { if (same) void same; });
 const labels = [login, logout].map((one) => \`\${one.eventName}: \${String.raw\`\${one}\`}\`);
+const chosenBy = (name: string) => named[name];
+const firstOf = (conditions: Condition[]) => {
+  for (const one of conditions) return one;
+  return conditions[0];
+};
+if (chosenBy("none") || firstOf([])) void 0;
+if (named["none"] && named["quiet"]) void 0;
+var kept: Condition = keep();
+function keep() { if (kept) return kept; return kept || quiet; }
+function deep(n: number) { if (n > 0) return deep(n - 1); return quiet; }
+const deepest: Condition = deep(2);
+if (deepest) void 0;
+const makers: Record<string, () => Condition> = {};
+const made = makers["none"]?.();
+if (made) void made;
+let next: Condition;
+for (let n = 0; (next = [quiet][n]); n++) void next;
+do if ((next = [quiet][1])) break; while ((next = [quiet][1]));
 const found = named["none"];
 const first = [quiet][0] && found;
 const account = traits({ plan: string(), tier: string() });

@@ -216,20 +216,35 @@ class OperatorFinder {
 
   /** Whether it is a value of the language that certainly exists; items of lists and records may be missing, and may be tested for that. */
   #isOwn(expression: ts.Expression): boolean {
-    return this.language.isOwn(this.language.typeOf(expression)) && this.#exists(unwrapped(expression));
+    return this.language.isOwn(this.language.typeOf(expression)) && this.#exists(expression);
   }
 
-  #exists(node: ts.Expression): boolean {
-    if (ts.isElementAccessExpression(node)) return false;
+  /** @param above the names and functions that it is the value of: one that is made of itself may not be there yet */
+  #exists(expression: ts.Expression, above: readonly ts.Declaration[] = []): boolean {
+    const node = unwrapped(expression);
+    const exists = (part: ts.Expression): boolean => this.#exists(part, above);
+    if (ts.isElementAccessExpression(node) || ts.isOptionalChain(node)) return false;
+    if (ts.isBinaryExpression(node)) {
+      const { operatorToken, left, right } = node;
+      if (operatorToken.kind === ts.SyntaxKind.EqualsToken) return exists(right);
+      const isAnd = operatorToken.kind === ts.SyntaxKind.AmpersandAmpersandToken;
+      return isAnd ? exists(left) && exists(right) : exists(left) || exists(right);
+    }
     const { checker } = this.language;
+    if (ts.isCallExpression(node)) {
+      const called = checker.getResolvedSignature(node)?.declaration;
+      if (called === undefined || above.includes(called)) return called === undefined;
+      return resultsOf(called).every((result) => this.#exists(result, [...above, called]));
+    }
     const symbol = checker.getSymbolAtLocation(ts.isPropertyAccessExpression(node) ? node.name : node);
     if (ts.isPropertyAccessExpression(node)) return symbol !== undefined;
     if (!ts.isIdentifier(node)) return true;
     const isAlias = symbol !== undefined && (symbol.flags & ts.SymbolFlags.Alias) !== 0;
     const declaration = (isAlias ? checker.getAliasedSymbol(symbol) : symbol)?.valueDeclaration;
     if (!declaration || ts.isBindingElement(declaration) || isItem(declaration)) return false;
+    if (above.includes(declaration)) return false;
     const initializer = ts.isVariableDeclaration(declaration) ? declaration.initializer : undefined;
-    return initializer === undefined || this.#exists(unwrapped(initializer));
+    return initializer === undefined || this.#exists(initializer, [...above, declaration]);
   }
 
   #inWords(node: ts.Expression): string {
@@ -276,6 +291,20 @@ export function isCausedBy(operator: ts.Node, error: ts.Diagnostic, file: ts.Sou
     if (isWithin(node)) return true;
   }
   return false;
+}
+
+/** What a function without a type for its result returns, such as an item of a record; nothing of other functions. */
+function resultsOf(declaration: ts.Node): ts.Expression[] {
+  if (!ts.isFunctionLike(declaration) || declaration.type || !("body" in declaration)) return [];
+  const results: ts.Expression[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isReturnStatement(node)) results.push(...(node.expression ? [node.expression] : []));
+    else if (!ts.isFunctionLike(node)) ts.forEachChild(node, visit);
+  };
+  const { body } = declaration;
+  if (body && ts.isBlock(body)) visit(body);
+  else if (body) results.push(body);
+  return results;
 }
 
 /** Whether it holds the items of a list: the variable of a loop, or the parameter of a function without types, as methods of lists take it. */
