@@ -45,9 +45,10 @@ export function withSourceLocationOf<T extends object>(value: T, source: unknown
   return value;
 }
 
-/** The stack of the call that made `value`; undefined if no builder made it. */
+/** The stack of the call that made `value`; undefined if no builder made it, or if the author's modules have stacks formatted otherwise. */
 export function stackOf(value: object): string | undefined {
-  return sites.get(value)?.stack;
+  const stack: unknown = sites.get(value)?.stack;
+  return typeof stack === "string" ? stack : undefined;
 }
 
 /** A member that the snapshot has only if it is true; a value that is not a boolean is passed on, for the validation to report. */

@@ -35,6 +35,21 @@ test.each<[string, string | Record<string, string>, string[]]>([
     `import { defineModel, segment } from "svc-success";\nObject.assign(Error, { prepareStackTrace: () => [] });\nexport default defineModel({ segments: [segment("A B")] });\n`,
     ["INVALID_NAME svc.config.ts:3"],
   ],
+  [
+    "an exception whose stack had another form when it was read",
+    `Object.assign(Error, { prepareStackTrace: () => [] });\nconst first = new Error("first");\nvoid first.stack;\nthrow first;\n`,
+    ["MODEL_FAILED"],
+  ],
+  [
+    "an exception without texts",
+    `throw Object.assign(new Error("first"), { name: 1, message: {}, stack: {} });\n`,
+    ["MODEL_FAILED"],
+  ],
+  [
+    "a mistake where stacks have another form for good",
+    `import { defineModel, segment } from "svc-success";\nObject.defineProperty(Error, "prepareStackTrace", { value: () => [], configurable: false });\nexport default defineModel({ segments: [segment("A B")] });\n`,
+    ["INVALID_NAME"],
+  ],
   ["a rejection at import", `await Promise.reject(new RangeError("far"));\n`, ["MODEL_FAILED svc.config.ts:1"]],
   ["an empty file", "", ["NOT_A_MODEL svc.config.ts:1"]],
 ])("%s is a diagnostic", async (_, files, expected) => {

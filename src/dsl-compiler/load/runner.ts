@@ -101,10 +101,10 @@ function restoreStacks(): void {
 }
 
 function describe(error: unknown): Thrown {
-  if (error instanceof ModelError) {
-    const { name, message, stack, code, fix } = error;
-    return { name, message, stack, code, fix };
-  }
   if (!(error instanceof Error)) return { name: "", message: String(error) };
-  return { name: error.name, message: error.message, stack: error.stack };
+  // The author's modules may have set anything in an exception, or had its stack formatted before.
+  const text = (value: unknown) => (typeof value === "string" ? value : undefined);
+  const { name, message, stack } = error;
+  const thrown = { name: text(name) ?? "", message: text(message) ?? "", stack: text(stack) };
+  return error instanceof ModelError ? { ...thrown, code: error.code, fix: error.fix } : thrown;
 }
