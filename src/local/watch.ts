@@ -5,6 +5,8 @@ import path from "node:path";
 const SOURCE = /\.([cm]?[jt]sx?|json)$/;
 /** How long to wait after a change for further ones: editors write a file in several steps, and several files at once. */
 const QUIET_MS = 50;
+/** How long at most, since a file that is written all the time, such as a log, leaves no such pause. */
+const QUIET_MS_MAX = 1_000;
 
 /**
  * Watches a folder, its subfolders and what links in them lead to, except for installed packages and hidden folders; and single files
@@ -16,6 +18,8 @@ export class SourceWatch {
   /** The files elsewhere. */
   #included = new Set<string>();
   #quiet: NodeJS.Timeout | undefined;
+  /** When the first change came that no scan has followed yet. */
+  #unscannedSince: number | undefined;
   #closed = false;
   #failed = false;
 
@@ -119,11 +123,18 @@ export class SourceWatch {
   #scheduleScan(): void {
     clearTimeout(this.#quiet);
     if (this.#closed) return;
-    this.#quiet = setTimeout(() => {
-      void this.#scan().then((different) => {
-        if (different && !this.#closed) this.changed();
-      });
-    }, QUIET_MS);
+    const now = performance.now();
+    this.#unscannedSince ??= now;
+    const longest = Math.max(0, this.#unscannedSince + QUIET_MS_MAX - now);
+    this.#quiet = setTimeout(
+      () => {
+        this.#unscannedSince = undefined;
+        void this.#scan().then((different) => {
+          if (different && !this.#closed) this.changed();
+        });
+      },
+      Math.min(QUIET_MS, longest),
+    );
   }
 }
 

@@ -1,6 +1,8 @@
-import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { watch } from "node:fs";
+import { appendFile, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { SourceWatch } from "../../src/local/watch.js";
 import { temporaryDirectory } from "../support/server.js";
 
@@ -9,8 +11,8 @@ async function watching(directory: string): Promise<() => Promise<void>> {
   let changes = 0;
   let seen = 0;
   const failed = (error: Error) => expect.unreachable(error.message);
-  const watch = await SourceWatch.start(directory, () => changes++, failed);
-  onTestFinished(() => watch.close());
+  const watching = await SourceWatch.start(directory, () => changes++, failed);
+  onTestFinished(() => watching.close());
   return async () => {
     await expect.poll(() => changes, { timeout: 10_000 }).toBeGreaterThan(seen);
     seen = changes;
@@ -45,6 +47,25 @@ test("changes in a watched folder that was itself removed with the one above it,
   await make("22");
   await changed();
   await writeFile(path.join(directory, "a.ts"), "333");
+  await changed();
+});
+
+test("changes are noticed also while another file in the folder is written all the time", async () => {
+  const directory = await temporaryDirectory();
+  await writeFile(path.join(directory, "a.ts"), "1");
+  const changed = await watching(directory);
+  const logged = watch(directory);
+  onTestFinished(() => logged.close());
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  await writeFile(path.join(directory, "a.ts"), "22");
+  for (let n = 0; n < 50; n++) {
+    const written = once(logged, "change");
+    await appendFile(path.join(directory, "service.log"), "a line\n");
+    await written;
+    vi.advanceTimersByTime(40);
+  }
+  vi.useRealTimers();
   await changed();
 });
 
