@@ -1,7 +1,8 @@
+import { createServer, type ServerResponse } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
 
 import { brokenServer } from "./support/broken-server.js";
-import { type Canned, cannedServer, json } from "./support/canned-server.js";
+import { type Canned, cannedServer, json, served } from "./support/canned-server.js";
 import { steady, svc } from "./support/run-svc.js";
 
 const PAGE_MAX = 200;
@@ -155,4 +156,24 @@ test("says that a list as CSV is not complete if the connection breaks, or if no
   const silent = await listedInPart({ held: () => undefined }, () => setImmediate(wait));
   isDone = true;
   expect(silent).toEqual(cut);
+});
+
+test("waits for minutes for the next item of a list as CSV, as where few of many customers pass the filter", async () => {
+  const begun: ServerResponse[] = [];
+  const server = createServer((_, response) => {
+    begun.push(response);
+    response.writeHead(200, { "content-type": "text/csv" });
+    response.write("customerId,lifecycle\n");
+  });
+  const url = await served(server);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const wait = (minutes: number): void => {
+    vi.advanceTimersByTime(60_000);
+    if (minutes > 1) setImmediate(wait, minutes - 1);
+    else for (const response of begun.splice(0)) response.end("one,trial\n");
+  };
+  const onStdout = () => void (begun.length > 0 && setImmediate(wait, 5));
+  const run = await svc(["customers", "list", "--project", "shop", "--csv"], { at: url, onStdout });
+  expect(run).toMatchObject({ code: 0, stdout: "customerId,lifecycle\none,trial\n" });
 });

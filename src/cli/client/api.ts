@@ -120,7 +120,7 @@ export class Api {
 
   /**
    * The bytes of a long answer, which ends by itself; `what` names it. They end with a failure if the connection breaks, or if nothing
-   * arrives for as long as an answer may take.
+   * arrives for much longer than it takes to find the next item.
    */
   async download(
     path: ApiPath,
@@ -130,7 +130,7 @@ export class Api {
     const silence = new AbortController();
     const end = () => silence.abort(new DOMException("", "TimeoutError"));
     const chunks = await this.stream(path, query, { ...options, signal: anyOf(silence.signal, signal) });
-    return whole(watched(chunks, ANSWER_MS_MAX, end), `${what} from ${this.#settings.apiUrl}`);
+    return whole(watched(chunks, PAUSE_MS_MAX, end), `${what} from ${this.#settings.apiUrl}`);
   }
 
   /** The messages of a stream of server-sent events, until the service or the signal ends it; fails if nothing arrives for `silentMsMax`. */
@@ -218,6 +218,9 @@ export class Api {
     });
   }
 }
+
+/** Of a list whose filter few of many items pass, the service reads many pages from which it sends nothing. */
+const PAUSE_MS_MAX = 10 * 60_000;
 
 /** Passes chunks on, and calls `end` if the next one does not arrive in time. */
 async function* watched(
