@@ -35,6 +35,8 @@ export interface CompileOptions {
   onOutput?: (text: string) => void;
   /** Receives the real path of each of the author's files before it is read, also of those that are imported from outside of the folder. */
   onSource?: (file: string) => void;
+  /** Receives each path at which a file that is imported, and was not found, could be. */
+  onMissing?: (file: string) => void;
   /** Aborts the check of types; whatever waits for it fails. */
   signal?: AbortSignal;
 }

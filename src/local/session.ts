@@ -117,6 +117,7 @@ export class LocalSession {
     const compiled = compileProject(directory, {
       onOutput: (text) => observer.output(text),
       onSource: (file) => this.#watching?.include(file),
+      onMissing: (file) => this.#watching?.expect(file),
     });
     // Loaded while other processes bundle and run the sources.
     this.#serving ??= loadServing();

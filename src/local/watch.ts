@@ -45,6 +45,13 @@ export class SourceWatch {
     if (state) this.#seen.set(file, versionOf(state));
   }
 
+  /** Watches for a file that is not there; it is a change once it is, also if it has come meanwhile. */
+  expect(file: string): void {
+    if (this.#seen.has(file) || this.#included.has(file)) return;
+    this.#included.add(file);
+    this.#scheduleScan();
+  }
+
   close(): void {
     this.#closed = true;
     clearTimeout(this.#quiet);
@@ -62,7 +69,7 @@ export class SourceWatch {
     for (const file of this.#included) {
       this.#watchNearest(path.dirname(file));
       const state = await stat(file).catch(() => null);
-      if (state !== null) seen.set(file, versionOf(state));
+      if (state?.isFile() === true) seen.set(file, versionOf(state));
     }
     for (const watcher of former.values()) watcher.close();
     const before = this.#seen;

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, test, vi } from "vitest";
@@ -87,6 +87,25 @@ describe("svc dev", () => {
       await dev.next(text.includes("1") ? "reloaded" : "broken");
     }
     expect(await (await fetch(`${url}/customers/a`)).json()).toMatchObject({ lifecycle: "activated" });
+    expect(await dev.stop()).toBe(0);
+  });
+
+  test("reloads when a file that was missing outside of the folder is there, also at the start", async () => {
+    const shared = await temporaryDirectory();
+    const importing = (name: string) =>
+      `import { needed } from ${JSON.stringify(name)};\n${STAGES.replace("atLeast(2)", "atLeast(needed)")}`;
+    const { directory, write } = await project({ "model/stages.ts": "" });
+    const from = (name: string) => path.relative(path.join(directory, "model"), path.join(shared, name));
+    await write("model/stages.ts", importing(from("new/limits.js")));
+    const dev = startDev(directory);
+    await dev.next("broken");
+    await mkdir(path.join(shared, "new"));
+    await writeFile(path.join(shared, "new", "limits.ts"), "export const needed = 2;\n");
+    await dev.next("ready");
+    await write("model/stages.ts", importing(from("more")));
+    await dev.next("broken");
+    await writeFile(path.join(shared, "more.ts"), "export const needed = 1;\n");
+    await dev.next("reloaded");
     expect(await dev.stop()).toBe(0);
   });
 

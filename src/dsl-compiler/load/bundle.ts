@@ -47,11 +47,16 @@ const language: Plugin = {
 /** The name of the plugin below, whose only error is about the encoding. */
 const AUTHORED = "svc:authored";
 
+/** How the names of the author's files end. */
+const EXTENSIONS = [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
+
 interface BundleOptions {
   /** Texts to use instead of files, by absolute path. */
   replaced?: ReadonlyMap<string, string>;
   /** Receives the real path of each of the author's files before it is read, wherever it is. */
   onSource?: ((file: string) => void) | undefined;
+  /** Receives each path at which a file that is imported, and was not found, could be. */
+  onMissing?: ((file: string) => void) | undefined;
 }
 
 /** Reads the author's files, or takes their replacements. Bytes that are not UTF-8 are refused: they would become other names. */
@@ -108,8 +113,19 @@ export async function bundleProject(
   } catch (error) {
     const errors = (error as { errors?: Message[] }).errors;
     if (!errors) throw error;
+    for (const file of errors.flatMap((message) => missingFiles(directory, message))) options.onMissing?.(file);
     return { errors: errors.map((message) => sourceDiagnostic({ ...message, id: `error:${message.id}` })) };
   }
+}
+
+/** The paths at which a file could be that an import names and esbuild did not find. */
+function missingFiles(directory: string, { text, location }: Message): string[] {
+  const [, name] = /^Could not resolve "(\.\.?\/[^"]*)"/.exec(text) ?? [];
+  if (name === undefined || location === null) return [];
+  const file = path.resolve(directory, path.dirname(location.file), name);
+  const stem = file.replace(/\.[cm]?[jt]sx?$/, "");
+  const stems = stem === file ? [file, path.join(file, "index")] : [stem];
+  return [...new Set([file, ...stems.flatMap((start) => EXTENSIONS.map((extension) => start + extension))])];
 }
 
 function sourceDiagnostic({ id, text, location, pluginName }: Message): Diagnostic {

@@ -25,12 +25,13 @@ interface LoadOptions {
   timeLimitMs: number;
   onOutput?: (text: string) => void;
   onSource?: (file: string) => void;
+  onMissing?: (file: string) => void;
 }
 
 /** Bundles and runs a project's sources, with the rewritten files of `guarded` in place of the originals. */
 export async function load(root: string, options: LoadOptions, guarded: readonly GuardedFile[] = []): Promise<Load> {
   const replaced = new Map(guarded.map(({ file, text }) => [file, text]));
-  const bundle = await bundleProject(root, CONFIG, { replaced, onSource: options.onSource });
+  const bundle = await bundleProject(root, CONFIG, { ...options, replaced });
   if ("errors" in bundle) {
     return { found: bundle.errors, failed: bundle.errors.every(({ code }) => code === "NO_SUCH_EXPORT") };
   }
