@@ -73,6 +73,25 @@ it("a month that began only because the database's clock was ahead ends when tha
   expect(await violations(db.sql)).toEqual([]);
 });
 
+it("a call that waited while a later one began the next month leaves that month's count", async () => {
+  await send(1);
+  const { late } = await db.sql.begin(async (tx) => {
+    await tx`select from svc.key_usage where key_hash = ${environment.keyHash} for update`;
+    const late = send(1);
+    await lockWaiter(db.sql, "%svc_api.ingest(%");
+    // Ten seconds later than the waiting call began, and not later than it will be when that continues.
+    await tx`
+      update svc.key_usage
+      set month = month + interval '1 month', month_events = 500, refilled_at = clock_timestamp() + interval '10 seconds'
+      where key_hash = ${environment.keyHash}`;
+    return { late };
+  });
+  await late;
+  const [row] =
+    await db.sql`select month_events::integer as events from svc.key_usage where key_hash = ${environment.keyHash}`;
+  expect(row).toEqual({ events: 500 });
+});
+
 it("calls of another month are not counted, and the first ones of this month are even if none of them was", async () => {
   await environment.ingest([{ at: new Date(Date.now() - 40 * 86_400_000).toISOString(), event: "login" }]);
   await send(4);

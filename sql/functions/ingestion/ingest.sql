@@ -17,8 +17,6 @@ declare
   _now constant timestamptz := date_trunc('milliseconds', clock_timestamp());
   _late_before constant timestamptz := _now - svc.punctual();
   _month constant date := svc.month_of(_now);
-  -- A later use of a key was before the clock was set back; the same as in svc.rate_tokens.
-  _ahead constant timestamptz := _now + interval '10 seconds';
   _key record;
   _tokens double precision;
   _month_events bigint;
@@ -324,16 +322,16 @@ begin
   -- Last, so that the row is locked only while the transaction commits. Concurrent calls may overdraw the bucket. Refused operations are
   -- not charged. A call that began in the previous month is not counted if the new month has already begun in the row. What svc.rate_tokens
   -- takes for refilled before the clock was set back is refilled now, and a month of that time ends: svc_api.recount_usage adds what was
-  -- stored in this month before.
+  -- stored in this month before. Compared with the present, because this call may have waited while a later one began the new month.
   _taken := _count - (select count(*) from jsonb_object_keys(_failures));
   update svc.key_usage as u
   set
     tokens = svc.rate_tokens(u.tokens, u.refilled_at, _now, _key.rate_per_second, _key.rate_burst) - _taken,
-    refilled_at = case when u.refilled_at > _ahead then _now else greatest(u.refilled_at, _now) end,
-    month = case when u.refilled_at > _ahead then _month else greatest(u.month, _month) end,
+    refilled_at = case when u.refilled_at > clock_timestamp() + interval '10 seconds' then _now else greatest(u.refilled_at, _now) end,
+    month = case when u.refilled_at > clock_timestamp() + interval '10 seconds' then _month else greatest(u.month, _month) end,
     month_events = case
       when u.month = _month then u.month_events + _tracked
-      when u.month < _month or u.refilled_at > _ahead then _tracked
+      when u.month < _month or u.refilled_at > clock_timestamp() + interval '10 seconds' then _tracked
       else u.month_events
     end
   where u.key_hash = ingest.key_hash;
