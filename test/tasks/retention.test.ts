@@ -200,8 +200,8 @@ describe("the idempotency key of a removed event", () => {
     await db.sql`update svc.retention set keys_swept_through = now() + interval '30 days'`;
     expect((await sweep()).keys, "of keys that are not old enough").toBe(0);
     // A hundred days later.
-    await db.sql`update svc.retention set keys_swept_through = keys_swept_through - interval '100 days'`;
-    await db.sql`update svc.retired_keys set retired_at = retired_at - interval '100 days'`;
+    await db.sql`update svc.retention set keys_swept_through = now() - interval '70 days' where keys_swept_through > now()`;
+    await db.sql`update svc.retired_keys set retired_at = now() - interval '100 days'`;
     expect((await sweep()).keys).toBe(1);
   });
 
