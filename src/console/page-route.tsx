@@ -8,7 +8,7 @@ import { type Form, readForm } from "../http/request/form.js";
 import type { Route } from "../http/route.js";
 import { PageError, renderErrorPage } from "./page.js";
 import { currentSession, getCookie, type PageDeps, type PageSession, setCookie, VISIT_COOKIE } from "./session.js";
-import { newCredential } from "../http/request/credentials.js";
+import { type NewCredential, newCredential } from "../http/request/credentials.js";
 
 /**
  * Checks that a form was sent from one of our pages: by the header Origin, which current browsers send with every form; if it is missing, by
@@ -139,6 +139,11 @@ export function refuseOutdated({ session }: Pick<PageVisit<never>, "session">): 
     message: "You were signed out before you sent the form, so it changed nothing.",
     fix: "Sign in again to go on.",
   });
+}
+
+/** For a second click, which comes with the session that the first one began. @throws {PageError} 403 in every other session, and without one */
+export function requireBegun({ session }: Pick<PageVisit<never>, "session">, begun: NewCredential | null): void {
+  if (begun === null || session?.hash.equals(begun.hash) !== true) throw outdatedForm();
 }
 
 function tokenSubject(deps: PageDeps, ctx: Context, session: PageSession | null): string {

@@ -1,9 +1,9 @@
 import type { VNode } from "preact";
 import { call } from "../../db/api/call.js";
 import type { InvitationOfLink, PasswordLink } from "../../db/api/sign-in.js";
-import { hashCredential, type NewCredential, newCredential } from "../../http/request/credentials.js";
+import { hashCredential, newCredential } from "../../http/request/credentials.js";
 import { HiddenFields } from "../forms.js";
-import { outdatedForm, pageRoute, queryText, type PageVisit } from "../page-route.js";
+import { pageRoute, queryText, requireBegun, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { LinkLine } from "../parts.js";
 import { SentForms } from "../sent-forms.js";
@@ -51,11 +51,6 @@ export function redirectToLinkPage(
 /** Removes the cookie with the secret of a used link. */
 export function forgetLinkSecret({ deps, ctx }: PageVisit<never>, page: LinkedPage): void {
   setCookie(deps, ctx, COOKIES[page], null);
-}
-
-/** For a second click, which comes with the session that the first one began. @throws {PageError} 403 in every other session, and without one */
-export function requireBegun({ session }: Pick<PageVisit<never>, "session">, begun: NewCredential | null): void {
-  if (begun === null || session?.hash.equals(begun.hash) !== true) throw outdatedForm();
 }
 
 const FIELDS = ["token", ...NEW_PASSWORD_FIELDS] as const;

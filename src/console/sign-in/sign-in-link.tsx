@@ -2,10 +2,10 @@ import { call } from "../../db/api/call.js";
 import { hashCredential, type NewCredential, newCredential } from "../../http/request/credentials.js";
 import { HiddenFields } from "../forms.js";
 import { PageError, renderPage, seeOther } from "../page.js";
-import { pageRoute, type PageVisit } from "../page-route.js";
+import { pageRoute, requireBegun, type PageVisit } from "../page-route.js";
 import { SentForms } from "../sent-forms.js";
 import { setSessionCookie } from "../session.js";
-import { forgetLinkSecret, openLinkSecret, requireBegun } from "./links.js";
+import { forgetLinkSecret, openLinkSecret } from "./links.js";
 
 const PATH = "/sign-in";
 

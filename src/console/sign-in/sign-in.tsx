@@ -3,11 +3,12 @@ import { call } from "../../db/api/call.js";
 import { toApiError } from "../../http/errors.js";
 import { addToLogLine } from "../../http/middleware/request-log.js";
 import { clientNetwork } from "../../http/request/client-address.js";
-import { newCredential } from "../../http/request/credentials.js";
+import { type NewCredential, newCredential } from "../../http/request/credentials.js";
 import { plural } from "../../words/text.js";
 import { HiddenFields } from "../forms.js";
-import { outdatedForm, pageRoute, queryText, refuseOutdated, type PageVisit } from "../page-route.js";
+import { pageRoute, queryText, refuseOutdated, requireBegun, type PageVisit } from "../page-route.js";
 import { PageError, pageErrorOf, renderPage, seeOther } from "../page.js";
+import { SentForms } from "../sent-forms.js";
 import { setSessionCookie, clearSessionCookie } from "../session.js";
 import { EMAIL, FormField } from "./fields.js";
 
@@ -43,7 +44,7 @@ const FIELDS = ["email", "password", "next"] as const;
 /** GET and POST /login, POST /logout. */
 export const signInPages = [
   pageRoute({ method: "GET", path: "/login", answer: showSignIn }),
-  pageRoute({ method: "POST", path: "/login", fields: FIELDS, answer: signIn, outdated: showSignedIn }),
+  pageRoute({ method: "POST", path: "/login", fields: FIELDS, answer: signIn, outdated: leadOn }),
   pageRoute({ method: "POST", path: "/logout", fields: ["next"], answer: leave, outdated: refuseOutdated }),
 ];
 
@@ -69,29 +70,33 @@ async function signIn(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> 
   const { deps, ctx, session, form } = visit;
   const next = nextAfterSignIn(form.next);
   const { typed, email } = readAddress(form.email);
-  const newSession = newCredential("session");
-  let userId: string | null;
+  let started: Started | null;
   try {
-    userId = email === null ? null : await startSession(visit, email, newSession.hash);
+    started = email === null ? null : await startSession(visit, email);
   } catch (error) {
     renderForm(visit, next, { email: typed, problem: toWait(visit, error) });
     return;
   }
   const fields = { requestId: ctx.state["requestId"] as string, network: clientNetwork(ctx) };
-  if (userId === null) {
+  if (started === null) {
     deps.log.info(fields, "a sign-in failed");
     renderForm(visit, next, { email: typed });
     return;
   }
+  const { userId, newSession } = started;
   deps.log.info({ ...fields, userId, replacedUserId: session?.userId }, "a user signed in");
+  await begun.once(visit, () => Promise.resolve(newSession));
   setSessionCookie(deps, ctx, newSession);
   seeOther(ctx, next ?? CONSOLE);
 }
 
-/** Leads on a user who is signed in already: a second click sends the form with the session that the first one began. */
-function showSignedIn({ ctx, session, form }: PageVisit<(typeof FIELDS)[number]>): void {
-  if (session?.email !== readAddress(form.email).typed.toLowerCase()) throw outdatedForm();
-  seeOther(ctx, nextAfterSignIn(form.next) ?? CONSOLE);
+/** The sessions that forms have just begun. Attempts with a wrong password are not among them: each counts. */
+const begun = new SentForms<NewCredential>();
+
+/** Answers a second click, which comes with the session that the first one began. */
+async function leadOn(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> {
+  requireBegun(visit, await begun.again(visit));
+  seeOther(visit.ctx, nextAfterSignIn(visit.form.next) ?? CONSOLE);
 }
 
 /** The typed address; `email` is null if no user can have it (RFC 5321). Nothing more is revealed before a password was verified. */
@@ -101,17 +106,20 @@ export function readAddress(text = ""): { typed: string; email: string | null } 
   return { typed, email: isAddress ? typed : null };
 }
 
-/** Starts a session and returns the user's id; null if the password is wrong. */
-async function startSession(
-  visit: PageVisit<(typeof FIELDS)[number]>,
-  email: string,
-  sessionHash: Buffer,
-): Promise<string | null> {
+interface Started {
+  userId: string;
+  newSession: NewCredential;
+}
+
+/** Starts a session; null if the password is wrong. */
+async function startSession(visit: PageVisit<(typeof FIELDS)[number]>, email: string): Promise<Started | null> {
   const { deps, ctx, session, form } = visit;
   const verified = await verifiedPassword(visit, email, form.password ?? "");
   if (verified === null) return null;
-  const signIn = { ...verified, email, address: clientNetwork(ctx), sessionHash, previousHash: session?.hash ?? null };
-  return (await call(deps.sql, "finish_sign_in", signIn)) ? verified.userId : null;
+  const newSession = newCredential("session");
+  const hashes = { sessionHash: newSession.hash, previousHash: session?.hash ?? null };
+  const signIn = { ...verified, email, address: clientNetwork(ctx), ...hashes };
+  return (await call(deps.sql, "finish_sign_in", signIn)) ? { userId: verified.userId, newSession } : null;
 }
 
 /**
