@@ -1,5 +1,5 @@
--- From when on attempts say something of a webhook that has been as it is since then. An instant after the present one was written before
--- the database's clock was set back: then all attempts do. Immutable, so that a cluster accepts it everywhere.
+-- From when on a webhook gets emissions that was created at an instant, and attempts say something of one that has been as it is since an
+-- instant. One in the future was written before the database's clock was set back: then all do. Immutable, so that a cluster accepts it.
 -- Raises nothing, locks nothing.
 create or replace function svc.active_from(active_since timestamptz, at timestamptz)
 returns timestamptz
@@ -8,4 +8,4 @@ immutable
 parallel safe
 return case when active_from.active_since > active_from.at + interval '1 minute' then '-infinity' else active_from.active_since end;
 
-comment on function svc.active_from(timestamptz, timestamptz) is 'From when on attempts say something of a webhook.';
+comment on function svc.active_from(timestamptz, timestamptz) is 'From when on emissions and attempts count for a webhook.';

@@ -55,8 +55,7 @@ begin
       offset 0
     ) as w
     cross join lateral unnest(w.seqs, w.ages, w.written) as m (emission_seq, age, written)
-    -- A creation in the future was written before the database's clock was set back.
-    where (w.age_max is null or m.age <= w.age_max) and (m.written >= w.created_at or w.created_at > _now + interval '1 minute')
+    where (w.age_max is null or m.age <= w.age_max) and m.written >= svc.active_from(w.created_at, _now)
     order by w.webhook_id, m.emission_seq
     -- Emissions of a recompute are visible, and can be sent again, before they are fanned out.
     on conflict (environment_id, webhook_id, emission_seq) do nothing;

@@ -97,8 +97,7 @@ begin
         and case
           when d.status is not null then d.status = any(resend_deliveries.statuses)
           else 'missing' = any(resend_deliveries.statuses)
-            -- A creation in the future was written before the database's clock was set back.
-            and (f.created_at >= _webhook.created_at or _webhook.created_at > _now + interval '1 minute')
+            and f.created_at >= svc.active_from(_webhook.created_at, _now)
             and svc.webhook_wants(_webhook.event_types, _webhook.max_event_age, f.event_type, f.emitted_at, f.created_at)
         end
     ),

@@ -32,8 +32,7 @@ begin
   set status = 'pending', resent_after = d.attempts, next_attempt_at = _now, finished_at = null
   where d.environment_id = _webhook.environment_id and d.webhook_id = _webhook.webhook_id and d.emission_seq = _seq;
   if not found then
-    -- A creation in the future was written before the database's clock was set back.
-    if _written_at < _webhook.created_at and _webhook.created_at <= _now + interval '1 minute' then
+    if _written_at < svc.active_from(_webhook.created_at, _now) then
       perform svc.raise_delivery_not_found(
         resend_delivery.delivery_id,
         format('It was written at %s, before the webhook was created.', svc.iso(_written_at))
