@@ -1,12 +1,10 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Context } from "koa";
 import type { VNode } from "preact";
-import { toApiError } from "../http/errors.js";
-import { addToLogLine } from "../http/middleware/request-log.js";
 import { ClientGoneError } from "../http/request/body.js";
 import { type Form, readForm } from "../http/request/form.js";
 import type { Route } from "../http/route.js";
-import { PageError, renderErrorPage } from "./page.js";
+import { logFailure, PageError, renderErrorPage } from "./page.js";
 import { currentSession, getCookie, type PageDeps, type PageSession, setCookie, VISIT_COOKIE } from "./session.js";
 import { type NewCredential, newCredential } from "../http/request/credentials.js";
 
@@ -84,7 +82,7 @@ export function pageRoute<const Field extends string = never>(route: PageRoute<F
       } catch (error) {
         // Nobody would see an error page.
         if (error instanceof ClientGoneError) throw error;
-        if (!(error instanceof PageError)) addToLogLine(ctx, { failure: toApiError(error) });
+        logFailure(ctx, error);
         renderErrorPage(ctx, error);
       }
     },

@@ -4,6 +4,7 @@ import { renderToString } from "preact-render-to-string";
 import { TEXTS } from "../http/error-texts.js";
 import { isRefusal } from "../db/sqlstate.js";
 import { toApiError, type ApiError } from "../http/errors.js";
+import { addToLogLine } from "../http/middleware/request-log.js";
 import { STYLE_VERSION } from "./style.js";
 import { fixWithoutEndpoints, LinkLine, Text } from "./parts.js";
 
@@ -206,6 +207,11 @@ export function ErrorBody({ ctx, words }: { ctx: Context; words: ErrorWords }) {
       </p>
     </>
   );
+}
+
+/** Adds a failure to the request's log line; not a PageError, which is the page's own answer. */
+export function logFailure(ctx: Context, error: unknown): void {
+  if (!(error instanceof PageError)) addToLogLine(ctx, { failure: toApiError(error) });
 }
 
 /** @param otherwise what to do if nothing more specific is known */

@@ -263,11 +263,11 @@ export function PageLinks(props: {
 }
 
 /** The parameters with the cursors of lists, and with what a release has done, which belong to one environment. */
-const CURSORS = ["cursor", "invitations", "backtests", "released", "stay"];
+const OF_ONE_ENVIRONMENT = ["cursor", "invitations", "backtests", "released", "stay"];
 
 /** A query that leads to the first pages of all lists of a page, as it is opened. */
-export function withoutCursors(query: URLSearchParams): URLSearchParams {
-  return CURSORS.reduce(without, query);
+export function inAnyEnvironment(query: URLSearchParams): URLSearchParams {
+  return OF_ONE_ENVIRONMENT.reduce(without, query);
 }
 
 /** A query without one of its parameters. */

@@ -1,14 +1,12 @@
 import type { Context } from "koa";
-import { toApiError } from "../http/errors.js";
-import { addToLogLine } from "../http/middleware/request-log.js";
 import { renderToString } from "preact-render-to-string";
 import { Refusal } from "./changes.js";
 import type { ConsolePage, FormValues, PageChange, RefusedForm, View, Visit } from "./console-page.js";
 import { WithPresentation } from "./presentation.js";
 import { displayedTraits } from "./displayed-traits.js";
 import type { ApiMutation } from "./source.js";
-import { ErrorBody, PageError, pageErrorOf, renderDocument } from "./page.js";
-import { address, LinkLine, Text, withoutCursors } from "./parts.js";
+import { logFailure, ErrorBody, pageErrorOf, renderDocument } from "./page.js";
+import { address, LinkLine, Text, inAnyEnvironment } from "./parts.js";
 import type { ComponentChildren } from "preact";
 
 /** A request for a page, independent of whether the service or the local engine answers. */
@@ -68,7 +66,7 @@ export async function renderRefusal(page: ConsolePage, asking: ChangeRequest, er
     renderFailure(asking, error);
     return;
   }
-  if (!(error instanceof PageError)) addToLogLine(ctx, { failure: toApiError(error) });
+  logFailure(ctx, error);
   ctx.set(headers);
   // The page at this address would be reloaded by GET, without the reason.
   const { refreshSeconds: _, ...rest } = view;
@@ -123,11 +121,11 @@ function renderFailure(asking: PageRequest, error: unknown): void {
   const { status, words, headers } = pageErrorOf(error);
   // Failures of the service are rethrown, so that they are logged.
   if (status >= 500) throw error;
-  if (!(error instanceof PageError)) addToLogLine(ctx, { failure: toApiError(error) });
+  logFailure(ctx, error);
   ctx.set(headers);
   const [home] = asking.frame.sections;
   const query = new URLSearchParams(ctx.querystring);
-  const first = withoutCursors(query);
+  const first = inAnyEnvironment(query);
   const next =
     status === 400 && ctx.method === "GET" && first.size < query.size
       ? { href: address(ctx.path.slice(ctx.path.lastIndexOf("/") + 1), first), text: "First page" }

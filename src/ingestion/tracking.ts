@@ -99,9 +99,9 @@ export const UNSTORABLE: TrackingProblem = {
   path: "",
 };
 
-/** The members of a call that are used, in addition to `context.groupId` and `context.traits`. */
+/** The members of a call that are used, in addition to its traits and `context.groupId`. */
 const USED = [
-  ...["type", "userId", "groupId", "event", "name", "properties", "traits", "messageId"],
+  ...["type", "userId", "groupId", "event", "name", "properties", "messageId"],
   ...["timestamp", "originalTimestamp", "sentAt"],
 ];
 

@@ -3,8 +3,7 @@ import type { AdminCredentials } from "../../db/api/access.js";
 import { call } from "../../db/api/call.js";
 import type { ConsolePlace } from "../../db/api/sign-in.js";
 import type { Pages } from "../../http/app.js";
-import { ApiError, toApiError } from "../../http/errors.js";
-import { addToLogLine } from "../../http/middleware/request-log.js";
+import { ApiError } from "../../http/errors.js";
 import type { CreatedProject } from "../../http/admin/answers.js";
 import type { OperationRoute } from "../../http/admin/route.js";
 import { isTimeZone } from "../../http/request/instants.js";
@@ -14,7 +13,16 @@ import { docsRoutes } from "../docs/routes.js";
 import type { ConsolePage, FormValues, View } from "../console-page.js";
 import { answerCsv } from "../../http/csv.js";
 import { type ChangeRequest, type Frame, renderConsoleChange, renderConsolePage, renderRefusal } from "../render.js";
-import { ErrorBody, PageError, pageErrorOf, renderErrorPage, renderPage, rootOf, seeOther } from "../page.js";
+import {
+  ErrorBody,
+  logFailure,
+  type PageError,
+  pageErrorOf,
+  renderErrorPage,
+  renderPage,
+  rootOf,
+  seeOther,
+} from "../page.js";
 import { outdatedForm, pageRoute, type PageVisit } from "../page-route.js";
 import { PAGES } from "../pages.js";
 import type { PageDeps } from "../session.js";
@@ -29,7 +37,7 @@ import { WithSent } from "../forms.js";
 import { askInDays } from "../span.js";
 import { answerStyle } from "../style.js";
 import type { ApiQuery } from "../source.js";
-import { address, LinkLine, withoutCursors } from "../parts.js";
+import { address, LinkLine, inAnyEnvironment } from "../parts.js";
 import { type Endpoints, endpointsOf, serviceQuery, serviceMutation } from "./ask.js";
 import { renderSignedOut } from "./signed-out.js";
 import { SentForms } from "../sent-forms.js";
@@ -107,6 +115,7 @@ function routesOf(page: ConsolePage, endpoints: Endpoints, models: ModelCache): 
     routes.push(pageRoute({ method: "GET", path: `${path}.csv`, answer }));
   }
   if (change !== undefined) {
+    const sent = new SentForms<string | View>();
     const answer = inPlace((asking) => {
       const { ctx } = asking;
       const folder = ctx.path.slice(0, ctx.path.lastIndexOf("/") + 1);
@@ -114,7 +123,6 @@ function routesOf(page: ConsolePage, endpoints: Endpoints, models: ModelCache): 
       return renderConsoleChange({ ...page, change: once }, asking, (next) => seeOther(ctx, folder + next));
     });
     const { fields } = change;
-    const sent = new SentForms<string | View>();
     const outdated = shownAgain(
       fields,
       inPlace((asking) => renderRefusal(page, asking, SHOWN_AGAIN)),
@@ -236,7 +244,7 @@ async function showNowhere(visit: PageVisit<(typeof PROJECT_FIELDS)[number]>, re
   const { deps, ctx, session, form } = visit;
   const place = await call(deps.sql, "open_console", session!.hash, paramsOf(ctx).organization, null, "live");
   if (place.project !== null) throw refusal;
-  if (!(refusal instanceof PageError)) addToLogLine(ctx, { failure: toApiError(refusal) });
+  logFailure(ctx, refusal);
   renderNowhere(visit, place, { form, error: pageErrorOf(refusal, "Correct what is wrong, and try again.") });
 }
 
@@ -321,7 +329,7 @@ function frameOf({ session, tokenField, ctx }: PageVisit<string>, place: Console
         label: "Environment",
         choices: ["test", "live"].map((text) => ({
           text,
-          href: address(`../${text}/${path}`, withoutCursors(new URLSearchParams(ctx.querystring))),
+          href: address(`../${text}/${path}`, inAnyEnvironment(new URLSearchParams(ctx.querystring))),
           isHere: text === environment,
         })),
       },

@@ -1,13 +1,11 @@
 import type { VNode } from "preact";
 import { call } from "../../db/api/call.js";
-import { toApiError } from "../../http/errors.js";
-import { addToLogLine } from "../../http/middleware/request-log.js";
 import { clientNetwork } from "../../http/request/client-address.js";
 import { type NewCredential, newCredential } from "../../http/request/credentials.js";
 import { plural } from "../../words/text.js";
 import { HiddenFields } from "../forms.js";
 import { pageRoute, queryText, refuseOutdated, requireBegun, type PageVisit } from "../page-route.js";
-import { PageError, pageErrorOf, renderPage, seeOther } from "../page.js";
+import { logFailure, PageError, pageErrorOf, renderPage, seeOther } from "../page.js";
 import { SentForms } from "../sent-forms.js";
 import { setSessionCookie, clearSessionCookie } from "../session.js";
 import { EMAIL, FormField } from "./fields.js";
@@ -166,7 +164,7 @@ export function tooMany(
 export function toWait({ ctx }: Pick<PageVisit<never>, "ctx">, error: unknown): Waiting {
   const { status, words, headers } = pageErrorOf(error);
   if (status !== 429 && status !== 503) throw error;
-  if (!(error instanceof PageError)) addToLogLine(ctx, { failure: toApiError(error) });
+  logFailure(ctx, error);
   ctx.set(headers);
   return { status, text: `${words.message} ${words.fix}` };
 }
