@@ -10,6 +10,7 @@ import { acceptInParallel, ACCEPTORS } from "../../src/http/accept-in-parallel.j
 import { discardUnread } from "../../src/http/middleware/unread-body.js";
 import { CLIENT_LIMITS, createHttpServer, drain } from "../../src/http/server.js";
 import { createDatabase } from "../support/database.js";
+import { createHeldServer } from "../support/held-server.js";
 import { closeServer, listen } from "../support/listen.js";
 import { startServiceProcess } from "../support/service-process.js";
 import { openConnection } from "./ingest/raw-connection.js";
@@ -70,11 +71,7 @@ it("outlives a client that asks for a tunnel and resets the connection", async (
 });
 
 it("handles two requests of a connection at once, and closes one on which more wait than it takes, after the answer to the last of these", async () => {
-  const answers: (() => void)[] = [];
-  const server = createHttpServer(async (_, response) => {
-    await new Promise<void>((resolve) => answers.push(resolve));
-    response.end();
-  }, undefined);
+  const { server, answers } = createHeldServer();
   const connection = openConnection(await listen(server));
   onTestFinished(() => void server.close());
   connection.write(REQUEST.repeat(1_000));
@@ -88,11 +85,7 @@ it("handles two requests of a connection at once, and closes one on which more w
 });
 
 it("reads no further requests of a connection on which more wait than it takes, while it answers the earlier ones", async () => {
-  const answers: (() => void)[] = [];
-  const server = createHttpServer(async (_, response) => {
-    await new Promise<void>((resolve) => answers.push(resolve));
-    response.end();
-  }, undefined);
+  const { server, answers } = createHeldServer();
   let read = 0;
   server.on("request", () => (read += 1));
   const socket = open(Number(new URL(await listen(server)).port));
@@ -168,11 +161,7 @@ it("accepts many connections per turn of the event loop after it was busy", asyn
 });
 
 it("answers what any acceptor accepted when the server stops, and accepts nothing more", async () => {
-  const answers: (() => void)[] = [];
-  const server = createHttpServer(async (_, response) => {
-    await new Promise<void>((resolve) => answers.push(resolve));
-    response.end();
-  }, undefined);
+  const { server, answers } = createHeldServer();
   const port = await listenWithAll(server);
   const clients = Array.from({ length: CLIENTS }, () => openConnection(`http://127.0.0.1:${port}`));
   for (const client of clients) client.write(REQUEST);

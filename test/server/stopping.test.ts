@@ -13,6 +13,7 @@ import { createHttpServer, disableKeepAlive, drain } from "../../src/http/server
 import { readConfig } from "../../src/server/config.js";
 import { openHttp } from "../../src/server/http-role.js";
 import { createDatabase, useDatabase } from "../support/database.js";
+import { createHeldServer } from "../support/held-server.js";
 import { listen } from "../support/listen.js";
 import { keepLog } from "../support/run-log.js";
 import { endServer, temporaryDirectory } from "../support/server.js";
@@ -56,11 +57,7 @@ it("a stopping server answers a request that was just sent on a connection that 
 });
 
 it("a stopping server answers all requests that were sent on a connection without waiting for answers", async () => {
-  const answers: (() => void)[] = [];
-  const server = createHttpServer(async (_, response) => {
-    await new Promise<void>((resolve) => answers.push(resolve));
-    response.end();
-  }, undefined);
+  const { server, answers } = createHeldServer();
   const client = openConnection(await listen(server));
   client.write(REQUEST.repeat(5));
   await expect.poll(() => answers).toHaveLength(2);
