@@ -7,6 +7,7 @@ import { timestampProblem } from "../../ingestion/timestamp.js";
 import { ApiError, type DocsUrl, invalidField, renderError } from "../errors.js";
 import { JSON_TEXT, readText } from "./body.js";
 import { PARSER_LIMITS, parseJson, EVENT_LOOP_LIMITS } from "./parse-json.js";
+import { isObject } from "../../words/text.js";
 
 /** The paths of Segment's tracking API, each with the type of its calls; calls of a batch have a type of their own. */
 export const TRACKING_PATHS = [
@@ -91,9 +92,6 @@ export function parseCalls(text: string, type: CallType): unknown[] {
     };
   });
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Nobody who reads the quarantine may learn the key. */
 function withoutKey({ writeKey: _, ...call }: Record<string, unknown>): Record<string, unknown> {
