@@ -84,16 +84,14 @@ export class OverdueError extends ApiError {
 }
 
 /** The error envelope of every failed request. */
-export interface ErrorEnvelope {
-  error: { code: string; message: string; requestId: string; docs?: string | undefined } & Omit<ErrorDetail, "message">;
-}
+export type ErrorEnvelope = ReturnType<typeof renderError>;
 
 /** Address of the documentation, without a slash at the end; a function if it is known only once the service listens. If undefined,
  * errors have no `docs`. */
 export type DocsUrl = string | (() => string) | undefined;
 
 /** Renders the envelope; JSON leaves out members that are undefined. */
-export function renderError(error: ApiError, requestId: string, docsUrl: DocsUrl): ErrorEnvelope {
+export function renderError(error: ApiError, requestId: string, docsUrl: DocsUrl) {
   const docs = typeof docsUrl === "function" ? docsUrl() : docsUrl;
   const { field, value, reason, fix = TEXTS[error.code]?.fix, diagnostics, problems, warnings, checks } = error.detail;
   const { code, message } = error;

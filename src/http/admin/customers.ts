@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { isObject, jsonOf } from "../../words/text.js";
 import { invalidField } from "../errors.js";
 import { secondsOf } from "../request/instants.js";
 import { emptyObject, environmentQuery, KIB, listQuery, nameFilter, includeSuperseded } from "./parameters.js";
@@ -212,23 +213,13 @@ export const releaseRoutes = [
 
 /** The JSON text of an object, unchanged, so that long numbers keep all their digits. Throws VALIDATION_ERROR. */
 function traitsFilter(text: string | undefined): string | undefined {
-  if (text === undefined) return text;
-  const value = jsonOrUndefined(text);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return text;
+  if (text === undefined || isObject(jsonOf(text))) return text;
   throw invalidField(
     "traits",
     text,
     "`traits` is not a JSON object.",
     'Write for example {"plan": "pro"}, URL-encoded.',
   );
-}
-
-export function jsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Customers, their state and their history. */

@@ -1,6 +1,6 @@
 import Type from "typebox";
+import { jsonOf } from "../../words/text.js";
 import { invalidField } from "../errors.js";
-import { jsonOrUndefined } from "./customers.js";
 import { environmentQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { exact, mapOf } from "./schemas.js";
@@ -9,7 +9,7 @@ const texts = (description: string) => Type.String({ minLength: 2, maxLength: 12
 
 /** The array of at most `itemsMax` texts that a parameter contains as JSON. Throws VALIDATION_ERROR. */
 function textsOf(field: string, text: string, itemsMax: number): string[] {
-  const value = jsonOrUndefined(text);
+  const value = jsonOf(text);
   const isList = Array.isArray(value) && value.length <= itemsMax && value.every((item) => typeof item === "string");
   if (isList) return value;
   const message = `\`${field}\` is not a JSON array of at most ${itemsMax} texts.`;
