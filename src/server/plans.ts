@@ -1,9 +1,11 @@
 import type { Argv } from "yargs";
 import { call } from "../db/api/call.js";
-import type { PlanLimits } from "../db/api/operator.js";
+import type { Usage } from "../http/admin/answers.js";
 import { ConfigError } from "./config.js";
 import { bytesInWords } from "../model/snapshot/limits.js";
 import { asOperator, type Configure, jsonOption, readAsOperator, print } from "./operator.js";
+
+type PlanLimits = Usage["limits"];
 
 interface Plan extends PlanLimits {
   plan: string;

@@ -6,7 +6,7 @@ import type { ChunkLimits, EvaluationInput, EvaluationResult, Trial } from "./ev
 import type { KnownTrackingModel, QuarantinedCalls, StreamPage, ValidKey } from "./ingestion.js";
 import type { CounterRow, Installation } from "./monitoring.js";
 import type { ChangesUnderWay, ExportBegun, ExportHeader, Frozen, ImportBegun, SealedSecret } from "./environments.js";
-import type { Examination, InvariantViolation, PlanLimits } from "./operator.js";
+import type { Examination, InvariantViolation } from "./operator.js";
 import type {
   AppliedCustomer,
   BacktestInput,
@@ -359,7 +359,7 @@ export const FUNCTIONS = {
   operator_revoke_token: takes(text("token_id")),
   operator_list_plans: takes(),
   operator_get_plan: takes(text("plan_id")),
-  operator_set_plan: takes(text("plan_id"), arg<Partial<PlanLimits>>("changes")),
+  operator_set_plan: takes(text("plan_id"), arg<object>("changes")),
   operator_assign_plan: takes(organizationSlug, text("plan_id")),
   operator_remove_plan: takes(text("plan_id")),
   operator_examine: takes().answers<Examination>(),

@@ -30,25 +30,3 @@ export interface Examination {
   /** Frozen environments are not counted in the figures of what waits or fails. */
   frozenEnvironments: number;
 }
-
-/** The limits of a plan, named as in its document; null means unlimited. */
-export interface PlanLimits {
-  ratePerSecond: number;
-  rateBurst: number;
-  monthlyEvents: number | null;
-  retentionDays: number | null;
-  supersededDays: number | null;
-  cloudExecution: boolean;
-  ai: boolean;
-  stateBytes: number;
-  projects: number;
-  members: number;
-  tokens: number;
-  versions: number;
-  versionBytes: number;
-  keys: number;
-  webhooks: number;
-  recomputes: number;
-  previews: number;
-  changes: number;
-}
