@@ -32,10 +32,10 @@ function serializeArray(values: unknown): unknown {
   return `{${items.join(",")}}`;
 }
 
-/** The driver's options of where to connect: one or more hosts with their ports, or the path of a socket. */
-interface Addresses {
-  host: readonly string[];
-  port: readonly number[];
+/** The driver's options of where to connect: a host with its port, in lists, or the path of a socket. */
+interface Address {
+  host: readonly [string];
+  port: readonly [number];
   path: string | false | undefined;
 }
 
@@ -46,12 +46,10 @@ interface Addresses {
  * @param silentMsMax more than the maximum idle time of a connection plus the statement timeout
  * @param sockets keeps the sockets that were created and not yet found destroyed, so that they can be counted
  */
-function dialer(silentMsMax: number, sockets = new Set<Socket>()): (addresses: Addresses) => Socket {
-  let turn = 0;
-  return ({ host, port, path }) => {
+function dialer(silentMsMax: number, sockets = new Set<Socket>()): (address: Address) => Socket {
+  return ({ host: [host], port: [port], path }) => {
     const socket = new Socket();
-    const index = turn++ % host.length;
-    const address = { host: host[index] ?? "", port: port[index] ?? 0 };
+    const address = { host, port };
     // Later, when the driver has added its listeners.
     queueMicrotask(() => (path ? socket.connect(path) : socket.connect(address)));
     sockets.add(socket);
