@@ -22,7 +22,11 @@ const folder = await useDirectory();
 const shop = await startShop();
 afterAll(() => shop.stop());
 /** Shared by all tests that do not need their own: starting takes a second. */
-const usual = await assistantOf(shop, [], {}, afterAll);
+const shared = (...argv: string[]) => assistantOf(shop, argv, {}, afterAll);
+const usual = await shared();
+const changing = await shared("--allow-changes");
+const live = await shared("--allow-changes", "--env", "live");
+const allowing = await shared("--allow", "note", "--allow", "nope", "--allow-ids");
 
 beforeAll(async () => {
   const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
@@ -60,9 +64,7 @@ describe("what is offered", () => {
   });
 
   test("changes only with --allow-changes, and deploys to test only", async () => {
-    const changing = await assistantOf(shop, ["--allow-changes"]);
     expect(await changing.names()).toEqual([...READING, "release_customer", "resend_delivery", "deploy_model"]);
-    const live = await assistantOf(shop, ["--allow-changes", "--env", "live"]);
     expect(await live.names()).toEqual([...READING, "release_customer", "resend_delivery"]);
     await expect(usual.call("deploy_model")).rejects.toThrow("Tool deploy_model not found");
   });
@@ -70,8 +72,7 @@ describe("what is offered", () => {
   test("the test environment, unless live is named", async () => {
     const usualOverview = await usual.call("overview");
     expect(usualOverview.found).toMatchObject({ environment: "test", customers: 5 });
-    const live = await (await assistantOf(shop, ["--env", "live"])).call("overview");
-    expect(live.found).toMatchObject({ environment: "live", customers: 0 });
+    expect((await live.call("overview")).found).toMatchObject({ environment: "live", customers: 0 });
 
     const cwd = path.join(folder, "live");
     await cp(shop.directory, cwd, { recursive: true });
@@ -110,8 +111,7 @@ describe("docs/mcp.md", () => {
   });
 
   test("lists its tools and their arguments", async () => {
-    const { client } = await assistantOf(shop, ["--allow-changes"]);
-    const { tools } = await client.listTools();
+    const { tools } = await changing.client.listTools();
     const listed = tools.map(({ name, inputSchema: { properties = {}, required = [] } }) => {
       return [
         name,
@@ -238,7 +238,7 @@ describe("what goes to the assistant", () => {
   });
 
   test("contains what was allowed: texts by name, and ids", async () => {
-    const { customer, explained } = await everything(await assistantOf(shop, ["--allow", "note", "--allow-ids"]));
+    const { customer, explained } = await everything(allowing);
     expect(customer).toBe(HOSTILE);
     expect(explained.state.traits).toEqual({ plan: "pro", renewsOn: "(withheld)" });
     expect(explained.events[0].properties).toEqual({ seats: 3, note: INJECTION });
@@ -261,7 +261,7 @@ describe("what goes to the assistant", () => {
 
 describe("answers", () => {
   test("come in pages that can be followed to the last one", async () => {
-    const { call } = await assistantOf(shop, ["--allow-ids"]);
+    const { call } = allowing;
     const ids: string[] = [];
     let cursor: string | undefined;
     do {
@@ -447,7 +447,7 @@ describe("errors are explained, and the server keeps running", () => {
   });
 
   test("arguments that are not an object", async () => {
-    const { client, log } = await assistantOf(shop, ["--allow", "note", "--allow", "nope"]);
+    const { client, log } = allowing;
     const given = { name: "list_customers", arguments: "limit 5" as never };
     await expect(client.callTool(given)).rejects.toThrow(
       'The message is malformed: "params.arguments" must be an object. Call a tool with {"name": …, "arguments": {…}};',
