@@ -23,7 +23,7 @@ export const nouns: Readonly<Record<string, string>> = {
 };
 
 /** Every command with its arguments and description, in the order of the help text. */
-const USAGES = {
+const USAGES: Readonly<Record<string, string>> = {
   whoami: "Show the user, the organization and the API",
   console: "Open the console in a browser, signed in as you are here",
   init: "Create a project, and a starter model for it in an empty directory",
@@ -111,30 +111,10 @@ const USAGES = {
     "Replace the signing secret and print the new one, once; the old one also signs for a while",
 } as const;
 
-/** For a file with the commands of several verbs: loads one of them. */
-function verbsOf<Verbs extends Readonly<Record<string, AnyCommand>>>(load: () => Promise<{ default: Verbs }>) {
-  return (verb: keyof Verbs) => async () => ({ default: (await load()).default[verb]! });
-}
+type Load<T> = () => Promise<{ default: T }>;
 
-const ai = verbsOf(() => import("../commands/ai/commands.js"));
-const auth = verbsOf(() => import("../commands/auth.js"));
-const versions = verbsOf(() => import("../commands/config/versions.js"));
-const history = verbsOf(() => import("../commands/customers/history.js"));
-const emissions = verbsOf(() => import("../commands/emissions.js"));
-const events = verbsOf(() => import("../commands/events.js"));
-const health = verbsOf(() => import("../commands/health.js"));
-const invitations = verbsOf(() => import("../commands/invitations.js"));
-const journeys = verbsOf(() => import("../commands/journeys.js"));
-const keys = verbsOf(() => import("../commands/keys.js"));
-const members = verbsOf(() => import("../commands/members.js"));
-const projects = verbsOf(() => import("../commands/projects.js"));
-const quarantine = verbsOf(() => import("../commands/quarantine.js"));
-const queue = verbsOf(() => import("../commands/recompute/queue.js"));
-const tokens = verbsOf(() => import("../commands/tokens.js"));
-const deliveries = verbsOf(() => import("../commands/webhooks/deliveries.js"));
-const endpoints = verbsOf(() => import("../commands/webhooks/endpoints.js"));
-
-const LOADERS: Readonly<Record<keyof typeof USAGES, () => Promise<{ default: AnyCommand }>>> = {
+/** Files with one command, and commands that are in another file than those with the same beginning. */
+const FILES: Readonly<Record<string, Load<AnyCommand>>> = {
   whoami: () => import("../commands/whoami.js"),
   console: () => import("../commands/console.js"),
   init: () => import("../commands/init/init.js"),
@@ -143,93 +123,64 @@ const LOADERS: Readonly<Record<keyof typeof USAGES, () => Promise<{ default: Any
   deploy: () => import("../commands/deploy/deploy.js"),
   backtest: () => import("../commands/backtest/backtest.js"),
   recompute: () => import("../commands/recompute/recompute.js"),
-  "recompute status <recomputeId>": queue("status"),
-  "recompute list": queue("list"),
-  "recompute retry <recomputeId>": queue("retry"),
-  "recompute cancel <recomputeId>": queue("cancel"),
   types: () => import("../commands/types.js"),
   overview: () => import("../commands/overview.js"),
-  "trends [what]": () => import("../commands/trends.js"),
+  trends: () => import("../commands/trends.js"),
   diagnose: () => import("../commands/diagnose.js"),
   mcp: () => import("../commands/mcp/mcp.js"),
-  "completion <shell>": () => import("../commands/completion.js"),
+  completion: () => import("../commands/completion.js"),
   audit: () => import("../commands/audit.js"),
   usage: () => import("../commands/usage.js"),
-  "ai model-success": ai("model-success"),
-  "ai suggest-events": ai("suggest-events"),
-  "ai explain-config": ai("explain-config"),
-  "ai debug-customer <customerId>": ai("debug-customer"),
-  "ai why-not-activated <customerId>": ai("why-not-activated"),
-  "ai generate-instrumentation-plan": ai("generate-instrumentation-plan"),
-  "auth login": auth("login"),
   "auth status": () => import("../commands/whoami.js"),
-  "auth logout": auth("logout"),
-  "config versions": versions("versions"),
-  "config activations": versions("activations"),
-  "config diff [from] [to]": () => import("../commands/config/diff.js"),
-  "config promote": versions("promote"),
-  "config rollback": versions("rollback"),
-  "config pull": versions("pull"),
+  "config diff": () => import("../commands/config/diff.js"),
   "customers list": () => import("../commands/customers/list.js"),
-  "customers inspect <customerId>": () => import("../commands/customers/inspect.js"),
-  "customers timeline <customerId>": history("timeline"),
-  "customers transitions <customerId>": history("transitions"),
-  "customers export <customerId>": () => import("../commands/customers/export.js"),
-  "customers erase <customerId>": () => import("../commands/customers/erase.js"),
+  "customers inspect": () => import("../commands/customers/inspect.js"),
+  "customers export": () => import("../commands/customers/export.js"),
+  "customers erase": () => import("../commands/customers/erase.js"),
   "customers release": () => import("../commands/customers/release.js"),
-  "emissions list": emissions("list"),
-  "emissions inspect <emissionId>": emissions("inspect"),
-  "events send <event>": events("send"),
-  "events list": events("list"),
-  "events tail": events("tail"),
-  "events quarantine": quarantine("list"),
-  "events quarantine list": quarantine("list"),
-  "events quarantine show <quarantineId>": quarantine("show"),
-  "events quarantine release [quarantineId]": quarantine("release"),
-  "events quarantine discard [quarantineId]": quarantine("discard"),
-  "health explain <customerId>": health("explain"),
-  "health history <customerId>": health("history"),
-  "journeys funnel <journeyId>": journeys("funnel"),
-  "journeys inspect <customerId> <journeyId>": journeys("inspect"),
-  "keys list": keys("list"),
-  "keys create": keys("create"),
-  "keys rotate <keyId>": keys("rotate"),
-  "keys revoke <keyId>": keys("revoke"),
-  "members list": members("list"),
-  "members update <member>": members("update"),
-  "members remove <member>": members("remove"),
-  "members reset-password <member>": members("reset-password"),
-  "invitations list": invitations("list"),
-  "invitations create <email>": invitations("create"),
-  "invitations revoke <invitationId>": invitations("revoke"),
+  "events quarantine": async () => ({ default: (await import("../commands/quarantine.js")).default.list }),
   "organization update": () => import("../commands/organization.js"),
-  "projects list": projects("list"),
-  "projects create": projects("create"),
   "rules logs": () => import("../commands/rules.js"),
-  "segments inspect <segmentId>": () => import("../commands/segments.js"),
+  "segments inspect": () => import("../commands/segments.js"),
   "signals list": () => import("../commands/signals.js"),
-  "tokens list": tokens("list"),
-  "tokens create": tokens("create"),
-  "tokens revoke <tokenId>": tokens("revoke"),
-  "webhooks list": endpoints("list"),
-  "webhooks create": endpoints("create"),
-  "webhooks update <webhookId>": endpoints("update"),
-  "webhooks delete <webhookId>": endpoints("delete"),
-  "webhooks test <webhookId>": endpoints("test"),
-  "webhooks deliveries <webhookId>": deliveries("deliveries"),
-  "webhooks resend <webhookId> [deliveryId]": deliveries("resend"),
-  "webhooks rotate-secret <webhookId>": endpoints("rotate-secret"),
+  "webhooks deliveries": async () => ({
+    default: (await import("../commands/webhooks/deliveries.js")).default.deliveries,
+  }),
+  "webhooks resend": async () => ({ default: (await import("../commands/webhooks/deliveries.js")).default.resend }),
 };
+
+/** Files with the commands of several verbs, by the words before the verb. */
+const VERBS: Readonly<Record<string, Load<Readonly<Record<string, AnyCommand>>>>> = {
+  ai: () => import("../commands/ai/commands.js"),
+  auth: () => import("../commands/auth.js"),
+  config: () => import("../commands/config/versions.js"),
+  customers: () => import("../commands/customers/history.js"),
+  emissions: () => import("../commands/emissions.js"),
+  events: () => import("../commands/events.js"),
+  "events quarantine": () => import("../commands/quarantine.js"),
+  health: () => import("../commands/health.js"),
+  invitations: () => import("../commands/invitations.js"),
+  journeys: () => import("../commands/journeys.js"),
+  keys: () => import("../commands/keys.js"),
+  members: () => import("../commands/members.js"),
+  projects: () => import("../commands/projects.js"),
+  recompute: () => import("../commands/recompute/queue.js"),
+  tokens: () => import("../commands/tokens.js"),
+  webhooks: () => import("../commands/webhooks/endpoints.js"),
+};
+
+async function load(path: string): Promise<AnyCommand> {
+  const own = FILES[path];
+  if (own !== undefined) return (await own()).default;
+  const verb = path.lastIndexOf(" ");
+  return (await VERBS[path.slice(0, verb)]!()).default[path.slice(verb + 1)]!;
+}
 
 export const commands: readonly ListedCommand[] = Object.entries(USAGES).map(([usage, describe]) => {
   const words = usage.split(" ");
   const isArgument = (word: string) => /^[<[]/.test(word);
-  return {
-    path: words.filter((word) => !isArgument(word)).join(" "),
-    args: words.filter(isArgument).join(" "),
-    describe,
-    load: async () => (await LOADERS[usage as keyof typeof USAGES]()).default,
-  };
+  const path = words.filter((word) => !isArgument(word)).join(" ");
+  return { path, args: words.filter(isArgument).join(" "), describe, load: () => load(path) };
 });
 
 /** The commands that a command line may mean: those whose words it contains in order. */
