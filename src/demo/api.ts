@@ -87,8 +87,12 @@ export class DemoApi {
   /** All of a customer's emissions, oldest first. */
   async timeline(project: string, customerId: string): Promise<TimelineEntry[]> {
     const entries: TimelineEntry[] = [];
-    const read = (page: string) => this.#get<ApiPage<TimelineEntry>>(page);
-    for await (const entry of itemsOf(inTest(project, "customers", customerId, "timeline"), read)) entries.push(entry);
+    const address = inTest(project, "customers", customerId, "timeline");
+    for (let next: string | null = address; next !== null;) {
+      const { data, nextCursor }: ApiPage<TimelineEntry> = await this.#get(next);
+      entries.push(...data);
+      next = nextCursor && `${address}&cursor=${encodeURIComponent(nextCursor)}`;
+    }
     return entries;
   }
 
@@ -131,7 +135,7 @@ interface ApiAnswer {
 }
 
 /** The document of a successful answer. Throws a DemoFailure for any other. */
-export function parseAnswer(method: string, address: string, { status, text }: ApiAnswer): unknown {
+function parseAnswer(method: string, address: string, { status, text }: ApiAnswer): unknown {
   if (status !== null && status >= 200 && status < 300) return JSON.parse(text);
   throw new DemoFailure(`${method} ${address} failed: ${status === null ? "" : `${status} `}${text.slice(0, 500)}`);
 }
@@ -140,20 +144,7 @@ function inTest(project: string, ...parts: string[]): string {
   return `/projects/${[project, ...parts].map(encodeURIComponent).join("/")}?env=test`;
 }
 
-export interface ApiPage<Item> {
+interface ApiPage<Item> {
   data: Item[];
   nextCursor: string | null;
-}
-
-/** The items of a list, page by page. @param address with a query @param read reads a page at its address */
-export async function* itemsOf<Item>(
-  address: string,
-  read: (page: string) => Promise<ApiPage<Item>>,
-): AsyncGenerator<Item> {
-  let next: string | null = address;
-  while (next !== null) {
-    const { data, nextCursor }: ApiPage<Item> = await read(next);
-    yield* data;
-    next = nextCursor === null ? null : `${address}&cursor=${encodeURIComponent(nextCursor)}`;
-  }
 }

@@ -37,13 +37,10 @@ export interface DemoOptions extends HistoryOptions {
   data: string | null;
   model: string;
   keep: boolean;
-  /** Whether to run the history through `svc dev` as well, and compare. */
-  compare: boolean;
 }
 
 const TEXT = { type: "string", requiresArg: true } as const;
 const NUMBER = { type: "number", requiresArg: true } as const;
-const SWITCH = { type: "boolean", default: false } as const;
 
 /** Reads the demo's arguments; null after `--help`, whose text is passed to `print`. Throws a DemoFailure with exit code 2 if they are invalid. */
 export async function readDemoOptions(
@@ -60,11 +57,7 @@ export async function readDemoOptions(
         describe: "JSON Lines file of operations to send instead of the simulated history; needs --model",
       },
       model: { ...TEXT, describe: "folder of the model to deploy; examples/saas unless set" },
-      keep: { ...SWITCH, describe: "leave everything running afterwards, until Ctrl+C" },
-      compare: {
-        ...SWITCH,
-        describe: "run the history through svc dev as well, and compare every customer's state",
-      },
+      keep: { type: "boolean", default: false, describe: "leave everything running afterwards, until Ctrl+C" },
       seed: { ...NUMBER, describe: `seed of the simulated history; ${DEFAULT_HISTORY.seed} unless set` },
       customers: { ...NUMBER, describe: `customers to simulate; ${DEFAULT_HISTORY.customers} unless set` },
       days: { ...NUMBER, describe: `length of the simulated history; ${DEFAULT_HISTORY.days} unless set` },
@@ -79,7 +72,6 @@ export async function readDemoOptions(
     data: parsed.data ?? null,
     model: parsed.model ?? EXAMPLE_MODEL,
     keep: parsed.keep,
-    compare: parsed.compare,
     seed: wholeNumber("--seed", parsed.seed ?? DEFAULT_HISTORY.seed, 0, 2 ** 31 - 1),
     customers: wholeNumber("--customers", parsed.customers ?? DEFAULT_HISTORY.customers, 1, 20_000),
     days: wholeNumber("--days", parsed.days ?? DEFAULT_HISTORY.days, 7, 1_000),

@@ -5,7 +5,6 @@ import os from "node:os";
 import path from "node:path";
 import { DemoApi, type ApiOptions } from "./api.js";
 import { type Input, openDataFile, simulatedInput } from "./input.js";
-import { COMPARED_SENDERS, compareWithLocal } from "./compare.js";
 import { compileDemoModel, type CompiledModel } from "./model.js";
 import type { DemoOptions } from "./options.js";
 import { startProgress } from "./progress.js";
@@ -43,12 +42,11 @@ export async function runDemo(
     const service = await Service.start({ dataDir, logFile: path.join(directory, "service.log"), onRestart });
     cleanUp.unshift(() => service.stop());
     const signal = AbortSignal.any([stop, service.lost]);
-    const accessInfo = await demonstrate({ model, input, receiver, service, output, signal }, options.compare).catch(
-      (error: unknown) => {
-        // After an abort, the abort's reason explains the failure better than the resulting error.
-        throw signal.aborted ? signal.reason : error;
-      },
-    );
+    const stage = { model, input, receiver, service, output, signal };
+    const accessInfo = await demonstrate(stage).catch((error: unknown) => {
+      // After an abort, the abort's reason explains the failure better than the resulting error.
+      throw signal.aborted ? signal.reason : error;
+    });
     if (!options.keep) return;
     const console = await service.signInLink(EMAIL);
     say(lookAround(accessInfo, model.directory, { console, database: await databaseUrl(dataDir) }));
@@ -69,7 +67,7 @@ interface Stage {
 }
 
 /** Runs from an empty service to the printed report. Returns what the user needs to explore the service if it keeps running. */
-async function demonstrate(stage: Stage, compare: boolean) {
+async function demonstrate(stage: Stage) {
   const { model, input, receiver, service, output, signal } = stage;
   const access: ApiOptions = { url: service.url, ...(await service.bootstrap("demo", EMAIL)), signal };
   const api = new DemoApi(access);
@@ -80,7 +78,7 @@ async function demonstrate(stage: Stage, compare: boolean) {
   output.write(`the service answers at ${service.url} (process ${service.pid}); the model is deployed\n`);
 
   const startedAt = performance.now();
-  const sent = await send(stage, apiKey, compare ? COMPARED_SENDERS : undefined);
+  const sent = await send(stage, apiKey);
   const sentAt = performance.now();
   const { overview, evaluatedAt } = await evaluate(stage, api);
   const { tally } = receiver;
@@ -97,11 +95,6 @@ async function demonstrate(stage: Stage, compare: boolean) {
     restarts: service.restarts,
   };
   output.write(demoReport(styleFor(output.isTTY), { input, model: model.title, overview, tally, story, rates }));
-  if (compare) {
-    const customer = (id: string): Promise<object> => api.customer(model.project, id);
-    const compared = await compareWithLocal({ model: model.directory, input, customer, signal });
-    output.write(`svc dev on the same history: the state documents of all ${figure(compared)} customers are equal\n`);
-  }
   return { api: access, apiKey, customerId };
 }
 
@@ -109,11 +102,11 @@ async function readStory(api: DemoApi, project: string, customerId: string) {
   return { customer: await api.customer(project, customerId), timeline: await api.timeline(project, customerId) };
 }
 
-async function send({ input, service, output, signal }: Stage, apiKey: string, senders?: number): Promise<Sent> {
+async function send({ input, service, output, signal }: Stage, apiKey: string): Promise<Sent> {
   const progress = startProgress(output, "sending", input.operations, "operations");
   try {
     const onProgress = (operations: number) => progress.update(operations);
-    return await sendAll(input.read(), { url: service.url, apiKey, signal, senders, onProgress });
+    return await sendAll(input.read(), { url: service.url, apiKey, signal, onProgress });
   } finally {
     progress.finish();
   }

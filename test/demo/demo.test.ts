@@ -1,9 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, test, vi, type TestContext } from "vitest";
-import { temporaryDirectory } from "../support/server.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const PROGRAM = path.join(ROOT, "dist/demo/main.js");
@@ -38,27 +36,6 @@ class Demo {
   get tables(): string {
     return this.output.slice(this.output.indexOf("What ran"), this.output.indexOf("Rates reached"));
   }
-}
-
-/** Orders and cancellations of forty customers over two years, with many in the windows of some customers and few for others. */
-function orders(count: number): string[] {
-  return Array.from({ length: count }, (_, i) => {
-    const isCancelled = i % 11 === 0;
-    const sign = isCancelled ? -1 : 1;
-    return JSON.stringify({
-      customerId: String(17_000 + (i % 3 === 0 ? i % 5 : (i * 7) % 40)),
-      event: isCancelled ? "order_cancelled" : "order_placed",
-      properties: {
-        invoiceNo: String(500_000 + i),
-        lines: 1 + (i % 5),
-        units: sign * (1 + (i % 40)),
-        amount: (sign * (((i * 1_237) % 90_000) + 10)) / 100,
-        country: i % 3 === 0 ? "France" : "United Kingdom",
-      },
-      timestamp: new Date(Date.UTC(2011, 0, 1) + i * 29 * HOUR_MS).toISOString(),
-      idempotencyKey: `order-${i}`,
-    });
-  });
 }
 
 const isAlive = (pid: number) => {
@@ -114,19 +91,6 @@ describe.concurrent("npm run demo", { timeout: 240_000 }, () => {
     expect(await demo.ended(), demo.errors).toBe(143);
     expect(demo.output).toContain("stopped");
     expect(isAlive(servicePid)).toBe(false);
-  });
-
-  test("ends with the same result as svc dev on the same history, byte for byte", async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const directory = await temporaryDirectory();
-    const data = path.join(directory, "orders.jsonl");
-    await writeFile(data, orders(160).join("\n"));
-    const demo = start(onTestFinished, "--data", data, "--model", path.resolve(ROOT, "examples/retail"), "--compare");
-    expect(await demo.ended(), demo.errors).toBe(0);
-    expect(demo.output).toContain("svc dev on the same history: the state documents of all 40 customers are equal");
-    await rm(directory, { recursive: true, force: true });
   });
 
   test("says in one line what is wrong with its arguments or its input", async ({ expect, onTestFinished }) => {

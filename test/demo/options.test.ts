@@ -6,7 +6,7 @@ const read = (...args: string[]) => readDemoOptions(args, NOW, () => undefined);
 
 test("without options, the demo simulates the history of 500 customers that ends at the current hour", async () => {
   const base = Date.UTC(2026, 2, 2, 15);
-  const simulated = { data: null, keep: false, compare: false, seed: 1, customers: 500, days: 120, base };
+  const simulated = { data: null, keep: false, seed: 1, customers: 500, days: 120, base };
   expect(await read()).toMatchObject(simulated);
 });
 

@@ -134,7 +134,7 @@ export class Service {
     });
     closeSync(log);
     this.#child = child;
-    const url = await readyUrl(child, READY_LINE).catch(async (error: unknown) => {
+    const url = await readyUrl(child).catch(async (error: unknown) => {
       child.kill("SIGKILL");
       throw new DemoFailure(`the service did not start: ${messageOf(error)} | ${await this.lastWords()}`, 1, {
         cause: error,
@@ -181,11 +181,8 @@ export class Service {
   }
 }
 
-/**
- * The address in the line with which a child reports that it is ready (the pattern's first group). Later output is discarded, so that the
- * pipe never fills up.
- */
-export function readyUrl(child: ChildProcess, readyLine: RegExp): Promise<string> {
+/** The address in the line with which a child reports that it is ready. Later output is discarded, so that the pipe never fills up. */
+function readyUrl(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`not ready within ${READY_WITHIN_MS / 1_000} s`)), READY_WITHIN_MS);
     const ended = (code: number | null, signal: string | null) =>
@@ -197,7 +194,7 @@ export function readyUrl(child: ChildProcess, readyLine: RegExp): Promise<string
     child.once("error", fail).once("exit", ended);
     if (child.stdout === null) return;
     createInterface({ input: child.stdout }).on("line", (line) => {
-      const ready = readyLine.exec(line);
+      const ready = READY_LINE.exec(line);
       if (ready === null) return;
       clearTimeout(timer);
       child.off("exit", ended).off("error", fail);
