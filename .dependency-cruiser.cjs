@@ -42,10 +42,10 @@ module.exports = {
       to: { pathNot: "^src/", dependencyTypesNot: ["core"] },
     },
     {
-      name: "cli-takes-types-of-http",
-      comment: "of the service the command line knows what it answers, as types; it loads nothing of it",
+      name: "cli-and-demo-take-types-of-http",
+      comment: "of the service the command line and the demo know what it answers, as types; they load nothing of it",
       severity: "error",
-      from: { path: "^src/cli/" },
+      from: { path: "^src/(cli|demo)/" },
       to: { path: "^src/http/", dependencyTypesNot: ["type-only"] },
     },
     {

@@ -2,38 +2,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { request } from "undici";
 import { isTemporary } from "../client/backoff.js";
+import type { CustomerState, Emission, ListPage, Overview } from "../http/admin/answers.js";
 import { DemoFailure, messageOf } from "./failure.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 
-export interface ProjectOverview {
-  environment: string;
-  configVersion: string;
-  customers: number;
-  /** Customers with a due timer or a pending identify. */
-  customersDue: number;
-  events: { accepted: number; pending: number };
-  lifecycle: { state: string; customers: number; everEntered: number }[];
-  segments: { segment: string; members: number }[];
-  webhooks: { delivered: number; pending: number; failed: number };
-  emissions: Record<string, number>;
-}
-
-export interface TimelineEntry {
-  /** ISO 8601. */
-  at: string;
-  type: string;
-  metadata: Record<string, unknown>;
-  /** Its cause; `type` is event, identify, timer or job. */
-  cause: { type: string };
-}
-
-export interface CustomerDocument {
-  customerId: string;
-  lifecycle: string | null;
-  lastEventAt: string | null;
-  traits: Record<string, unknown>;
-  segments: string[];
-}
+export type CustomerDocument = Pick<CustomerState, "customerId" | "lifecycle" | "traits" | "segments">;
+export type TimelineEntry = Pick<Emission, "at" | "type" | "metadata" | "cause">;
 
 /** Long enough for a killed service to recover its database and restart. */
 const AWAY_MS_MAX = 180_000;
@@ -76,8 +50,8 @@ export class DemoApi {
     return this.post<T>(inTest(project, ...parts), body);
   }
 
-  overview(project: string): Promise<ProjectOverview> {
-    return this.read<ProjectOverview>(project, "overview");
+  overview(project: string): Promise<Overview> {
+    return this.read<Overview>(project, "overview");
   }
 
   customer(project: string, customerId: string): Promise<CustomerDocument> {
@@ -89,7 +63,7 @@ export class DemoApi {
     const entries: TimelineEntry[] = [];
     const address = inTest(project, "customers", customerId, "timeline");
     for (let next: string | null = address; next !== null;) {
-      const { data, nextCursor }: ApiPage<TimelineEntry> = await this.#get(next);
+      const { data, nextCursor }: ListPage<TimelineEntry> = await this.#get(next);
       entries.push(...data);
       next = nextCursor && `${address}&cursor=${encodeURIComponent(nextCursor)}`;
     }
@@ -142,9 +116,4 @@ function parseAnswer(method: string, address: string, { status, text }: ApiAnswe
 
 function inTest(project: string, ...parts: string[]): string {
   return `/projects/${[project, ...parts].map(encodeURIComponent).join("/")}?env=test`;
-}
-
-interface ApiPage<Item> {
-  data: Item[];
-  nextCursor: string | null;
 }

@@ -14,6 +14,7 @@ import { figure, styleFor } from "./report/style.js";
 import { sendAll, type Sent } from "./send.js";
 import { CLI_PROGRAM, databaseUrl, SERVER_PROGRAM, Service } from "./service/service.js";
 import { settle, verify, WEBHOOK_TYPES } from "./settle.js";
+import { shellWord } from "../words/text.js";
 
 /** The owner of the demo's organization. */
 const EMAIL = "demo@example.com";
@@ -137,9 +138,9 @@ function lookAround(
   directory: string,
   { console, database }: { console: string; database: string },
 ): string {
-  const svc = `node ${quote(relative(CLI_PROGRAM))}`;
-  const target = `--directory ${quote(relative(directory))} --env test`;
-  const customer = quote(customerId ?? "a-customer");
+  const svc = `node ${shellWord(relative(CLI_PROGRAM))}`;
+  const target = `--directory ${shellWord(relative(directory))} --env test`;
+  const customer = shellWord(customerId ?? "a-customer");
   return [
     "The service is still running. This link signs in to its console, once and within five minutes:",
     "",
@@ -156,7 +157,7 @@ function lookAround(
     `  psql '${database}' -c 'select lifecycle, count(*) from svc_inspect.customers group by 1 order by 2 desc'`,
     "",
     "  # another link to the console",
-    `  DATABASE_URL='${database}' SVC_PUBLIC_URL=${api.url} node ${quote(relative(SERVER_PROGRAM))} users sign-in --email ${EMAIL}`,
+    `  DATABASE_URL='${database}' SVC_PUBLIC_URL=${api.url} node ${shellWord(relative(SERVER_PROGRAM))} users sign-in --email ${EMAIL}`,
     "",
     "Ctrl+C stops it and removes its data.",
     "",
@@ -166,9 +167,4 @@ function lookAround(
 function relative(file: string): string {
   const short = path.relative(process.cwd(), file);
   return short === "" ? "." : short.startsWith("..") ? file : short;
-}
-
-/** Quotes a word for a POSIX shell if needed. */
-function quote(text: string): string {
-  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,13 +1,13 @@
 /** Waits until the service has nothing left to do. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { ProjectOverview } from "./api.js";
+import type { Overview } from "../http/admin/answers.js";
 import { DemoFailure } from "./failure.js";
 import type { Input } from "./input.js";
 import type { ReceiptTally } from "./receiver.js";
 
 interface SettleOptions {
-  overview: () => Promise<ProjectOverview>;
-  onOverview?: (overview: ProjectOverview) => void;
+  overview: () => Promise<Overview>;
+  onOverview?: (overview: Overview) => void;
   pollMs?: number;
   /** Gives up when no figure has changed for this long. */
   stallMs?: number;
@@ -18,7 +18,7 @@ interface SettleOptions {
  * Polls the overview until no event is pending, nothing is due and no delivery waits. As the input may be of any size, the only limit is on time
  * without any change, which is longer than the time that timers wait for a history to settle.
  */
-export async function settle(options: SettleOptions): Promise<{ overview: ProjectOverview; evaluatedAt: number }> {
+export async function settle(options: SettleOptions): Promise<{ overview: Overview; evaluatedAt: number }> {
   const { overview, onOverview, pollMs = 250, stallMs = 180_000, signal } = options;
   /** When the last pending event was evaluated, by performance.now(). */
   let evaluatedAt: number | null = null;
@@ -45,7 +45,7 @@ export async function settle(options: SettleOptions): Promise<{ overview: Projec
 export const WEBHOOK_TYPES = ["customer.*", "segment.*"];
 
 /** Throws a DemoFailure that lists everything lost, duplicated or not genuine. */
-export function verify(input: Input, overview: ProjectOverview, tally: ReceiptTally): void {
+export function verify(input: Input, overview: Overview, tally: ReceiptTally): void {
   const problems: string[] = [];
   const expect = (what: string, actual: number, expected: number) => {
     if (actual !== expected) problems.push(`${what}: ${actual} instead of ${expected}`);
@@ -62,7 +62,7 @@ export function verify(input: Input, overview: ProjectOverview, tally: ReceiptTa
 }
 
 /** The number of emissions of the types that the webhook subscribes to. */
-function subscribed({ emissions }: ProjectOverview): number {
+function subscribed({ emissions }: Overview): number {
   const wanted = Object.entries(emissions).filter(([type]) =>
     WEBHOOK_TYPES.some((pattern) => type.startsWith(pattern.slice(0, -1))),
   );

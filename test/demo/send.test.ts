@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { SentOperation } from "../../src/client/index.js";
-import type { ProjectOverview } from "../../src/demo/api.js";
+import type { Overview } from "../../src/http/admin/answers.js";
 import { DemoFailure } from "../../src/demo/failure.js";
 import { lines } from "../../src/demo/progress.js";
 import { partitionOf, sendAll } from "../../src/demo/send.js";
@@ -78,13 +78,14 @@ describe("sending", () => {
   });
 });
 
-function overview(pending: number, customersDue: number, deliveries: number): ProjectOverview {
+function overview(pending: number, customersDue: number, deliveries: number): Overview {
   return {
     environment: "test",
     configVersion: "v1",
     customers: 1,
     customersDue,
-    events: { accepted: 10, pending },
+    customersSetAside: 0,
+    events: { accepted: 10, pending, ahead: 0 },
     lifecycle: [],
     segments: [],
     webhooks: { delivered: 0, pending: deliveries, failed: 0 },
@@ -95,8 +96,8 @@ function overview(pending: number, customersDue: number, deliveries: number): Pr
 describe("waiting for the service", () => {
   test("ends only when no event is pending, no timer is due and no delivery is pending", async () => {
     const figures = [overview(5, 1, 0), overview(0, 1, 2), overview(0, 0, 2), overview(0, 0, 0), overview(9, 9, 9)];
-    const seen: ProjectOverview[] = [];
-    const onOverview = (one: ProjectOverview) => seen.push(one);
+    const seen: Overview[] = [];
+    const onOverview = (one: Overview) => seen.push(one);
     const settled = await settle({ overview: async () => figures.shift()!, onOverview, pollMs: 1 });
     expect(settled.overview).toEqual(overview(0, 0, 0));
     expect(seen.length).toBe(4);

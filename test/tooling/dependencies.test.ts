@@ -99,7 +99,7 @@ test("each rule is enforced", async () => {
     "test/helper.ts": use("tested-with"),
   });
   expect(found).toEqual([
-    "cli-takes-types-of-http: src/cli/schemas.ts > src/http/answers.ts",
+    "cli-and-demo-take-types-of-http: src/cli/schemas.ts > src/http/answers.ts",
     "client-needs-only-node: src/client/database.ts > node_modules/pg/index.js",
     "drivers-stay-in-db: src/client/database.ts > node_modules/pg/index.js",
     "drivers-stay-in-db: src/dsl/database.ts > node_modules/pg/index.js",

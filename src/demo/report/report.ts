@@ -1,5 +1,6 @@
 /** The tables at the end of a run, and the story of one customer. All but the last table depend only on the input and the model. */
-import type { CustomerDocument, ProjectOverview, TimelineEntry } from "../api.js";
+import type { Overview } from "../../http/admin/answers.js";
+import type { CustomerDocument, TimelineEntry } from "../api.js";
 import type { Input } from "../input.js";
 import type { ReceiptTally } from "../receiver.js";
 import { figure, reportTable, type ReportStyle, shorten, styledBar } from "./style.js";
@@ -8,7 +9,7 @@ export interface DemoResults {
   input: Input;
   /** The display name of the model's folder. */
   model: string;
-  overview: ProjectOverview;
+  overview: Overview;
   tally: ReceiptTally;
   story: { customer: CustomerDocument; timeline: TimelineEntry[] } | null;
   rates: {
@@ -52,7 +53,7 @@ function day(instant: number): string {
   return new Date(instant).toISOString().slice(0, 10);
 }
 
-function lifecycle(style: ReportStyle, { lifecycle: states }: ProjectOverview): string {
+function lifecycle(style: ReportStyle, { lifecycle: states }: Overview): string {
   if (states.length === 0) return "";
   const largest = Math.max(...states.map(({ customers }) => customers));
   const columns = [{ title: "lifecycle" }, right("now"), right("ever"), { title: "" }];
@@ -65,7 +66,7 @@ function lifecycle(style: ReportStyle, { lifecycle: states }: ProjectOverview): 
   return reportTable(style, "Where customers stand", columns, rows);
 }
 
-function segments(style: ReportStyle, { segments: sizes, customers }: ProjectOverview): string {
+function segments(style: ReportStyle, { segments: sizes, customers }: Overview): string {
   if (sizes.length === 0) return "";
   const columns = [{ title: "segment" }, right("members"), right("share"), { title: "" }];
   const largest = Math.max(...sizes.map(({ members }) => members));

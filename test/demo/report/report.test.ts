@@ -1,15 +1,16 @@
 import { expect, test } from "vitest";
-import type { ProjectOverview } from "../../../src/demo/api.js";
+import type { Overview } from "../../../src/http/admin/answers.js";
 import { ReceiptTally } from "../../../src/demo/receiver.js";
 import { chooseStory, demoReport, type DemoResults } from "../../../src/demo/report/report.js";
 import { styleFor } from "../../../src/demo/report/style.js";
 
-const overview: ProjectOverview = {
+const overview: Overview = {
   environment: "test",
   configVersion: "v1",
   customers: 1_500,
   customersDue: 0,
-  events: { accepted: 76_328, pending: 0 },
+  customersSetAside: 0,
+  events: { accepted: 76_328, pending: 0, ahead: 0 },
   lifecycle: [
     { state: "trial", customers: 500, everEntered: 1_500 },
     { state: "churned", customers: 1, everEntered: 1 },
@@ -45,7 +46,6 @@ function results(): DemoResults {
       customer: {
         customerId: "harbor-labs",
         lifecycle: "activated",
-        lastEventAt: null,
         traits: { plan: "pro", seats: 12, addOns: ["sso"] },
         segments: ["power_users"],
       },
