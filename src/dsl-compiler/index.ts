@@ -14,7 +14,7 @@ import {
   unlistedDiagnostics,
 } from "./diagnostics/to-diagnostics.js";
 import { lint } from "./lint/lint.js";
-import { CONFIG, type Load, load, loadGuarded } from "./load/load.js";
+import { CONFIG, type Load, load, loadGuarded, type LoadOptions } from "./load/load.js";
 import { diagnosticsInOrder, merge, pathOf, type PlacedDiagnostic, subjectsOf, unique } from "./load/merge.js";
 import { TypeChecker } from "./check/checker.js";
 
@@ -26,17 +26,9 @@ export type CompileResult =
   /** `correctedFiles`: the files with certain corrections. Only a check of types finds any. */
   | { ok: false; diagnostics: Diagnostic[]; correctedFiles?: CorrectedFile[] };
 
-export interface CompileOptions {
+export interface CompileOptions extends Partial<LoadOptions> {
   /** Whether types are checked as well; false by default. It takes about a second, in parallel with the rest, and gives other diagnostics exact places. */
   types?: boolean;
-  /** How long the author's modules may take to load, in milliseconds. */
-  timeLimitMs?: number;
-  /** Receives what the author's modules print; by default it goes to standard error. */
-  onOutput?: (text: string) => void;
-  /** Receives the real path of each of the author's files before it is read, also of those that are imported from outside of the folder. */
-  onSource?: (file: string) => void;
-  /** Receives each path at which a file that is imported, and was not found, could be. */
-  onMissing?: (file: string) => void;
   /** Aborts the check of types; whatever waits for it fails. */
   signal?: AbortSignal;
 }
@@ -97,7 +89,7 @@ async function compile(
   root: string,
   config: string,
   types: TypeChecker | undefined,
-  options: CompileOptions & { timeLimitMs: number },
+  options: LoadOptions,
 ): Promise<CompileResult> {
   // The validation module takes long to load; meanwhile other processes bundle and run the sources.
   const validation = import("../model/validate/validate.js");

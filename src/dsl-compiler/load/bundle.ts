@@ -50,13 +50,17 @@ const AUTHORED = "svc:authored";
 /** How the names of the author's files end. */
 const EXTENSIONS = [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
 
-interface BundleOptions {
+/** What is told of the files of a project, so that they can be watched. */
+export interface FileObserver {
+  /** Receives the real path of each of the author's files before it is read, also of those that are imported from outside of the folder. */
+  onSource?: (file: string) => void;
+  /** Receives each path at which a file that is imported, and was not found, could be. */
+  onMissing?: (file: string) => void;
+}
+
+interface BundleOptions extends FileObserver {
   /** Texts to use instead of files, by absolute path. */
   replaced?: ReadonlyMap<string, string>;
-  /** Receives the real path of each of the author's files before it is read, wherever it is. */
-  onSource?: ((file: string) => void) | undefined;
-  /** Receives each path at which a file that is imported, and was not found, could be. */
-  onMissing?: ((file: string) => void) | undefined;
 }
 
 /** Reads the author's files, or takes their replacements. Bytes that are not UTF-8 are refused: they would become other names. */

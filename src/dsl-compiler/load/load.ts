@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-import { bundleProject, type Locate, locator } from "./bundle.js";
+import { bundleProject, type FileObserver, type Locate, locator } from "./bundle.js";
 import type { Diagnostic } from "../diagnostics/diagnostic.js";
 import { endDiagnostic, thrownDiagnostic } from "../diagnostics/to-diagnostics.js";
 import type { Lowered } from "./lower.js";
@@ -21,11 +21,11 @@ export interface Load {
   locate?: Locate;
 }
 
-interface LoadOptions {
+export interface LoadOptions extends FileObserver {
+  /** How long the author's modules may take to load, in milliseconds. */
   timeLimitMs: number;
+  /** Receives what the author's modules print; by default it goes to standard error. */
   onOutput?: (text: string) => void;
-  onSource?: (file: string) => void;
-  onMissing?: (file: string) => void;
 }
 
 /** Bundles and runs a project's sources, with the rewritten files of `guarded` in place of the originals. */
