@@ -48,8 +48,7 @@ export const INSTANTS_MAX = 400;
 
 /** The sampling instants of a question. */
 export function instantsOf({ from, to, every }: BacktestQuestion): number[] {
-  const count = to < from ? 0 : Math.floor((to - from) / every) + 1;
-  return Array.from({ length: count }, (_, index) => from + index * every);
+  return Array.from({ length: Math.floor((to - from) / every) + 1 }, (_, index) => from + index * every);
 }
 
 /** A customer's samples, in order of their instants. */

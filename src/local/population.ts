@@ -21,8 +21,6 @@ export interface PopulationOptions {
   configVersion: string | null;
   /** How long the timers of customers with late events wait, in milliseconds. */
   settleMs: number;
-  /** When customers were created; by default, at the acceptance of their first operation. */
-  createdAt?: number | undefined;
 }
 
 /** All customers under one model. The same batches and instants always lead to the same population. */
@@ -67,8 +65,7 @@ export class Population {
     const due = this.advance(acceptedAt, late ? undefined : new Set(operations.map(({ customerId }) => customerId)));
     const instant = this.#instant(acceptedAt, late ? acceptedAt : this.#lastLateAt);
     const evaluations = [...byCustomer(operations)].map(([customerId, ownOperations]) => {
-      const { createdAt = acceptedAt } = this.options;
-      const customer = this.#customers.get(customerId) ?? new LocalCustomer(customerId, createdAt);
+      const customer = this.#customers.get(customerId) ?? new LocalCustomer(customerId, acceptedAt);
       return { customerId, customer, ...customer.evaluate(this.model, ownOperations, instant) };
     });
     if (late) this.#lastLateAt = acceptedAt;
