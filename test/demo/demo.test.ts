@@ -1,11 +1,14 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, test, vi, type TestContext } from "vitest";
+import { useDirectory } from "../support/directory.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const PROGRAM = path.join(ROOT, "dist/demo/main.js");
 const HOUR_MS = 3_600_000;
+const directory = await useDirectory();
 
 /** Runs the program as users do, with its output piped. */
 class Demo {
@@ -91,6 +94,22 @@ describe.concurrent("npm run demo", { timeout: 240_000 }, () => {
     expect(await demo.ended(), demo.errors).toBe(143);
     expect(demo.output).toContain("stopped");
     expect(isAlive(servicePid)).toBe(false);
+  });
+
+  test("runs on a file of events and a model of one's own", async ({ expect, onTestFinished }) => {
+    const data = path.join(directory, "orders.jsonl");
+    const orders = Array.from({ length: 12 }, (_, n) => ({
+      customerId: `customer-${n % 4}`,
+      event: "order_placed",
+      properties: { invoiceNo: String(n), lines: 1, units: 2, amount: 10.5, country: "France" },
+      timestamp: new Date(Date.UTC(2011, n, 1)).toISOString(),
+      idempotencyKey: `order-${n}`,
+    }));
+    await writeFile(data, orders.map((order) => JSON.stringify(order)).join("\n"));
+    const demo = start(onTestFinished, "--data", data, "--model", path.resolve(ROOT, "examples/retail"));
+    expect(await demo.ended(), demo.errors).toBe(0);
+    expect(demo.tables).toMatch(/customers +4\n/);
+    expect(demo.tables).toMatch(/events +12\b/);
   });
 
   test("says in one line what is wrong with its arguments or its input", async ({ expect, onTestFinished }) => {
