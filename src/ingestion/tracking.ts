@@ -39,13 +39,19 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : Number.isSafeInteger(value) ? String(value) : undefined;
 
+/** Longer names, which could be no event's or property's, are not rewritten: half a mebibyte of them takes a quarter of a second. */
+const REWRITTEN_MAX = 1_024;
+const SNAKE_CASE = /^[a-z0-9]+(?:_[a-z0-9]+)*$/;
+
 /** `Project Created`, `projectCreated` and `project-created` are `project_created`. */
-export const snakeCase = (name: string): string =>
-  name
+export function snakeCase(name: string): string {
+  if (name.length > REWRITTEN_MAX || SNAKE_CASE.test(name)) return name;
+  return name
     .replaceAll(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1_$2")
     .replaceAll(/[^\p{L}\p{N}]+/gu, "_")
     .replaceAll(/^_+|_+$/g, "")
     .toLowerCase();
+}
 
 /**
  * Maps a call of Segment's tracking API to an operation, or reports why that is impossible.
@@ -59,7 +65,8 @@ export function mapCall(model: TrackingModel, call: unknown, receivedAt: number)
 
 /** The customer of a call with a problem, if it has a valid one: the quarantined call is erased with the customer. */
 function customerOfProblem(model: TrackingModel, call: Call): { customerId?: string } {
-  const customerId = customerOf(model, call) ?? "";
+  const customerId = customerOf(model, call);
+  if (customerId === undefined) return {};
   return operationProblem({ type: "identify", customerId, traits: {} }, "", true) === null ? { customerId } : {};
 }
 
@@ -220,23 +227,33 @@ function withoutCustomer(customer: TrackingModel["customer"], isIdentify: boolea
 
 /** Renames members to declared names that are the same in snake case, unless they are declared themselves; other members keep their names. */
 function renamed(sent: Record<string, unknown>, declared: readonly string[] = []): Record<string, unknown> {
-  const bySnakeCase = snakeCased(declared);
+  if (declared.length === 0) return sent;
+  const { exact, bySnakeCase } = namesOf(declared);
   const members = Object.entries(sent).map(([name, value]) => {
-    const match = bySnakeCase.get(snakeCase(name));
-    const isRenamed = match !== undefined && !declared.includes(name) && !Object.hasOwn(sent, match);
+    const match = exact.has(name) ? undefined : bySnakeCase.get(snakeCase(name));
+    const isRenamed = match !== undefined && !Object.hasOwn(sent, match);
     return [isRenamed ? match : name, value] as const;
   });
   return Object.fromEntries(members);
 }
 
-const snakeCasedNames = new WeakMap<readonly string[], ReadonlyMap<string, string>>();
+/** Declared names, and the same by their snake case. */
+interface Names {
+  exact: ReadonlySet<string>;
+  bySnakeCase: ReadonlyMap<string, string>;
+}
 
-/** Declared names by their snake case; computed once per model. */
-function snakeCased(declared: readonly string[]): ReadonlyMap<string, string> {
-  const known = snakeCasedNames.get(declared);
+const knownNames = new WeakMap<readonly string[], Names>();
+
+/** The look-up of declared names; made once per model. */
+function namesOf(declared: readonly string[]): Names {
+  const known = knownNames.get(declared);
   if (known !== undefined) return known;
-  const names = new Map(declared.map((name) => [snakeCase(name), name]));
-  snakeCasedNames.set(declared, names);
+  const names = {
+    exact: new Set(declared),
+    bySnakeCase: new Map(declared.map((name) => [snakeCase(name), name])),
+  };
+  knownNames.set(declared, names);
   return names;
 }
 

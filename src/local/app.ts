@@ -4,10 +4,12 @@ import Type from "typebox";
 import { QuestionProblem } from "../backtest/question.js";
 import { seeOther } from "../console/page.js";
 import {
+  addRefusal,
   answerCalls,
   type CallType,
   parseCalls,
   readCallsText,
+  type RefusedCalls,
   TRACKING_PATHS,
 } from "../http/request/tracking-calls.js";
 import { ApiError, type ErrorDiagnostic, throwProblem } from "../http/errors.js";
@@ -169,7 +171,8 @@ async function acceptCalls(ctx: Context, engine: LocalEngine, type: CallType): P
     diagnostics: [...(accepted?.diagnostics ?? []), ...problems, ...refused, ...violations],
     duplicates: accepted?.outcomes.filter(({ duplicate }) => duplicate).length ?? 0,
   });
-  const refusals = refused.map(({ index, code, message }) => ({ index, code, message }));
+  const refusals: RefusedCalls = { count: 0, first: [] };
+  for (const each of refused) addRefusal(refusals, each.index, each);
   answerCalls(ctx, type, problems.length + violations.length, refusals);
 }
 

@@ -3,7 +3,7 @@ import type { CustomerSamples } from "../../backtest/samples.js";
 import type { AdminCredentials, EnvironmentRef, Page, Role } from "./access.js";
 import type { ExplainedPart, StoredForExplanation, StoredForTimeTravel } from "./customers.js";
 import type { ChunkLimits, EvaluationInput, EvaluationResult, Trial } from "./evaluation.js";
-import type { KnownTrackingModel, QuarantinedCalls, StreamPage, ValidKey } from "./ingestion.js";
+import type { KnownTrackingModel, StreamPage, ValidKey } from "./ingestion.js";
 import type { CounterRow, Installation } from "./monitoring.js";
 import type { ChangesUnderWay, ExportBegun, ExportHeader, Frozen, ImportBegun, SealedSecret } from "./environments.js";
 import type { Examination, InvariantViolation } from "./operator.js";
@@ -262,7 +262,7 @@ export const FUNCTIONS = {
   stream_events: takes(by, at, filters("customerId", "event"), maybeText("after"), rowLimit).answers<StreamPage>(),
   get_diagnostics: takes(by, at),
   list_quarantined: takes(by, at, filters("quarantineId", "event", "code"), page),
-  list_quarantined_calls: takes(by, at, quarantineFilter, maybeText("cursor")).answers<QuarantinedCalls>(),
+  list_quarantined_calls: takes(by, at, quarantineFilter, maybeText("cursor")),
   // `mapped`: {version, read, operations} as JSON, where the version maps the calls read to the operations, by id.
   release_quarantined: takes(actor, at, quarantineFilter, maybeText("cursor"), maybeObject("mapped")),
   discard_quarantined: takes(actor, at, quarantineFilter, maybeText("cursor")),

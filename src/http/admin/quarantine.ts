@@ -2,7 +2,8 @@ import Type from "typebox";
 import { customerId } from "./customers.js";
 import { eventId } from "./events.js";
 import { KIB, listQuery, nameFilter } from "./parameters.js";
-import { elementOf, mapCall } from "../../ingestion/tracking.js";
+import { largeBodies } from "../request/large-bodies.js";
+import { mapKeptText } from "./map-kept-calls.js";
 import { adminRoute } from "./route.js";
 import {
   count,
@@ -19,6 +20,8 @@ import {
 
 /** The most operations that one request names. */
 const IDS_MAX = 500;
+/** Up to so many characters, calls are mapped in the event loop. A step of a release has up to eight mebibytes, which take seconds. */
+const AT_ONCE_MAX = 64 * 1024;
 
 const violation = {
   code: Type.String({ examples: ["UNKNOWN_PROPERTY"] }),
@@ -85,19 +88,13 @@ export const quarantineRoutes = [
     answers: {
       200: releasedOperations,
     },
-    answer: async ({ at, body, call }) => {
-      const { model, calls } = await call("list_quarantined_calls", at, body, body.cursor);
-      // Calls are mapped again, because the active version may declare events that were unknown before.
-      const elements = calls.flatMap((kept) => {
-        const element = model && elementOf(mapCall(model, kept.call, kept.at), kept.call);
-        return element === null ? [] : [[kept.id, element] as const];
-      });
-      const mapped = {
-        version: model?.version ?? null,
-        read: calls.map((kept) => kept.id),
-        operations: Object.fromEntries(elements),
-      };
-      return call("release_quarantined", at, body, body.cursor, JSON.stringify(mapped));
+    answer: async ({ at, body, call, credentials, ctx }) => {
+      const kept = await call("list_quarantined_calls", at, body, body.cursor);
+      const mapped =
+        kept.length <= AT_ONCE_MAX
+          ? mapKeptText(kept)
+          : await largeBodies(ctx).run(credentials.organizationId, "mapKeptCalls", kept, (pieces) => ({ pieces }));
+      return call("release_quarantined", at, body, body.cursor, mapped);
     },
   }),
   adminRoute("discard_quarantined", "POST /projects/:project/quarantine/discard", {

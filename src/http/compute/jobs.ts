@@ -1,9 +1,11 @@
 import { compareSnapshots } from "../../model/compare/compare.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../model/snapshot/types.js";
+import { mapKeptCalls } from "../admin/map-kept-calls.js";
 import { type AskStored, explainStored } from "../admin/explain-stored.js";
 import { travelStored } from "../admin/travel-stored.js";
 import { readSubmission } from "../admin/submitted-snapshot.js";
 import { ApiError } from "../errors.js";
+import { mapCalls } from "../ingest/map-calls.js";
 import { checkBatch, sendBatch } from "../ingest/send-batch.js";
 
 /** The differences between two versions as JSON. `document` has the snapshots from the database, which were validated when they were deployed. */
@@ -15,7 +17,16 @@ function compareVersions(document: string): string {
 }
 
 /** The jobs of the thread by name. */
-const JOBS = { checkBatch, sendBatch, readSubmission, explainStored, travelStored, compareVersions };
+const JOBS = {
+  checkBatch,
+  mapCalls,
+  mapKeptCalls,
+  sendBatch,
+  readSubmission,
+  explainStored,
+  travelStored,
+  compareVersions,
+};
 
 export type JobName = keyof typeof JOBS;
 export type JobInput<Name extends JobName> = Parameters<(typeof JOBS)[Name]>[0];

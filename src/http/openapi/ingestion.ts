@@ -165,7 +165,7 @@ const taken = named("TakenCalls", {
   quarantined: Type.Optional(Type.Integer({ minimum: 1, description: "Number of calls that are kept in quarantine." })),
   refused: Type.Optional(
     Type.Array(exact({ index: Type.Integer({ minimum: 0 }), code: Type.String(), message: Type.String() }), {
-      description: "Calls that can neither be stored nor quarantined.",
+      description: "Calls that can neither be stored nor quarantined: the first thousand of them.",
     }),
   ),
 });

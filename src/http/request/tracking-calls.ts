@@ -29,7 +29,22 @@ export interface RefusedCall {
   message: string;
 }
 
-/** Calls are mapped in the event loop, so a body may have only as many values as one that is parsed there. */
+/** The calls of a request that were not stored: how many, and the first of them, which the answer lists. */
+export interface RefusedCalls {
+  count: number;
+  first: RefusedCall[];
+}
+
+/** The most refused calls that an answer lists: fifty thousand calls of two bytes each were answered with four megabytes. */
+const LISTED_MAX = 1_000;
+
+/** Adds a refused call to those of its request. */
+export function addRefusal(refused: RefusedCalls, index: number, { code, message }: Omit<RefusedCall, "index">): void {
+  refused.count += 1;
+  if (refused.first.length < LISTED_MAX) refused.first.push({ index, code, message });
+}
+
+/** Far more values than calls of SDKs have. */
 const LIMITS = { ...PARSER_LIMITS, valuesMax: EVENT_LOOP_LIMITS.valuesMax };
 
 /** An SDK that compresses sends `application/x-www-form-urlencoded`. Accepting that is safe, because no form of another site knows the key. */
@@ -59,14 +74,15 @@ export function refusalOf(ctx: Context, error: ApiError, docsUrl: DocsUrl) {
   return PATHS.has(ctx.path) ? { ...envelope, code, message } : envelope;
 }
 
-/** Answers with the number of quarantined calls and the refused ones. Throws VALIDATION_ERROR for a call to the path of `alias`. */
-export function answerCalls(ctx: Context, type: CallType, quarantined: number, refused: readonly RefusedCall[]): void {
-  if (type === "alias") throw new ApiError(400, "VALIDATION_ERROR", { message: refused[0]!.message, field: "type" });
+/** Answers with the number of quarantined calls and the first refused ones. Throws VALIDATION_ERROR for a call to the path of `alias`. */
+export function answerCalls(ctx: Context, type: CallType, quarantined: number, refused: RefusedCalls): void {
+  if (type === "alias")
+    throw new ApiError(400, "VALIDATION_ERROR", { message: refused.first[0]!.message, field: "type" });
   ctx.status = 200;
   ctx.body = {
     success: true,
     quarantined: quarantined === 0 ? undefined : quarantined,
-    refused: refused.length === 0 ? undefined : refused,
+    refused: refused.count === 0 ? undefined : refused.first,
   };
 }
 
