@@ -35,7 +35,11 @@ declare
   _recomputed_at timestamptz;
   _trends json;
   _kind constant text := case get_trends.what
-    when 'lifecycle' then 'state' when 'segments' then 'segment' when 'signals' then 'signal' when 'health' then 'band' else ''
+    when 'lifecycle' then 'state' when 'segments' then 'segment' when 'signals' then 'signal' when 'health' then 'band'
+  end;
+  -- Read once: a model takes milliseconds to parse, and there may be thousands of series.
+  _names constant text[] := case
+    when _kind is not null then svc.part_names(_environment.project_id, _environment.active_version, _kind)
   end;
 begin
   if _from > _to or cardinality(_periods) > 1100 then
@@ -75,7 +79,7 @@ begin
       from (
         select
           s.place, s.metric, s.label,
-          array_position(svc.part_names(_environment.project_id, _environment.active_version, _kind), s.label) as n,
+          array_position(_names, s.label) as n,
           (jsonb_build_object('metric', s.metric) || s.labels::jsonb || jsonb_build_object('values', s."values")) as item
         from svc.trend_series(_id, get_trends.what, get_trends.every, _periods, _today) as s
         union all

@@ -67,6 +67,7 @@ export const trendRoutes = [
       to: dayQuery("The last day; by default today."),
     }),
     answers: { 200: trends },
+    scan: true,
     passes: ({ at, query: { what, every, from, to } }) => [
       at,
       what,

@@ -186,12 +186,14 @@ it("counts the customers of a record whose events retention has removed", async 
 
 it("many requests that read whole environments leave connections to others", async () => {
   const { sql } = fixture.service.db;
-  const paths = [`population?at=${day(10)}`, "overview", "journeys/onboarding", `segments/seen/members?at=${day(10)}`];
+  const members = `segments/seen/members?at=${day(10)}`;
+  const paths = [`population?at=${day(10)}`, "overview", "journeys/onboarding", members, "trends?what=flows"];
   let asked: Promise<unknown>[] = [];
   await sql.begin(async (holder) => {
     // What the requests read, so that each of them takes as long as the test needs.
-    await holder`lock table svc.lifecycle_transitions, svc.journey_runs, svc.segment_memberships in access exclusive mode`;
-    asked = Array.from({ length: 16 }, (_, n) => fixture.admin("GET", `/projects/app/${paths[n % paths.length]!}`));
+    await holder`
+      lock table svc.lifecycle_transitions, svc.journey_runs, svc.segment_memberships, svc.trend_counts in access exclusive mode`;
+    asked = Array.from({ length: 20 }, (_, n) => fixture.admin("GET", `/projects/app/${paths[n % paths.length]!}`));
     await expect.poll(() => waitingForLock(holder), { timeout: 10_000 }).toBeGreaterThan(1);
     expect((await fixture.admin("GET", "/projects")).status).toBe(200);
     const other = await fixture.service.owner("neighbour");

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, expect, it, onTestFinished } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { connect } from "../../../src/db/connect.js";
+import { hashCredential } from "../../../src/http/request/credentials.js";
 import { environmentsToCount } from "../../../src/db/api/evaluation.js";
 import { countTrends } from "../../../src/tasks/periodic-jobs.js";
 import type { Score } from "../../../src/model/snapshot/types.js";
@@ -9,6 +10,7 @@ import { useSpec } from "../../spec/support/fixture.js";
 import { violations } from "../../support/invariants.js";
 import { isCluster } from "../../support/is-cluster.js";
 import { lockWaiter } from "../../support/locks.js";
+import { pagesOf } from "../../support/pages.js";
 import { snapshot } from "../../support/service.js";
 import { changeTriggers } from "../../support/triggers.js";
 import { recomputer, untilJob } from "../../tasks/support/recompute.js";
@@ -334,6 +336,29 @@ it("of segments keep what was counted before a recompute, and count its correcti
   await recompute();
   expect([await members(), await membersAt(atEnd)]).toEqual([[...before.slice(0, -1), all], [all]]);
   expect(await membersAt(new Date().toISOString())).toEqual([all]);
+});
+
+it("read the names of the model once, not for each series", async () => {
+  const { sql } = fixture.service.db;
+  const { token, organizationId } = fixture.owner;
+  await sql.begin(async (changed) => {
+    const read = () =>
+      pagesOf(
+        changed,
+        changed`
+          select svc_api.get_trends(${hashCredential(token)}, ${organizationId}, 'app', 'test', 'segments', 'day', null, null)`,
+      );
+    await read(); // a connection reads the catalog once
+    const before = await read();
+    await changed`
+      insert into svc.trend_counts (environment_id, measure, day, name, value, count)
+      select environment_id, 'segment', current_date, 'segment ' || n, 'entered', 1
+      from svc.environments, generate_series(1, 500) as g (n)
+      where name = 'test'`;
+    // For each of them it would be two pages or more.
+    expect((await read()) - before).toBeLessThan(500);
+    await changed`delete from svc.trend_counts where name like 'segment %'`;
+  });
 });
 
 it("report what is wrong with a request", async () => {
