@@ -6,6 +6,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
+import { TRACKING_PATHS } from "../../src/http/request/tracking-calls.js";
 import { rolledBack } from "../support/database.js";
 import { INSTALL_MS_MAX, installed } from "../support/debian.js";
 import { temporaryDirectory } from "../support/server.js";
@@ -73,6 +74,16 @@ describe("the dashboard", () => {
       expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
     }
   });
+});
+
+it("times of ingestion include the calls of SDKs", () => {
+  const texts = [read("alerts.yml"), ...expressions].join("\n");
+  const selected = all(texts, /request_duration_seconds_bucket\{[^}]*route=~"([^"]+)"/g);
+  expect(selected).toHaveLength(3);
+  const paths = ["/v1/events", "/v1/events/batch", ...TRACKING_PATHS.map(([route]) => route)];
+  // Prometheus anchors its regular expressions.
+  for (const routes of selected)
+    expect(paths.filter((route) => !new RegExp(`^(?:${routes})$`).test(route))).toEqual([]);
 });
 
 describe("monitoring.md", () => {
