@@ -98,23 +98,46 @@ export const resolveHost: Resolve = async (hostname) => {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   const addresses = [...addressesOf(v4, 4), ...addressesOf(v6, 6)];
   if (addresses.length > 0) return addresses;
-  const timedOut = [v4, v6].find((result) => result.status === "rejected" && codeOf(result.reason) === "ETIMEOUT");
-  if (timedOut?.status === "rejected") throw timedOut.reason;
+  const hung = [v4, v6].find((result) => result.status === "rejected" && serversHang(result.reason));
+  if (hung?.status === "rejected") throw hung.reason;
   return systemLookup(hostname);
 };
+
+/** Whether a name's own servers hang: ours then do, too, or answer ESERVFAIL, and so would the system. */
+export function serversHang(error: unknown): boolean {
+  return ["ETIMEOUT", "ESERVFAIL"].includes(codeOf(error));
+}
 
 /** Running lookups of the system, by name. */
 const lookups = new Map<string, Promise<ResolvedAddress[]>>();
 
 /** Concurrent callers share one lookup of a name, so that a name that hangs does not queue a lookup for each of its deliveries. */
 function systemLookup(hostname: string): Promise<ResolvedAddress[]> {
-  const running = lookups.get(hostname);
-  if (running !== undefined) return running;
-  const started = lookup(hostname, { all: true })
+  const known = lookups.get(hostname);
+  if (known !== undefined) return known;
+  const started = inPlace(() => lookup(hostname, { all: true }))
     .then((found) => found.map(({ address, family }): ResolvedAddress => ({ address, family: family === 6 ? 6 : 4 })))
     .finally(() => lookups.delete(hostname));
   lookups.set(hostname, started);
   return started;
+}
+
+/** Half of the threads of a process, which decompress bodies and hash passwords, too. */
+const SYSTEM_LOOKUPS_MAX = 2;
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** Runs a lookup of the system once fewer than SYSTEM_LOOKUPS_MAX others run: a name whose servers hang holds a thread for ten seconds. */
+async function inPlace<T>(look: () => Promise<T>): Promise<T> {
+  if (running >= SYSTEM_LOOKUPS_MAX) await new Promise<void>((enter) => waiting.push(enter));
+  else running += 1;
+  try {
+    return await look();
+  } finally {
+    const enter = waiting.shift();
+    if (enter === undefined) running -= 1;
+    else enter();
+  }
 }
 
 function addressesOf(result: PromiseSettledResult<string[]>, family: 4 | 6): ResolvedAddress[] {

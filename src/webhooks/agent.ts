@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP, type LookupFunction } from "node:net";
 import os from "node:os";
 import { Agent, buildConnector } from "undici";
-import { codeOf } from "../db/sqlstate.js";
-import { whyNotPublic, RefusedAddressError, type Resolve, resolveHost } from "./address.js";
+import { serversHang, whyNotPublic, RefusedAddressError, type Resolve, resolveHost } from "./address.js";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
   version: string;
@@ -68,7 +67,7 @@ export function createAgent(options: AgentOptions): Agent {
 function publicOf(resolve: Resolve, refuse: Refuse): Resolve {
   return async (hostname) => {
     const addresses = await resolve(hostname).catch((error: unknown) => {
-      if (codeOf(error) === "ETIMEOUT") throw error;
+      if (serversHang(error)) throw error;
       return [];
     });
     const allowed = addresses.filter(({ address }) => refuse(address) === null);

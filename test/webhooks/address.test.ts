@@ -1,6 +1,7 @@
+import { Resolver } from "node:dns/promises";
 import { createServer } from "node:http";
 import fc from "fast-check";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { request, type Agent } from "undici";
 import { checkUrl, whyNotPublic, type ResolvedAddress, resolveHost } from "../../src/webhooks/address.js";
 import { createAgent } from "../../src/webhooks/agent.js";
@@ -262,4 +263,32 @@ test("concurrent lookups of a name by the system are shared, and their results a
   expect(first).toBe(second);
   expect(first.map(({ address }) => whyNotPublic(address))).toEqual(["loopback"]);
   expect(await resolveHost("0x7f000001")).not.toBe(first);
+});
+
+/** Has the name servers answer every question with an error. */
+function refuseNames(code: string): void {
+  const refuse = () => Promise.reject(Object.assign(new Error(`query ${code}`), { code }));
+  const spies = [vi.spyOn(Resolver.prototype, "resolve4"), vi.spyOn(Resolver.prototype, "resolve6")];
+  for (const spy of spies) spy.mockImplementation(refuse);
+  onTestFinished(() => spies.forEach((spy) => spy.mockRestore()));
+}
+
+test("the system is not asked for a name whose servers hang, which would hold one of its threads", async () => {
+  refuseNames("ESERVFAIL");
+  await expect(resolveHost("0x7f.1")).rejects.toThrow("query ESERVFAIL");
+  const agent = createAgent({ allowPrivate: false });
+  expect(await postBy(agent, "http://hooks.example.com/")).toContain("query ESERVFAIL");
+  await agent.destroy();
+});
+
+test("the system looks up two names at once, and the others after them", async () => {
+  refuseNames("ENOTFOUND");
+  const running = () => process.getActiveResourcesInfo().filter((type) => type === "GetAddrInfoReqWrap").length;
+  const before = running();
+  const found = Array.from({ length: 6 }, (_, n) => resolveHost(`0x7f.${n + 1}`));
+  // No look-up ends before the event loop turns.
+  for (let n = 0; n < 100; n++) await Promise.resolve();
+  expect(running() - before).toBe(2);
+  const addresses = (await Promise.all(found)).map(([first]) => first?.address);
+  expect(addresses).toEqual([1, 2, 3, 4, 5, 6].map((n) => `127.0.0.${n}`));
 });
