@@ -5,30 +5,41 @@ interface SemaphoreOptions {
   places: number;
   /** How many of them one owner can take; all by default. */
   placesEach?: number;
+  /** How many of them the owners of one group can take together; all by default. */
+  placesOfGroup?: number;
   /** How many callers may wait for a place; further ones are refused. */
   waitingMax: number;
-  /** How many places one owner may have taken or wait for; unlimited by default. */
+  /** How many places one group may have taken or wait for; unlimited by default. */
   each?: number;
   /** Callers that have waited this long are refused. */
   waitMsMax: number;
   /** The reason that a refusal gives; by default that of QueueFullError. */
   reason?: string;
-  /** The reason if an owner has reached `each`; by default `reason`. */
+  /** The reason if a group has reached `each`; by default `reason`. */
   reasonEach?: string;
 }
 
-/** A bounded number of places for work that takes long. Owners take turns; each gets places in the order in which it asked for them. */
+/** Who asks for a place; always with the same group. */
+interface Owner {
+  owner: string;
+  group: string;
+}
+
+/**
+ * A bounded number of places for work that takes long. Owners take turns; each gets places in the order in which it asked for them. An owner
+ * for whom no group is named is a group of its own.
+ */
 export class Semaphore {
   /** The callers that wait, by owner; the owner whose turn is next comes first. */
-  readonly #waiting = new Map<string, Set<() => void>>();
-  /** The owner of each taken place. */
-  readonly #taken: string[] = [];
+  readonly #waiting = new Map<string, { group: string; callers: Set<() => void> }>();
+  /** Who has taken each place. */
+  readonly #taken: Owner[] = [];
 
   constructor(private readonly options: SemaphoreOptions) {}
 
-  /** Runs `work` once it has a place. Throws QueueFullError if there is none in time, or if the owner has reached `each`. */
-  async run<T>(work: () => Promise<T>, owner = ""): Promise<T> {
-    const leave = await this.take(owner);
+  /** Runs `work` once it has a place. Throws QueueFullError if there is none in time, or if the group has reached `each`. */
+  async run<T>(work: () => Promise<T>, owner = "", group = owner): Promise<T> {
+    const leave = await this.take(owner, group);
     try {
       return await work();
     } finally {
@@ -37,12 +48,12 @@ export class Semaphore {
   }
 
   /** Takes a place, and returns a function that releases it; further calls of that function do nothing. Throws as `run` does. */
-  async take(owner: string): Promise<() => void> {
+  async take(owner: string, group = owner): Promise<() => void> {
     const { each = Infinity, reason, reasonEach = reason } = this.options;
-    const held = this.#takenBy(owner) + (this.#waiting.get(owner)?.size ?? 0);
-    if (held >= each) throw new QueueFullError(reasonEach);
-    if (this.#isFreeFor(owner)) this.#taken.push(owner);
-    else await this.#wait(owner);
+    if (this.#heldBy(group) >= each) throw new QueueFullError(reasonEach);
+    const taker = { owner, group };
+    if (this.#isFreeFor(taker)) this.#taken.push(taker);
+    else await this.#wait(taker);
     let isTaken = true;
     return () => {
       if (!isTaken) return;
@@ -55,25 +66,30 @@ export class Semaphore {
   requireRoom(): void {
     const { waitingMax, reason } = this.options;
     let waiting = 0;
-    for (const { size } of this.#waiting.values()) waiting += size;
+    for (const { callers } of this.#waiting.values()) waiting += callers.size;
     if (waiting >= waitingMax) throw new QueueFullError(reason);
   }
 
-  #isFreeFor(owner: string): boolean {
-    const { places, placesEach = places } = this.options;
-    return this.#taken.length < places && this.#takenBy(owner) < placesEach;
+  /** How many places the owners of a group have taken or wait for. */
+  #heldBy(group: string): number {
+    let held = this.#taken.filter((each) => each.group === group).length;
+    for (const line of this.#waiting.values()) if (line.group === group) held += line.callers.size;
+    return held;
   }
 
-  #takenBy(owner: string): number {
-    return this.#taken.filter((each) => each === owner).length;
+  #isFreeFor({ owner, group }: Owner): boolean {
+    const { places, placesEach = places, placesOfGroup = places } = this.options;
+    if (this.#taken.length >= places) return false;
+    const ofGroup = this.#taken.filter((each) => each.group === group);
+    return ofGroup.length < placesOfGroup && ofGroup.filter((each) => each.owner === owner).length < placesEach;
   }
 
   /** Resolves once the owner has entered a place. */
-  #wait(owner: string): Promise<void> {
+  #wait({ owner, group }: Owner): Promise<void> {
     const { waitMsMax, reason } = this.options;
     return new Promise((resolve, reject) => {
       this.requireRoom();
-      const line = this.#waiting.get(owner) ?? new Set();
+      const line = this.#waiting.get(owner) ?? { group, callers: new Set() };
       this.#waiting.set(owner, line);
       const giveUp = setTimeout(() => {
         this.#stepOut(owner, enter);
@@ -83,28 +99,32 @@ export class Semaphore {
         clearTimeout(giveUp);
         resolve();
       };
-      line.add(enter);
+      line.callers.add(enter);
     });
   }
 
   #stepOut(owner: string, enter: () => void): void {
-    const line = this.#waiting.get(owner);
-    line?.delete(enter);
-    if (line?.size === 0) this.#waiting.delete(owner);
+    const callers = this.#waiting.get(owner)?.callers;
+    callers?.delete(enter);
+    if (callers?.size === 0) this.#waiting.delete(owner);
   }
 
   #leave(owner: string): void {
-    this.#taken.splice(this.#taken.indexOf(owner), 1);
+    this.#taken.splice(
+      this.#taken.findIndex((each) => each.owner === owner),
+      1,
+    );
     for (const [next, line] of this.#waiting) {
-      if (!this.#isFreeFor(next)) continue;
-      const [enter] = line;
+      const taker = { owner: next, group: line.group };
+      if (!this.#isFreeFor(taker)) continue;
+      const [enter] = line.callers;
       this.#stepOut(next, enter!);
       // An owner with more callers that wait goes to the end of the line.
-      if (line.size > 0) {
+      if (line.callers.size > 0) {
         this.#waiting.delete(next);
         this.#waiting.set(next, line);
       }
-      this.#taken.push(next);
+      this.#taken.push(taker);
       enter!();
       return;
     }

@@ -30,3 +30,21 @@ it("refuses a client that has its share of places, waiting ones included, and no
   (await waiting[0]!)();
   (await waiting[1]!)();
 });
+
+it("gives the owners of one group together at most the group's share, and counts their waiting together", async () => {
+  const places = new Semaphore({
+    places: 4,
+    placesEach: 2,
+    placesOfGroup: 3,
+    waitingMax: 10,
+    each: 5,
+    waitMsMax: 10_000,
+  });
+  const leave = await Promise.all(["a", "a", "b"].map((owner) => places.take(owner, "of a and b")));
+  const waiting = ["b", "a"].map((owner) => places.take(owner, "of a and b"));
+  await expect(places.take("b", "of a and b")).rejects.toBeInstanceOf(QueueFullError);
+  (await places.take("c"))();
+  leave[0]!();
+  (await waiting[0]!)();
+  (await waiting[1]!)();
+});

@@ -5,6 +5,8 @@ import { useDatabase } from "../support/database.js";
 import { waitingForLock } from "../support/locks.js";
 import { runLog } from "../support/run-log.js";
 import { changeTriggers } from "../support/triggers.js";
+import { call } from "../../src/db/api/call.js";
+import { newCredential } from "../../src/http/request/credentials.js";
 import { createTenant } from "../support/tenant.js";
 
 /** As many as a process handles at once, and some that wait. */
@@ -45,6 +47,31 @@ it("hanging administrative requests use no places of ingestion and probes, and t
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(6);
   expect(new Set(statuses)).toEqual(new Set([200, 503]));
   expect(await read()).toBe(200);
+});
+
+it("several tokens of one organization leave a connection to others", async () => {
+  const created = await admin("POST", "/organization/tokens", { body: { label: "a second one", role: "developer" } });
+  const { token } = (await created.json()) as { token: string };
+  const other = newCredential("token");
+  const document = await call(sql, "bootstrap", "other", "owner@other.example", other.hash);
+  const { organizationId } = JSON.parse(document) as { organizationId: string };
+  const lock = await sql.reserve();
+  await lock`begin`;
+  await lock`lock table svc.webhooks in access exclusive mode`;
+  const tokens = [{}, { headers: { Authorization: `Bearer ${token}` } }];
+  const reads = tokens.flatMap((by) =>
+    Array.from({ length: READS }, () => admin("GET", "/projects/app/webhooks?env=test", by)),
+  );
+  try {
+    await expect.poll(blocked, { timeout: 20_000 }).toBe(7);
+    const headers = { Authorization: `Bearer ${other.text}`, "X-Svc-Organization": organizationId };
+    expect((await admin("GET", "/projects", { headers })).status).toBe(200);
+    expect(await blocked()).toBe(7);
+  } finally {
+    await lock`rollback`;
+    lock.release();
+  }
+  await Promise.all(reads);
 });
 
 const readyz = async () => {

@@ -43,7 +43,7 @@ export interface AdminDeps {
 
 /** The dependencies that each route is bound to. */
 export interface BoundDeps extends AdminDeps {
-  /** One place for each connection of `sql`, so that waiting calls are bounded in number and time. */
+  /** One place for each connection of `sql`, so that waiting calls are bounded in number and time; neither a token nor an organization gets all. */
   calls: Semaphore;
   /** Places for requests that read a whole environment; they leave the other places of `calls` to short ones. */
   scans: Semaphore;
@@ -154,15 +154,16 @@ export function adminRoute<
   const bodyShape = route.body && shape(route.body.schema);
   const columns = csvColumns(route.answers[200]);
   return (deps) => {
-    // Not the organization, because any request can name it.
-    const ownerOf = ({ tokenHash }: AdminCredentials) => tokenHash.toString("base64");
+    const inTurn = <T>(credentials: AdminCredentials, work: () => Promise<T>) => {
+      // Any request can name an organization, so another one's tokens have turns of their own; the database refuses them at once.
+      const owner = `${credentials.organizationId} ${credentials.tokenHash.toString("base64")}`;
+      return deps.calls.run(work, owner, credentials.organizationId === "" ? owner : credentials.organizationId);
+    };
     const authorize = async (ctx: Context, credentials: AdminCredentials, environment: string | null) => {
-      const check = () => call(deps.sql, "authorize_request", credentials, operation, environment);
-      await deps.calls.run(check, ownerOf(credentials));
+      await inTurn(credentials, () => call(deps.sql, "authorize_request", credentials, operation, environment));
       ctx.state["isAuthorized"] = true;
     };
     const ask = async ({ ctx, credentials, params, query: texts, body: given }: OperationRequest) => {
-      const owner = ownerOf(credentials);
       const query = readQuery(texts, queryShape);
       const environment = "env" in query ? (query.env as string) : null;
       const isScarce = typeof route.scarce === "function" ? route.scarce(query) : route.scarce === true;
@@ -179,7 +180,7 @@ export function adminRoute<
       const request = { deps, credentials, call: bound, at, params, query, body, ctx };
       const answer = () => answerOf(operation, route, request as unknown as AdminCall<Query, Body>);
       if (isScarce) return answer();
-      const run = () => deps.calls.run(answer, owner);
+      const run = () => inTurn(credentials, answer);
       return route.scan ? deps.scans.run(run, credentials.organizationId) : run();
     };
     const concernsOrganization = route.organization !== false;

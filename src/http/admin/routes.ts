@@ -33,6 +33,7 @@ export function adminRoutes(deps: AdminDeps): OperationRoute[] {
   const calls = new Semaphore({
     places: ADMINISTRATION_CONNECTIONS,
     placesEach: ADMINISTRATION_CONNECTIONS - 2,
+    placesOfGroup: ADMINISTRATION_CONNECTIONS - 1,
     waitingMax: WAITING_MAX,
     each: WAITING_MAX / 2,
     waitMsMax: 10_000,
