@@ -11,6 +11,7 @@ import { call } from "../../src/db/api/call.js";
 import { tick } from "../../src/db/api/evaluation.js";
 import { newSecret, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { importEnvironment } from "../../src/server/environments/import.js";
+import { sweepRetention } from "../../src/tasks/periodic-jobs.js";
 import { createDatabase, setUnusualDefaults, useDatabase } from "../support/database.js";
 import { docBlocks } from "../support/doc-blocks.js";
 import { useDirectory } from "../support/directory.js";
@@ -472,6 +473,28 @@ describe("an import", () => {
     expect(last!.customer).toBe("meanwhile");
     expect(await violations(to.sql)).toEqual([]);
   }, 60_000);
+
+  it("is not disturbed by the first sweep of the environment, which may come meanwhile", async () => {
+    const environment = await smallEnvironment();
+    await from.sql`insert into svc.retention (environment_id) values (${environment.environmentId})`;
+    await exportTo(from, environment, fileOf("swept"));
+    const target = await TestEnvironment.create(to.sql);
+    await to.sql`update iam.plans set retention_days = 30`;
+    let imported: Promise<unknown> = Promise.resolve();
+    await to.sql.begin(async (tx) => {
+      const [row] = await tx<[{ slug: string; organization: string }]>`
+        select p.slug, o.slug as organization from svc.projects as p
+        join svc.environments as e using (project_id) join iam.organizations as o using (organization_id)
+        where e.environment_id = ${target.environmentId}`;
+      await tx`lock table svc.emissions in exclusive mode`;
+      imported = importEnvironment(to.url, fileOf("swept"), { ...row, project: row.slug }, SERVICE_SECRET);
+      imported.catch(() => undefined);
+      await expect.poll(() => waitingForLock(to.sql, "copy svc.%"), { timeout: 20_000 }).toBe(1);
+      await sweepRetention(to.sql, new AbortController().signal);
+    });
+    expect(await imported).toMatchObject({ wasThere: false });
+    expect(await violations(to.sql)).toEqual([]);
+  });
 });
 
 describe("an export", () => {

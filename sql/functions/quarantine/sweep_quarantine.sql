@@ -1,6 +1,6 @@
 -- Discards operations that have been in an environment's quarantine for too long, at most `row_limit` at once; answers how many. Call it
 -- again until it answers 0.
--- Raises nothing. Locks what svc.lock_retention and svc.take_from_quarantine lock.
+-- Raises nothing. Locks what svc.lock_retention and svc.take_from_quarantine lock, if anything is in quarantine.
 create or replace function svc_api.sweep_quarantine(environment_id integer, row_limit integer)
 returns integer
 language plpgsql
@@ -16,6 +16,10 @@ declare
   _seqs bigint[];
   _rows integer;
 begin
+  -- Before the row of svc.retention is locked or added: an import may be bringing its own to an empty environment.
+  if not exists (select from svc.quarantined_operations as q where q.environment_id = sweep_quarantine.environment_id) then
+    return 0;
+  end if;
   perform svc.lock_retention(sweep_quarantine.environment_id);
   select array_agg(o.seq) into _seqs
   from (

@@ -44,8 +44,11 @@ begin
   where r.environment_id = _id
   for update skip locked;
   if not found then
-    -- Do not wait for a row that another sweep holds.
-    if exists (select 1 from svc.retention as r where r.environment_id = _id) then
+    -- Do not wait for a row that another sweep holds, and add none to an environment that has accepted nothing: an import may be bringing
+    -- its own.
+    if exists (select 1 from svc.retention as r where r.environment_id = _id)
+      or not exists (select 1 from svc.ingest_batches as b where b.environment_id = _id)
+    then
       return _end;
     end if;
     insert into svc.retention (environment_id) values (_id) on conflict do nothing returning swept_through into _first_after;
