@@ -545,6 +545,22 @@ describe("an export", () => {
     await from.sql`delete from svc.recomputes where recompute_id = ${id}`;
   });
 
+  it("is refused while a recompute is just being requested, and the environment stays in use", async () => {
+    const environment = await smallEnvironment();
+    let exported: Promise<unknown> = Promise.resolve();
+    const id = await from.sql.begin(async (tx) => {
+      const { by, place } = environment;
+      const queued = JSON.parse(await call(tx, "create_recompute", by, place, null, false, null)) as { id: string };
+      exported = exportTo(from, environment, fileOf("requested"));
+      exported.catch(() => undefined);
+      await lockWaiter(from.sql, "%operator_freeze_environment%");
+      return queued.id;
+    });
+    await expect(exported).rejects.toThrow(`The recompute ${id} of this environment is not finished.`);
+    await environment.send([EVENT]);
+    await from.sql`delete from svc.recomputes where recompute_id = ${id}`;
+  });
+
   /** Exports an environment to a file, and does something else once the file is being written; returns the export. */
   async function exportDuring(environment: TestEnvironment, name: string, work: (tx: TransactionSql) => Promise<void>) {
     // A transaction from before the freeze holds the export up until another one, from after it, has locked a table.

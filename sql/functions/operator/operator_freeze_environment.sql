@@ -17,6 +17,8 @@ declare
   );
   _frozen_at timestamptz;
 begin
+  -- First, because a request for a recompute holds this row (svc.require_room): it is finished or not yet begun when this looks.
+  perform from svc.environments as e where e.environment_id = _environment.environment_id for no key update;
   perform svc.require_finished(_environment.environment_id);
   update svc.environments as e
   set frozen_at = coalesce(e.frozen_at, date_trunc('milliseconds', clock_timestamp()))
