@@ -34,6 +34,7 @@ declare
   _valid_seqs bigint[];
   _operations jsonb;
   _held jsonb := '{}';
+  _concerned text[];
   _new text[];
   _taken_seqs bigint[];
   _customers text[];
@@ -62,15 +63,28 @@ begin
     end if;
   end if;
 
-  -- Customers are locked first, as everywhere: the existing ones, of the operations as stored and as mapped.
-  perform from svc.customers as c
-  where c.environment_id = _id and c.customer_id = any(array(
+  -- Customers are locked first, as everywhere: those of the operations as stored and as mapped. New ones are inserted, because an erasure
+  -- inserts them, too.
+  select array_agg(distinct u.customer_id) into _concerned
+  from (
     select q.customer_id from svc.quarantined_operations as q where q.environment_id = _id and q.seq = any(_step.seqs)
     union all
-    select m.value ->> 'customerId' from jsonb_each(_mapped_operations) as m
-  ))
-  order by c.customer_id
-  for update;
+    select m.value ->> 'customerId' from jsonb_each(_mapped_operations) as m where svc.quarantined_seq(m.key) = any(_step.seqs)
+  ) as u;
+  with added as (
+    insert into svc.customers as c (environment_id, customer_id, created_at)
+    select h.environment_id, u.customer_id, now()
+    from svc.homes as h
+    cross join unnest(_concerned) as u (customer_id)
+    where h.environment_id = _id
+    order by u.customer_id collate "C"
+    -- Locks the others, and changes none.
+    on conflict (environment_id, customer_id) do update
+    set created_at = c.created_at
+    where c.created_at is null
+    returning c.customer_id
+  )
+  select array_agg(a.customer_id) into _new from added as a;
 
   update svc.quarantined_operations as q
   set operation = m.value, customer_id = m.value ->> 'customerId', event = m.value ->> 'event'
@@ -110,19 +124,16 @@ begin
 
   _valid_seqs := array(select s.seq from unnest(_seqs) with ordinality as s (seq, n) where not _held ? (s.n - 1)::text);
 
-  -- Waits for transactions that evaluate or erase one of them, and makes later ones wait: an identify then sees all traits set after it.
-  with locked as (
-    insert into svc.customers as c (environment_id, customer_id, created_at)
-    select q.environment_id, q.customer_id, min(q.quarantined_at)
+  -- A customer begins with the first of its operations. Its row was locked above, so an identify sees all traits set after it.
+  update svc.customers as c
+  set created_at = n.at
+  from (
+    select q.customer_id, min(q.quarantined_at) as at
     from svc.quarantined_operations as q
     where q.environment_id = _id and q.seq = any(_valid_seqs)
-    group by q.environment_id, q.customer_id
-    order by q.customer_id
-    on conflict (environment_id, customer_id) do update
-    set created_at = least(c.created_at, excluded.created_at)
-    returning c.customer_id, c.xmax = 0 as is_new
-  )
-  select array_agg(l.customer_id) filter (where l.is_new) into _new from locked as l;
+    group by q.customer_id
+  ) as n
+  where c.environment_id = _id and c.customer_id = n.customer_id and c.created_at > n.at;
 
   select
     coalesce(array_agg(t.seq), '{}'), coalesce(array_agg(t.customer_id), '{}'), array_agg(t.event), array_agg(t.operation),
@@ -160,7 +171,7 @@ begin
   cross join unnest(_customers, _taken_seqs) as t (customer_id, seq)
   where h.environment_id = _id;
 
-  -- Delete new customers all of whose operations were erased meanwhile.
+  -- Delete new customers of whom nothing is released.
   delete from svc.customers as c
   where c.environment_id = _id and c.customer_id = any(_new) and c.customer_id <> all(_customers);
 

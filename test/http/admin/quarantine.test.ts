@@ -170,6 +170,32 @@ it("waits for the customer's lock before it touches the quarantine", async () =>
   expect(await released).toMatchObject({ released: 1, kept: 0 });
 });
 
+it("waits for the erasure of a customer of whom nothing was evaluated yet, and releases nothing of it", async () => {
+  // One becomes valid, the other one violates the schema in another way.
+  await send([order("text", { customerId: "new" }), { customerId: "new", event: "login" }]);
+  await deploy({ ...WIDER, events: { ...WIDER.events, login: { properties: { seats: { type: "number" } } } } });
+  await api.sql`
+    insert into svc.recomputes
+      (environment_id, recompute_id, kind, pinned_at, requested_by, status, finished_at, error, last_customer_id)
+    values (${id}, 'rec_dead', 'recompute', now(), 'test', 'dead_letter', now(), 'no', 'a')`;
+  let replies: Promise<unknown>[] = [];
+  await api.sql.begin(async (tx) => {
+    // The erasure locks it after the customer, and before the quarantine.
+    await tx`select from svc.recomputes where environment_id = ${id} for update`;
+    replies = [api.ask("DELETE", "/customers/new")];
+    await lockWaiter(api.sql, "%erase_customer%");
+    replies.push(api.post("/quarantine/release"));
+    await lockWaiter(api.sql, "%release_quarantined%");
+  });
+  expect(await Promise.all(replies)).toMatchObject([
+    { status: 200, body: { erased: { quarantined: 2 } } },
+    { status: 200, body: { released: 0, kept: 0 } },
+  ]);
+  expect(await api.sql`select from svc.customers where environment_id = ${id}`).toHaveLength(0);
+  await api.sql`delete from svc.recomputes where environment_id = ${id}`;
+  expect(await violations(api.sql)).toEqual([]);
+});
+
 it("releases a call of the tracking API only as the active version maps it, also beside another release", async () => {
   const headers = { Authorization: `Basic ${Buffer.from(`${api.keys.test}:`).toString("base64")}` };
   const call = (userId: string) => ({ type: "track", userId, event: "login", context: { groupId: `of ${userId}` } });
