@@ -17,6 +17,8 @@ declare
   _webhook svc.webhooks;
 begin
   perform svc.require_room(add_webhook.organization_id, _environment.environment_id, 'webhooks');
+  -- Again, because the actor may have been removed while this waited; the webhook would outlive that.
+  perform iam.authorize(add_webhook.token_hash, add_webhook.organization_id, 'create_webhook', add_webhook.environment_name);
   insert into svc.webhooks (
     environment_id, webhook_id, url, event_types, max_event_age, max_concurrency, max_per_second, include, format,
     sealed_secret

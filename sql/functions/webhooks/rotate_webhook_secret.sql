@@ -22,6 +22,10 @@ declare
   end;
   _after svc.webhooks;
 begin
+  -- Again, because the actor may have been removed while this waited, and would know the new secret.
+  perform iam.authorize(
+    rotate_webhook_secret.token_hash, rotate_webhook_secret.organization_id, 'rotate_webhook_secret', rotate_webhook_secret.environment_name
+  );
   update svc.webhooks as w
   set
     sealed_secret = rotate_webhook_secret.sealed_secret,

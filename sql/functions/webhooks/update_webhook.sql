@@ -24,6 +24,8 @@ declare
   _reason constant text := format('Disabled by %s.', (_environment.actor).email);
   _after svc.webhooks;
 begin
+  -- Again, because the actor may have been removed while this waited; the new address would outlive that.
+  perform iam.authorize(update_webhook.token_hash, update_webhook.organization_id, 'update_webhook', update_webhook.environment_name);
   update svc.webhooks as w
   set
     url = case when _changes ? 'url' then _changes ->> 'url' else w.url end,

@@ -193,6 +193,41 @@ describe("DELETE /organization/members/:userId", () => {
     expect(await Promise.all(replies)).toMatchObject([gone, gone]);
     expect(await keys()).toHaveLength(1);
   });
+
+  it("leaves no webhook, address or signing secret to the user whose request for one waits meanwhile", async () => {
+    const { organizationId, first, second } = await twoOwners("webhook-while-removed");
+    const { sql } = api.service.db;
+    const ask = (method: string, path: string, body: object) =>
+      api.service.request(method, `/projects/app${path}`, { by: second.by, body });
+    const body = { name: "App", slug: "app" };
+    expect(await api.service.request("POST", "/projects", { by: second.by, body })).toMatchObject({ status: 201 });
+    const hook = { url: "https://hooks.example.com/", eventTypes: ["*"] };
+    const { body: made } = await ask("POST", "/webhooks?env=live", hook);
+    const { id } = made as { id: string };
+    const webhooks = () => sql`
+      select w.webhook_id as id, w.url, w.sealed_secret as secret from svc.webhooks as w
+      join svc.environments as e using (environment_id) join svc.projects as p using (project_id)
+      where p.organization_id = ${organizationId}`;
+    const before = [...(await webhooks())];
+    let replies: Promise<unknown>[] = [];
+    await sql.begin(async (held) => {
+      await held`
+        select from svc.environments as e
+        join svc.projects as p using (project_id) join svc.webhooks as w using (environment_id)
+        where p.organization_id = ${organizationId}
+        for update of e, w`;
+      replies = [
+        ask("POST", "/webhooks?env=live", hook),
+        ask("PATCH", `/webhooks/${id}?env=live`, { url: "https://elsewhere.example.com/" }),
+        ask("POST", `/webhooks/${id}/rotate-secret?env=live`, {}),
+      ];
+      await waitingRequests(api.service, 3);
+      expect(await remove(first.by, second.userId)).toMatchObject({ status: 200 });
+    });
+    const gone = refused(404, "ORGANIZATION_NOT_FOUND");
+    expect(await Promise.all(replies)).toMatchObject([gone, gone, gone]);
+    expect([...(await webhooks())]).toEqual(before);
+  });
 });
 
 describe("GET /organizations", () => {
