@@ -22,6 +22,10 @@ begin
   from svc.recomputes as r
   where r.environment_id = _id and r.recompute_id = _recompute.recompute_id
   for update;
+  if not found then
+    -- It was erased with its customer while this waited for it: raises the error.
+    _recompute := svc.find_job(_id, cancel_recompute.recompute_id, 'recompute');
+  end if;
   if _recompute.status in ('completed', 'dead_letter') then
     raise exception using
       errcode = 'SV005',

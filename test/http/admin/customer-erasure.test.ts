@@ -129,6 +129,20 @@ async function recomputes(): Promise<unknown> {
   return Object.fromEntries(rows.map((row) => [row["recompute_id"], row["customer"]]));
 }
 
+it("the customer's recompute that is being cancelled meanwhile is not found any more", async () => {
+  await evaluated("own");
+  await recompute("rec_own", { status: "queued", customer_id: "own" });
+  let cancelled: Promise<unknown> = Promise.resolve();
+  await sql.begin(async (tx) => {
+    // Like the erasure.
+    await tx`delete from svc.recomputes where recompute_id = 'rec_own'`;
+    cancelled = fixture.admin("POST", "/projects/app/recomputes/rec_own/cancel");
+    await waits("cancel_recompute");
+  });
+  const message = 'There is no recompute "rec_own" in this environment.';
+  expect(await cancelled).toMatchObject(refused(404, "RECOMPUTE_NOT_FOUND", { message }));
+});
+
 it("recomputes forget the customer: its own are deleted, others continue after the preceding customer", async () => {
   await evaluated("person a", "person b", "person c");
   const two = ["person b", "person c"];
