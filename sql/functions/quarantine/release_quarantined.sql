@@ -27,7 +27,13 @@ declare
   _id constant integer := _environment.environment_id;
   _after constant bigint := coalesce(svc.decode_cursor('quarantine-step', release_quarantined.cursor, '^[0-9]{1,18}$')::bigint, 0);
   _before constant timestamptz := now() - svc.quarantine_days(_id) * interval '24 hours';
-  _mapped_operations constant jsonb := coalesce(release_quarantined.mapped -> 'operations', release_quarantined.mapped, '{}');
+  -- What a former version made of a call counts no more.
+  _mapped_operations constant jsonb := case
+    when release_quarantined.mapped ? 'read'
+      and (release_quarantined.mapped ->> 'version')::integer is distinct from _environment.active_version
+      then '{}'
+    else coalesce(release_quarantined.mapped -> 'operations', release_quarantined.mapped, '{}')
+  end;
   _unread bigint;
   _step record;
   _seqs bigint[];
@@ -47,7 +53,7 @@ begin
   perform svc.require_unfrozen(_id);
   perform svc.lock_retention(_id);
   _step := svc.quarantine_step(_id, _after, release_quarantined.ids, release_quarantined.event, release_quarantined.code);
-  -- Another request may have taken what the caller read, or activated another version. What a former version made of a call counts no more.
+  -- Another request may have taken what the caller read, or activated another version.
   if release_quarantined.mapped ? 'read' then
     select min(q.seq) into _unread
     from svc.quarantined_operations as q

@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { EMPTY_SNAPSHOT } from "../../../src/model/snapshot/types.js";
 import { call } from "../../../src/db/api/call.js";
+import { hashCredential } from "../../../src/http/request/credentials.js";
 import { lockWaiter, waitingForLock } from "../../support/locks.js";
 import { violations } from "../../support/invariants.js";
 import { INSTANT, NO_CURSOR, useApi, type Page } from "./support/api.js";
@@ -194,6 +195,24 @@ it("waits for the erasure of a customer of whom nothing was evaluated yet, and r
   expect(await api.sql`select from svc.customers where environment_id = ${id}`).toHaveLength(0);
   await api.sql`delete from svc.recomputes where environment_id = ${id}`;
   expect(await violations(api.sql)).toEqual([]);
+});
+
+it("keeps what the active version made of a call, if the caller mapped it by a version that was active meanwhile", async () => {
+  const headers = { Authorization: `Basic ${Buffer.from(`${api.keys.test}:`).toString("base64")}` };
+  const body = { batch: [{ type: "track", userId: "first", event: "login" }] };
+  expect(await api.service.request("POST", "/v1/batch", { headers, body })).toMatchObject({ status: 200 });
+  const { quarantineId, configVersion } = (await list()).data[0]!;
+  const { token, organizationId } = api.owner;
+  const by = { tokenHash: hashCredential(token), organizationId, requestId: "test" };
+  const place = { project: api.slug, environment: "test" } as const;
+  const element = { type: "track", customerId: "other", event: "login", properties: {} };
+  const mapped = {
+    version: Number(configVersion.slice(1)) + 1,
+    read: [quarantineId],
+    operations: { [quarantineId]: element },
+  };
+  await call(api.sql, "release_quarantined", by, place, {}, null, JSON.stringify(mapped));
+  expect((await list()).data).toMatchObject([{ quarantineId, customerId: "first" }]);
 });
 
 it("releases a call of the tracking API only as the active version maps it, also beside another release", async () => {
