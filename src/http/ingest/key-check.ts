@@ -6,7 +6,7 @@ import { withRetries } from "./retries.js";
 
 const CACHED_MS = 5_000;
 const ENTRIES_MAX = 10_000;
-/** Concurrent look-ups of keys. */
+/** Look-ups of keys that the database has not answered yet, including overdue ones. */
 const LOOKUPS_MAX = 1_000;
 
 /**
@@ -15,8 +15,9 @@ const LOOKUPS_MAX = 1_000;
  */
 export class KeyCheck {
   readonly #valid = new Map<string, { until: number; allowance: ValidKey }>();
-  /** Look-ups that the database has not answered yet, including overdue ones. */
+  /** Look-ups that are not overdue yet, by key. */
   readonly #lookups = new Map<string, Promise<ValidKey>>();
+  #unanswered = 0;
 
   /** A request waits at most `answerMsMax` for the database. */
   constructor(
@@ -34,7 +35,7 @@ export class KeyCheck {
     if (cached && cached.until > performance.now()) return cached.allowance;
     const running = this.#lookups.get(name);
     if (running) return running;
-    if (this.#lookups.size >= LOOKUPS_MAX) throw new QueueFullError();
+    if (this.#unanswered >= LOOKUPS_MAX) throw new QueueFullError();
     const lookup = this.#lookUp(name, keyHash);
     this.#lookups.set(name, lookup);
     return lookup;
@@ -42,17 +43,23 @@ export class KeyCheck {
 
   #lookUp(name: string, keyHash: Buffer): Promise<ValidKey> {
     let isWanted = true;
-    const answer = withRetries(
+    this.#unanswered += 1;
+    const cached = withRetries(
       () => call(this.sql, "authenticate_key", keyHash),
       () => isWanted,
-    );
-    const cached = answer
+    )
       .then((allowance) => {
         if (this.#valid.size >= ENTRIES_MAX) this.#valid.clear();
         this.#valid.set(name, { until: performance.now() + CACHED_MS, allowance });
         return allowance;
       })
-      .finally(() => this.#lookups.delete(name));
-    return withTimeout(this.answerMsMax, cached).finally(() => (isWanted = false));
+      .finally(() => {
+        this.#unanswered -= 1;
+      });
+    return withTimeout(this.answerMsMax, cached).finally(() => {
+      isWanted = false;
+      // The next request looks the key up again, on another connection: this one may be dead, which shows only after a minute.
+      this.#lookups.delete(name);
+    });
   }
 }

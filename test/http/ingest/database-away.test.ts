@@ -87,6 +87,15 @@ it("requests are answered 503 after the database machine vanishes, and its succe
   await expectRepeatable();
 });
 
+it("a key is looked up again where a look-up got no answer, because its connection is dead and nobody has noticed", async () => {
+  const { proxy, fixture } = await startBehindProxy();
+  proxy.vanish();
+  proxy.replace();
+  const live = () => fixture.single(event("live"), { Authorization: `Bearer ${fixture.keys.live}` });
+  expectUnavailable(await live());
+  await untilAccepted(live);
+});
+
 it("requests are answered 503 while the name of the database's machine cannot be looked up, as when its container has stopped", async () => {
   const { config } = readConfig({ SVC_PORT: "0" });
   const http = await openHttp(config, runLog());
