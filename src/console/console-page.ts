@@ -53,6 +53,8 @@ export interface ConsolePage {
   path: string;
   /** The text of its link in the navigation; without it only other pages link to it. */
   section?: string;
+  /** For the page of one item that only one environment has: the page with the list, to which the choice of another environment leads. */
+  list?: string;
   /** It needs answers that only the service has. */
   inService?: true;
   answer(visit: Visit): Promise<View>;

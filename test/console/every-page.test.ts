@@ -43,6 +43,12 @@ beforeAll(async () => {
     { customerId: HOSTILE, event: HOSTILE, properties: { [HOSTILE]: HOSTILE } },
   ]);
   await fixture.evaluate();
+  for (const kind of ["key", "recompute"]) {
+    const { body } = await fixture.admin("POST", `/projects/app/${kind}s?env=test`, {
+      body: kind === "key" ? { name: "backend" } : { dryRun: true },
+    });
+    ids[kind] = (body as { id: string; key?: { id: string } }).key?.id ?? (body as { id: string }).id;
+  }
   const [row] = await fixture.service.db.sql<[{ event: string; emission: string }]>`
     select e.event_id as event, svc.emission_id(d.emission_seq) as emission
     from svc_inspect.events as e, svc.deliveries as d`;
@@ -106,6 +112,26 @@ describe("an outdated address of a later page of a list", () => {
     const released = await page("quarantine?event=a&released=5&stay=1");
     expect(released.html).toContain('href="../live/quarantine?event=a"');
   });
+});
+
+it.each([
+  ["webhook?id={webhook}", "deliveries"],
+  ["delivery?webhook={webhook}&id={emission}", "deliveries"],
+  ["resend?webhook={webhook}&id={emission}", "deliveries"],
+  ["event?id={event}", "events"],
+  ["emission?id={emission}", "emissions"],
+  ["key?id={key}&cursor=", "keys"],
+  ["recompute?id={recompute}", "recomputes"],
+  ["begin-recompute?from={recompute}", "recomputes"],
+  ["recompute?id=rec_0", "recomputes"],
+  ["preview?id=prv_0", "model"],
+  ["backtest?id=bkt_0", "model"],
+  ["quarantined?id=qua_0", "quarantine"],
+  // Both environments may have these.
+  ["customer?id=globex", "customer?id=globex"],
+  ["version?id=v1", "version?id=v1"],
+])("%s leads to %s in the other environment", async (path, list) => {
+  expect((await page(path)).html).toContain(`<a href="../live/${list}"`);
 });
 
 describe("a bad filter is reported", () => {

@@ -11,6 +11,7 @@ import { Table, type TableColumn } from "../tables.js";
 /** Whether a model predicted an outcome: the request, its progress, and the report. */
 export const backtestPage: ConsolePage = {
   path: "backtest",
+  list: "model",
   inService: true,
   async answer({ ask, query, model }) {
     const backtest = await ask("backtests/:backtest", { backtest: query.get("id") ?? "" });

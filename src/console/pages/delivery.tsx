@@ -26,6 +26,7 @@ const RESEND = "resend";
 /** A delivery to a webhook: its message, and each attempt with its answer. */
 export const deliveryPage: ConsolePage = {
   path: "delivery",
+  list: "deliveries",
   inService: true,
   async answer(visit) {
     const [webhook, delivery] = await deliveryOf(visit);
@@ -142,6 +143,7 @@ function Answer({ attempt: { response } }: { attempt: DeliveryAttempt }) {
 /** Asks for confirmation before a delivery is sent again. */
 export const resendPage: ConsolePage = {
   path: RESEND,
+  list: "deliveries",
   inService: true,
   async answer(visit) {
     const [webhook, delivery] = await deliveryOf(visit);

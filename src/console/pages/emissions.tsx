@@ -71,6 +71,7 @@ const COLUMNS: TableColumn<ListedEmission>[] = [
 /** An emission: its cause, and its delivery to each webhook. */
 export const emissionPage: ConsolePage = {
   path: "emission",
+  list: LIST,
   async answer({ ask, query }) {
     const emission = await ask("emissions/:emission", { emission: query.get("id") ?? "" });
     const { customerId, eventType, metadata, ruleExecution } = emission;

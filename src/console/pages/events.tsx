@@ -106,6 +106,7 @@ function EventStatus({ status }: Pick<Event, "status">) {
 /** An event, and what it caused. */
 export const eventPage: ConsolePage = {
   path: "event",
+  list: LIST,
   async answer({ ask, query }) {
     const event = await ask("events/:event", { event: query.get("id") ?? "" });
     const { customerId, properties, caused, status } = event;

@@ -105,6 +105,7 @@ const GRACES = {
 /** An API key, with forms to rotate or revoke it. */
 export const keyPage: ConsolePage = {
   path: ENTRY,
+  list: LIST,
   inService: true,
   async answer(visit) {
     const key = await entryOf(visit, "keys");

@@ -148,6 +148,7 @@ const quarantinedHref = (id: string) => address(ENTRY, { id });
 /** An operation in quarantine: what was sent and what is wrong with it, with a form to release it. */
 export const quarantinedPage: ConsolePage = {
   path: ENTRY,
+  list: LIST,
   inService: true,
   async answer(visit) {
     const { data } = await visit.ask("quarantine", { id: visit.query.get("id") ?? "", limit: "1" });

@@ -98,6 +98,7 @@ const recomputeHref = (id: string) => address(ENTRY, { id });
 /** A recompute or dry run: its progress, the changes and the customers that they affect, and the next step. */
 export const recomputePage: ConsolePage = {
   path: ENTRY,
+  list: LIST,
   inService: true,
   async answer(visit) {
     const { ask, query } = visit;
@@ -180,6 +181,7 @@ function Next({ visit, job }: { visit: Visit; job: Recompute }) {
 /** Asks for confirmation before the recompute of a dry run. */
 export const beginRecomputePage: ConsolePage = {
   path: BEGIN,
+  list: LIST,
   inService: true,
   async answer(visit) {
     const { ask, query, environment, activeVersion } = visit;

@@ -227,6 +227,7 @@ const previewHref = (id: string, version: string) => address(PREVIEW, { id, vers
 /** What a version that is not active would change, and for which customers. */
 export const previewPage: ConsolePage = {
   path: PREVIEW,
+  list: "model",
   inService: true,
   async answer(visit) {
     const { ask, query } = visit;

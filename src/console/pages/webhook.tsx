@@ -26,6 +26,7 @@ const SPANS = [7, 30];
 /** A webhook and its deliveries. */
 export const webhookPage: ConsolePage = {
   path: PATH,
+  list: "deliveries",
   inService: true,
   async answer(visit) {
     const { ask, query, presentation } = visit;

@@ -104,7 +104,7 @@ function routesOf(page: ConsolePage, endpoints: Endpoints, models: ModelCache): 
       const placed = await placeOf(visit, endpoints);
       if (placed === null) return;
       const model = await models.get(placed.place, placed.ask);
-      await answer({ ...placed, model, frame: frameOf(visit, placed.place, page.path), form: visit.form });
+      await answer({ ...placed, model, frame: frameOf(visit, placed.place, page), form: visit.form });
     };
   const routes = [pageRoute({ method: "GET", path, answer: inPlace((asking) => renderConsolePage(page, asking)) })];
   if (csv !== undefined) {
@@ -304,7 +304,9 @@ function renderNowhere(
   renderPage(ctx, { status: refused?.error.status ?? 404, title, body });
 }
 
-function frameOf({ session, tokenField, ctx }: PageVisit<string>, place: ConsolePlace, path: string): Frame {
+function frameOf({ session, tokenField, ctx }: PageVisit<string>, place: ConsolePlace, page: ConsolePage): Frame {
+  const { path, list } = page;
+  const elsewhere = list ?? address(path, inAnyEnvironment(new URLSearchParams(ctx.querystring)));
   const { organizations, organization, projects, project, environment } = place;
   const root = rootOf(ctx);
   return {
@@ -329,14 +331,14 @@ function frameOf({ session, tokenField, ctx }: PageVisit<string>, place: Console
         label: "Environment",
         choices: ["test", "live"].map((text) => ({
           text,
-          href: address(`../${text}/${path}`, inAnyEnvironment(new URLSearchParams(ctx.querystring))),
+          href: `../${text}/${elsewhere}`,
           isHere: text === environment,
         })),
       },
     ],
     isLive: environment === "live",
-    sections: PAGES.flatMap((page) =>
-      page.section === undefined ? [] : [{ text: page.section, href: page.path, isHere: page.path === path }],
+    sections: PAGES.flatMap((other) =>
+      other.section === undefined ? [] : [{ text: other.section, href: other.path, isHere: other === page }],
     ),
     documentation: `${root}docs`,
     aside: (
