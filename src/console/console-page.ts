@@ -90,8 +90,17 @@ export function hasAnyParam(query: URLSearchParams, names: readonly string[]): b
   return names.some((name) => queryParam(query, name) !== undefined);
 }
 
-/** A parameter of the page's address, trimmed; undefined if it is missing or empty. */
+/** Parameters with an id or a name as backends send it, which may begin or end with a space. */
+const EXACT: readonly string[] = ["customer", "type", "event"];
+
+/** A parameter of the page's address, trimmed unless it is EXACT; undefined if it is missing or empty. */
 export function queryParam(query: URLSearchParams, name: string): string | undefined {
-  const value = query.get(name)?.trim() ?? "";
+  const given = query.get(name) ?? "";
+  const value = EXACT.includes(name) ? given : given.trim();
   return value === "" ? undefined : value;
+}
+
+/** Whether an EXACT parameter begins or ends with a space, as after pasting: then nothing may be found although it looks right. */
+export function hasOuterSpace(query: URLSearchParams): boolean {
+  return EXACT.some((name) => /^\s|\s$/.test(query.get(name) ?? ""));
 }

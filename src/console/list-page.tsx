@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { ListPage } from "../http/admin/answers.js";
 import { ApiError } from "../http/errors.js";
-import type { View } from "./console-page.js";
+import { hasOuterSpace, type View } from "./console-page.js";
 import { Empty, FoundList, type Link, LinkLine, PageLinks, ProblemNote } from "./parts.js";
 import { Table, type TableColumn } from "./tables.js";
 
@@ -38,7 +38,12 @@ export function listView<Row extends { customerId: string }>(list: ListOfCustome
         <FoundList
           list={found}
           limit={Number(limit)}
-          none={<Empty>{query.has("cursor") ? "There is nothing more in this list." : none}</Empty>}
+          none={
+            <Empty>
+              {query.has("cursor") ? "There is nothing more in this list." : none}
+              {hasOuterSpace(query) ? " A filter begins or ends with a space, which counts." : null}
+            </Empty>
+          }
         >
           <Table name={title} rows={data} columns={columns} />
         </FoundList>

@@ -101,6 +101,7 @@ describe("a webhook", () => {
     ["&eventType=customer.gone", () => []],
     ["&search=globex", () => [0]],
     ["&search=nobody", () => []],
+    ["&search=+globex", () => []],
     ["&search=emi_0000000000000000", () => []],
   ])("lists its deliveries, newest first, filtered by %s", async (query, expected) => {
     const { status, html } = await page(`webhook?id=${webhook}${query}`);

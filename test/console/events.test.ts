@@ -125,3 +125,14 @@ it("numbers with many digits are shown as sent where they are traits, and marked
   expect((await page(`event?id=${id}`)).text).toContain("Numbers of more than 15 digits may be rounded here");
   expect((await page(`event?id=${events["globex"]}`)).text).not.toContain("rounded");
 });
+
+it("events are filtered by an id and a name that begin or end with a space, and pasted spaces are hinted at", async () => {
+  const name = { customerId: " lead", event: "trail " };
+  const id = eventIdOf(await fixture.batch([name]));
+  await fixture.evaluate();
+  const { html } = await page(`event?id=${id}`);
+  const link = /href="(events\?type=[^"]*customer=[^"]*)"/.exec(html)![1]!.replace("&amp;", "&");
+  expect(idsOf((await page(link)).html, "event")).toEqual([id]);
+  expect((await page("events?customer=globex+")).text).toContain("A filter begins or ends with a space, which counts.");
+  expect((await page("events?customer=nobody")).text).not.toContain("ends with a space");
+});

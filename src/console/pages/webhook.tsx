@@ -69,7 +69,9 @@ async function listOf({ ask, query }: Visit, webhook: string): Promise<ListPage<
       const delivery = await ask("webhooks/:webhook/deliveries/:delivery", { webhook, delivery: search });
       return { data: [delivery], nextCursor: null };
     }
-    const filters = { status, eventType, customer: search, limit: LIMIT, cursor: queryParam(query, "cursor") };
+    // An id may begin or end with a space.
+    const customer = search === undefined ? undefined : query.get("search")!;
+    const filters = { status, eventType, customer, limit: LIMIT, cursor: queryParam(query, "cursor") };
     return await ask("webhooks/:webhook/deliveries", { webhook, ...filters });
   } catch (error) {
     const refused = expectedRefusal(error, "DELIVERY_NOT_FOUND");
