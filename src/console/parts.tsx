@@ -174,8 +174,14 @@ export function Payload({ value }: { value: Record<string, unknown> }) {
   return (
     <span class="faint">
       <Text>{shown}</Text>
+      <RoundedMark of={value} />
     </span>
   );
+}
+
+/** Marks a payload on one line if it has numbers that may be rounded. */
+export function RoundedMark({ of: value }: { of: object }) {
+  return hasRounded(value) ? <> (long numbers may be rounded)</> : null;
 }
 
 /** Whether a number may have had more digits where it was sent: JavaScript keeps 15 of any number. */

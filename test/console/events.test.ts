@@ -124,6 +124,11 @@ it("numbers with many digits are shown as sent where they are traits, and marked
   expect((await page("customer?id=exact")).text).toMatch(/account 12345678901234567890 large 1e\+300 seats 5 /);
   expect((await page(`event?id=${id}`)).text).toContain("Numbers of more than 15 digits may be rounded here");
   expect((await page(`event?id=${events["globex"]}`)).text).not.toContain("rounded");
+  const MARKED = /order: 98765432109876540000 \(long numbers may be rounded\)/;
+  expect((await page("customer?id=exact")).text).toMatch(MARKED);
+  expect((await page("events?customer=exact")).text).toMatch(MARKED);
+  for (const path of ["customer?id=globex", "events?customer=globex"])
+    expect((await page(path)).text).not.toContain("rounded");
 });
 
 it("events are filtered by an id and a name that begin or end with a space, and pasted spaces are hinted at", async () => {

@@ -1,6 +1,6 @@
 import type { HistoryEntry } from "../../../http/admin/answers.js";
 import { formatNumber, plural } from "../../../words/text.js";
-import { At, emissionHref, Empty, eventHref, Lines, Text, TextLink } from "../../parts.js";
+import { At, Document, emissionHref, Empty, eventHref, RoundedMark, Text, TextLink } from "../../parts.js";
 import { DeliveryStatus, deliveryHref } from "../deliveries.js";
 
 /** The history, newest first, each entry with its cause. */
@@ -132,13 +132,14 @@ function Json({ value }: { value: Record<string, unknown> | null }) {
       <span class="faint">
         {" "}
         <Text>{text}</Text>
+        <RoundedMark of={value} />
       </span>
     );
   }
   return (
     <details>
       <summary class="faint">{plural(members.length, "member")}</summary>
-      <Lines>{JSON.stringify(value, null, 2)}</Lines>
+      <Document of={value} />
     </details>
   );
 }
