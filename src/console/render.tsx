@@ -59,9 +59,12 @@ export async function renderRefusal(page: ConsolePage, asking: ChangeRequest, er
     </>
   );
   const refused: RefusedForm = { form, note, isShown: false };
+  const query = new URLSearchParams(ctx.querystring);
+  const answer = (query: URLSearchParams) => page.answer({ ...asking, query, refused });
   let view: View;
   try {
-    view = await page.answer({ ...asking, query: new URLSearchParams(ctx.querystring), refused });
+    // The form is also on the first page of a list whose cursor has become invalid.
+    view = await answer(query).catch(() => answer(inAnyEnvironment(query)));
   } catch {
     renderFailure(asking, error);
     return;

@@ -164,6 +164,15 @@ describe("a form that is refused", () => {
     expect(refused.path).toBe(at(path));
   });
 
+  it("is shown again on the first page if the cursor of its page has become invalid", async () => {
+    const opened = await page("keys");
+    const { hidden } = formsOf(opened.html).find(({ action }) => action === "keys")!;
+    const fields = { name: " " };
+    const refused = await browsers.owner.post(at("keys?cursor=outdated"), { ...hidden, ...fields });
+    expect([refused.status, refused.html]).toEqual([400, expect.stringMatching(NOTE)]);
+    expect(shown(refused)).toEqual(fields);
+  });
+
   it("keeps what was entered by somebody who has lost the permission", async () => {
     const { html } = await page("members");
     const { sql } = fixture.service.db;
