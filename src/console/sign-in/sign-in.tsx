@@ -4,7 +4,7 @@ import { clientNetwork } from "../../http/request/client-address.js";
 import { type NewCredential, newCredential } from "../../http/request/credentials.js";
 import { plural } from "../../words/text.js";
 import { HiddenFields } from "../forms.js";
-import { pageRoute, queryText, refuseOutdated, requireBegun, type PageVisit } from "../page-route.js";
+import { outdatedForm, pageRoute, queryText, requireBegun, type PageVisit } from "../page-route.js";
 import { logFailure, PageError, pageErrorOf, renderPage, seeOther } from "../page.js";
 import { SentForms } from "../sent-forms.js";
 import { setSessionCookie, clearSessionCookie } from "../session.js";
@@ -43,7 +43,7 @@ const FIELDS = ["email", "password", "next"] as const;
 export const signInPages = [
   pageRoute({ method: "GET", path: "/login", answer: showSignIn }),
   pageRoute({ method: "POST", path: "/login", fields: FIELDS, answer: signIn, outdated: leadOn }),
-  pageRoute({ method: "POST", path: "/logout", fields: ["next"], answer: leave, outdated: refuseOutdated }),
+  pageRoute({ method: "POST", path: "/logout", fields: ["next"], answer: leave, outdated: leaveAgain }),
 ];
 
 /** The form that signs out and then leads to the sign-in page, and from there to `next`. */
@@ -145,6 +145,12 @@ async function leave({ deps, ctx, session, form }: PageVisit<"next">): Promise<v
   // Whoever was invited may have no account yet; that page says how to go on.
   if (next === "/invitation") seeOther(ctx, next);
   else seeOther(ctx, next === null ? "/login" : signInTo(next));
+}
+
+/** Answers a second click, or one in another tab, after which nobody is signed in. Whoever has signed in since stays so. */
+async function leaveAgain(visit: PageVisit<"next">): Promise<void> {
+  if (visit.session !== null) throw outdatedForm();
+  await leave(visit);
 }
 
 /** @param message what was done too often; unless given, attempts to sign in */

@@ -131,15 +131,23 @@ describe("a form is refused", () => {
     expect(await whoIs(browser)).toBeNull();
   });
 
-  it("if its sender is signed out already, as by the first of two clicks, and says that", async () => {
+  it("if its sender is signed out already, and says that; who then signs out is led to signing in", async () => {
     const ada = await signedIn(service, "ada@example.com");
     const form_token = await formToken(ada);
     const cookie = ada.cookies.get("svc_session")!;
-    expect(await ada.post("/logout", { form_token })).toMatchObject({ status: 303, location: "/login" });
-    // The second form is sent before the answer to the first.
-    ada.cookies.set("svc_session", cookie);
-    const again = await ada.post("/logout", { form_token });
-    expect([again.status, again.text]).toEqual([403, expect.stringMatching(/^You are signed out .*Sign in again/)]);
+    const out = { status: 303, location: "/login" };
+    expect(await ada.post("/logout", { form_token })).toMatchObject(out);
+    // From another tab; and by a double click, whose second form is sent before the answer to the first.
+    for (const each of [undefined, cookie]) {
+      if (each !== undefined) ada.cookies.set("svc_session", each);
+      const changed = await ada.post("/change-password", { form_token, password: PASSWORD });
+      expect([changed.status, changed.text]).toEqual([
+        403,
+        expect.stringMatching(/^You are signed out .*Sign in again/),
+      ]);
+      expect(await ada.post("/logout", { form_token })).toMatchObject(out);
+      expect(ada.cookies.has("svc_session")).toBe(false);
+    }
   });
 
   it("with the token of another session, or of the time before signing in, and as an address: nobody is signed out", async () => {
