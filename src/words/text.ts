@@ -147,6 +147,14 @@ export function formatNumber(value: number): string {
   return value.toLocaleString("en-US");
 }
 
+/** A share between 0 and 1 in percent: `99.9 %`. It is `0 %` and `100 %` only if that is exact. */
+export function percent(share: number): string {
+  const rounded = Number((share * 100).toFixed(1));
+  if (rounded === 0 && share > 0) return "under 0.1 %";
+  if (rounded === 100 && share < 1) return "over 99.9 %";
+  return `${rounded} %`;
+}
+
 /** Quotes a word for a shell if necessary. */
 export function shellWord(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${printable(word).replaceAll("'", `'\\''`)}'`;

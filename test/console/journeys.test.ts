@@ -82,7 +82,7 @@ describe("the journeys", () => {
 
   it("are counted for another period, too, without a rate while most are under way", async () => {
     expect(rows((await page("journeys?since=30d")).html)[0]).toEqual(["onboarding", "3", "2", "1", "0", ""]);
-    expect(rows((await page("journeys?since=all")).html)[0]).toEqual(["onboarding", "5", "2", "1", "2", "33 %"]);
+    expect(rows((await page("journeys?since=all")).html)[0]).toEqual(["onboarding", "5", "2", "1", "2", "33.3 %"]);
   });
 });
 
@@ -144,6 +144,7 @@ describe("a journey", () => {
     const all = await page("journey?id=onboarding");
     expect(rows(all.html)[0]).toEqual(["invite", "1,504", "100 % reached it", "1,503", "1", "0", "4 hours"]);
     expect(all.text).toContain("Times are medians of 1,504 runs.");
+    expect(rows(all.html)[2]![2]).toBe("0.1 % reached it");
 
     await add(1501, 10_000);
     const { html, text } = await page("journey?id=onboarding");

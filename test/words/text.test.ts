@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { localTime, printable, secondsInWords } from "../../src/words/text.js";
+import { localTime, percent, printable, secondsInWords } from "../../src/words/text.js";
 
 test.each([
   ["0001-01-01T00:00:00.000Z", "0001-01-01 00:00:00 +00:00"],
@@ -50,3 +50,14 @@ test.each([
     expect(secondsInWords(seconds)).toBe(words);
   },
 );
+
+test.each([
+  [0, "0 %"],
+  [0.0004, "under 0.1 %"],
+  [0.004, "0.4 %"],
+  [1 / 3, "33.3 %"],
+  [0.9996, "over 99.9 %"],
+  [1, "100 %"],
+])("a share of %d is %s: nothing and everything only if it is exact", (share, text) => {
+  expect(percent(share)).toBe(text);
+});

@@ -1,6 +1,6 @@
 import { scaleLinear } from "d3-scale";
 import { line } from "d3-shape";
-import { formatNumber } from "../../words/text.js";
+import { formatNumber, percent } from "../../words/text.js";
 
 /** Width of pictures in table cells. */
 const WIDTH = 140;
@@ -33,7 +33,7 @@ export function ShareBar({ share }: { share: number }) {
         <rect class="node" x={0} y={0} width={WIDTH} height={BAR_HEIGHT} />
         <rect class="c1" x={0} y={0} width={x(share)} height={BAR_HEIGHT} />
       </svg>{" "}
-      {Math.round(share * 100)} %
+      {percent(share)}
     </span>
   );
 }

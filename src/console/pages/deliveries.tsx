@@ -1,5 +1,5 @@
 import type { Delivery, Trends, Webhook, WebhookDetail } from "../../http/admin/answers.js";
-import { formatNumber, plural } from "../../words/text.js";
+import { formatNumber, percent, plural } from "../../words/text.js";
 import { type ConsolePage, queryParam } from "../console-page.js";
 import { address, Ago, Empty, PageLinks, Text, TextLink } from "../parts.js";
 import { Table, type TableColumn } from "../tables.js";
@@ -49,7 +49,7 @@ const columnsWith = (trends: Trends): TableColumn<WebhookDetail>[] => [
   [
     "Attempts accepted",
     ({ lastDay: { accepted, attempts } }) =>
-      attempts === 0 ? <span class="faint">no attempts</span> : percent(accepted, attempts),
+      attempts === 0 ? <span class="faint">no attempts</span> : percent(accepted / attempts),
     "number",
   ],
   ["Latency", (webhook) => <Latency webhook={webhook} />, "number"],
@@ -76,7 +76,7 @@ function Delivered({ webhookId, trends }: { webhookId: string; trends: Trends })
   if (finished === 0) return <span class="faint">nothing finished</span>;
   return (
     <>
-      <span class={delivered < finished ? "warning" : undefined}>{percent(delivered, finished)}</span>{" "}
+      <span class={delivered < finished ? "warning" : undefined}>{percent(delivered / finished)}</span>{" "}
       <a href={`${webhookHref(webhookId, { days: "7" })}#days`}>of {formatNumber(finished)}</a>
     </>
   );
@@ -166,11 +166,6 @@ const STATUS = { delivered: "good", failed: "critical", pending: "warning" } as 
 
 export function DeliveryStatus({ status }: Pick<Delivery, "status">) {
   return <span class={STATUS[status]}>{status}</span>;
-}
-
-/** A percentage such as `99.9 %`, rounded down: 100 % only if nothing is missing. */
-export function percent(part: number, whole: number): string {
-  return `${formatNumber(Math.floor((part / whole) * 1000) / 10)} %`;
 }
 
 /** Outcomes of the deliveries to a webhook by period. */

@@ -1,6 +1,6 @@
 import type { JourneyCounts, JourneyTimes } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import { formatNumber, secondsInWords, plural, printable } from "../../words/text.js";
+import { formatNumber, percent, secondsInWords, plural, printable } from "../../words/text.js";
 import { type ConsolePage, expectedRefusal, queryParam, type View, type Visit } from "../console-page.js";
 import { address, Empty, LinkLine, Text, TextLink } from "../parts.js";
 import { refused, missing } from "../list-page.js";
@@ -75,8 +75,7 @@ const columnsOf = (query: URLSearchParams): TableColumn<JourneyCounts>[] => [
 
 const startedOf = ({ active, complete, expired }: JourneyCounts) => active + complete + expired;
 
-const rate = (part: number, whole: number) =>
-  whole === 0 ? "" : `${formatNumber(Math.round((part / whole) * 100))} %`;
+const rate = (part: number, whole: number) => (whole === 0 ? "" : percent(part / whole));
 
 function Name({ of: { journeyId, declared }, query }: { of: JourneyCounts; query: URLSearchParams }) {
   return (
@@ -249,7 +248,7 @@ function Steps({ journey, query, times, isOrdered }: Shown & { isOrdered: boolea
               <>
                 <Bar share={share} />
                 <span class="faint">
-                  {formatNumber(Math.round(share * 100))} % {hasOrder ? "reached it" : "completed it"}
+                  {percent(share)} {hasOrder ? "reached it" : "completed it"}
                 </span>
               </>
             ),

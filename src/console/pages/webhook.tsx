@@ -1,6 +1,6 @@
 import type { Delivery, DeliveryAttempt, ListPage, Trends, WebhookDetail } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import { formatNumber, plural, printable } from "../../words/text.js";
+import { formatNumber, percent, plural, printable } from "../../words/text.js";
 import { DeliveryDays } from "../charts/delivery-days.js";
 import { type ConsolePage, queryParam, hasAnyParam, expectedRefusal, type Visit } from "../console-page.js";
 import { Ago, At, Customer, Empty, FoundList, PageLinks, ProblemNote, Section, Text, TextLink } from "../parts.js";
@@ -14,7 +14,6 @@ import {
   deliveryHref,
   EventTypes,
   outcomesOf,
-  percent,
   webhookHref,
   WebhookStatus,
 } from "./deliveries.js";
@@ -89,7 +88,7 @@ function Head({ webhook }: { webhook: WebhookDetail }) {
         "Attempts in 24 hours":
           lastDay.attempts === 0
             ? "none"
-            : `${percent(lastDay.accepted, lastDay.attempts)} of the last ${formatNumber(lastDay.attempts)} accepted`,
+            : `${percent(lastDay.accepted / lastDay.attempts)} of the last ${formatNumber(lastDay.attempts)} accepted`,
         Latency: <Latency webhook={webhook} />,
         Receives: <EventTypes of={eventTypes} />,
         Format: format,

@@ -1,7 +1,7 @@
 import type { Explanation } from "../../../engine/conditions/leaf.js";
 import type { ExplainedCustomer } from "../../../http/admin/answers.js";
 import { factsOf, groupInWords, type InstantWords, measuredInWords } from "../../../words/explanation.js";
-import { distance, formatNumber, plural, printable } from "../../../words/text.js";
+import { distance, formatNumber, percent, plural, printable } from "../../../words/text.js";
 import { FirstConditions, useShown } from "../../first-conditions.js";
 import { usePresentation } from "../../presentation.js";
 import { dateTime, Empty, Text } from "../../parts.js";
@@ -87,7 +87,7 @@ function Health({ health: { components } }: { health: NonNullable<ExplainedCusto
             ) : (
               <>
                 scores <strong>{formatNumber(score)}</strong>, which counts{" "}
-                {formatNumber(Math.round((weights === 0 ? 0 : weight / weights) * 100))} %
+                {percent(weights === 0 ? 0 : weight / weights)}
               </>
             )}
             : <Text>{`${measure.text} was ${measuredInWords(measure)}`}</Text>
