@@ -14,6 +14,7 @@ const customer = traits({ plan: oneOf("free", "pro"), seats: number(), renewsOn:
 const stages = lifecycle({ initial: "one", states: { one: { to: { two: usage.happened() } }, two: {} } });
 const tour = journey("tour", { start: usage.happened(), steps: [step("first", usage.happened())] });
 const loyal = segment("loyal", { when: usage.happened() });
+const part = { when: usage.happened() };
 const alarm = signal("alarm", { severity: "warning", when: usage.never() });
 const score = health({ components: { use: { weight: 1, score: scale(usage.count(), { from: 0, to: 9 }) } }, bands: { all: 0 } });
 `;
@@ -190,6 +191,36 @@ const MORE_IN_WORDS: typeof IN_WORDS = [
     /^write any\(all\(customer\.seats\.…, …\), all\(not\(customer\.seats\.…\), …\)\)$/,
   ],
   ["bare.where((p) => p.note.is(`${customer.plan}`)).happened()", "INVALID_OPERATOR", /^write the text without it; /],
+  [
+    "bare.where((p) => p.note.is(String(customer.plan))).happened()",
+    "INVALID_OPERATOR",
+    /^write the text without it; /,
+  ],
+  [
+    "bare.where((p) => p.note.is(customer.plan.toString())).happened()",
+    "INVALID_OPERATOR",
+    /^write the text without it; /,
+  ],
+  [
+    'bare.where((p) => p.note.is(["on", customer.plan].join(" "))).happened()',
+    "INVALID_OPERATOR",
+    /^write the text without it; /,
+  ],
+  [
+    "bare.where((p) => p.note.is([customer.plan].filter(Boolean).join())).happened()",
+    "INVALID_OPERATOR",
+    /^write the text without it; /,
+  ],
+  [
+    "part.when ? usage.happened() : usage.never()",
+    "INVALID_OPERATOR",
+    /^write any\(all\(part\.when, …\), all\(not\(part\.when\), …\)\); if it only tests whether there is one, remove the test: there is$/,
+  ],
+  [
+    '(<F extends import("svc-success").Fields>(one: import("svc-success").EventModel<F>) => one.sum("amount"))(usage).atLeast(1)',
+    "TYPE_ERROR",
+    /^let the function take the number instead, \(amount: Quantity\) => …, /,
+  ],
   ['bare.sum("note").atLeast(1)', "TYPE_MISMATCH", /^declare a property that is a number: the event has none$/],
   ["bare.avg().atLeast(1)", "TYPE_ERROR", /^declare a property that is a number: the event has none$/],
   ['bare.distinct("tags").atLeast(1)', "TYPE_MISMATCH", /^give "note"$/],
@@ -328,6 +359,9 @@ if (made) void made;
 let next: Condition;
 for (let n = 0; (next = [quiet][n]); n++) void next;
 do if ((next = [quiet][1])) break; while ((next = [quiet][1]));
+function* lookups(name: string) { yield named[name]!; return named[name]!; }
+if (lookups("none").next().value) void 0;
+const listed = [login, logout].map((one) => one.eventName).join(String(2)).toString();
 const found = named["none"];
 const first = [quiet][0] && found;
 const account = traits({ plan: string(), tier: string() });
@@ -336,9 +370,29 @@ const others = [login, logout].filter((one) => one !== login && one.eventName > 
 export default defineModel({ events: [login, ...others], segments: [
   segment("a", { when: both(quiet) }), segment("b", { when: either("none") }), segment("c", { when: !found ? quiet : found }),
 ] });
-void [first, texts, labels];`,
+void [first, texts, labels, listed];`,
   });
   expect(await compileProject(directory, { types: true })).toMatchObject({ ok: true });
+});
+
+test("a generator in place of a list is named as such", async () => {
+  const directory = await project({
+    "svc.config.ts": `import { defineModel, event, segment } from "svc-success";
+const login = event("login");
+function* parts() { yield segment("active", { when: login.happened() }); }
+export default defineModel({ events: [login], segments: parts() });`,
+  });
+  expect(await compileProject(directory, { types: true })).toMatchObject({
+    ok: false,
+    diagnostics: [
+      { code: "UNUSED_EVENT" },
+      {
+        code: "TYPE_ERROR",
+        message: "expected a list, but this is a generator",
+        fix: "write a list of what it gives: [...parts()]",
+      },
+    ],
+  });
 });
 
 test("a name that is not imported is added to the import of the language, or to a first one below the directives", async () => {

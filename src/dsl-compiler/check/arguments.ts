@@ -55,8 +55,8 @@ function missing(call: ts.CallExpression, language: Language): string | undefine
   const parameter = parameterOf(call, call.arguments.length, language);
   if (!parameter) return undefined;
   if (parameter.name === "property") {
-    const { names, kind } = parameter;
-    if (names.length === 0) return kind === undefined ? "name the property" : declareOne(kind);
+    const { names, kind, isGeneric } = parameter;
+    if (names.length === 0) return kind === undefined ? "name the property" : isGeneric ? GENERIC : declareOne(kind);
     return `name the property${names.length > 1 ? ", one of" : ":"} ${list(names)}`;
   }
   const words = inWords(language.checker.typeToString(parameter.type));
@@ -72,8 +72,14 @@ function parameterOf(call: ts.CallExpression, index: number, language: Language)
   const declared = parameter.valueDeclaration;
   const written = declared && ts.isParameter(declared) ? declared.type : undefined;
   const [, field] = (written && ts.isTypeReferenceNode(written) ? written.typeArguments : undefined) ?? [];
-  return { name: parameter.name, type, names, kind: field && valueInWords(field.getText()) };
+  // Without any name that fits, a known event has `never` here.
+  const isGeneric = names.length === 0 && (type.flags & ts.TypeFlags.Never) === 0;
+  return { name: parameter.name, type, names, isGeneric, kind: field && valueInWords(field.getText()) };
 }
+
+/** In a function of any event, TypeScript cannot tell which of its properties are numbers, whatever its type parameter says of them. */
+const GENERIC =
+  'let the function take the number instead, (amount: Quantity) => …, and call it with order.sum("amount"), where the event is known';
 
 function declareOne(kind: string): string {
   return `declare a property that is ${kind}: the event has none`;
@@ -174,7 +180,9 @@ function propertyMistake(argument: ts.Node, language: Language): { message: stri
   if (!ts.isCallExpression(call)) return undefined;
   const parameter = parameterOf(call, call.arguments.indexOf(argument as ts.Expression), language);
   if (parameter?.kind === undefined) return undefined;
-  const { names, kind } = parameter;
+  const { names, kind, isGeneric } = parameter;
+  if (isGeneric)
+    return { message: "which properties the event has is not known in a function of any event", fix: GENERIC };
   const given = inWords(language.checker.typeToString(language.typeOf(argument)));
   const fix = names.length === 0 ? declareOne(kind) : `give ${names.length > 1 ? "one of " : ""}${list(names)}`;
   return { message: `expected a property that is ${kind}, but this is ${given}`, fix };

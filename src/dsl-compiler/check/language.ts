@@ -8,7 +8,10 @@ export class Language {
   readonly #conditions: ts.Type[];
 
   /** @param sources the folder of this package's sources, which declare the language */
-  constructor(program: ts.Program, sources: string) {
+  constructor(
+    private readonly program: ts.Program,
+    sources: string,
+  ) {
     this.checker = program.getTypeChecker();
     this.#folder = `${path.join(sources, "dsl").replaceAll("\\", "/")}/`;
     const file = program.getSourceFile(`${this.#folder}condition.ts`);
@@ -31,6 +34,12 @@ export class Language {
 
   isDeclaredHere({ declarations = [] }: ts.Symbol): boolean {
     return declarations.some((declaration) => declaration.getSourceFile().fileName.startsWith(this.#folder));
+  }
+
+  /** Whether a name is declared by JavaScript itself. */
+  isBuiltIn(name: ts.Node): boolean {
+    const { declarations = [] } = this.checker.getSymbolAtLocation(name) ?? {};
+    return declarations.some((declaration) => this.program.isSourceFileDefaultLibrary(declaration.getSourceFile()));
   }
 
   /** Whether a type is that of a condition on a customer or on the properties of an event. */

@@ -170,11 +170,23 @@ function translate(number: number, text: string): Translation {
     case 2554: // Expected 1 arguments, but got 2.
     case 2555:
       return { message: lowerFirst(text.replace(/\.$/, "").replace(/\b1 arguments/, "1 argument")) };
+    case 2329: // Index signature for type 'string' is missing in type 'S'.
+      return /in type '(?:Async)?Generator</.test(text) ? GENERATOR : otherwise(text);
     default:
       // 'string' only refers to a type, but is being used as a value here.
       if (number === 2693 && /^'[a-z]+'/.test(text)) return unknownName(text);
-      return { message: truncate(lowerFirst(text.replace(/\s+/g, " ").replace(/\.$/, "").replaceAll("'", '"')), 200) };
+      return otherwise(text);
   }
+}
+
+const GENERATOR: Translation = {
+  message: "expected a list, but this is a generator",
+  fix: "write a list of what it gives: [...parts()]",
+};
+
+/** TypeScript's own words. */
+function otherwise(text: string): Translation {
+  return { message: truncate(lowerFirst(text.replace(/\s+/g, " ").replace(/\.$/, "").replaceAll("'", '"')), 200) };
 }
 
 function unknownName(text: string): Translation {

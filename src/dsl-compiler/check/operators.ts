@@ -17,6 +17,9 @@ export interface OperatorFound {
 /** The equivalent operator when the sides are swapped. */
 const MIRRORED: Readonly<Partial<Record<Operator, Operator>>> = { ">": "<", ">=": "<=", "<": ">", "<=": ">=" };
 
+/** The methods, of a value or of a list with it, that make a text of it. */
+const TEXT_METHODS = new Set(["toString", "toLocaleString", "join"]);
+
 const ARITHMETIC = new Set(["+", "-", "*", "/", "%", "**"]);
 
 /** Finds the operators in a file that should be methods. */
@@ -61,6 +64,7 @@ class OperatorFinder {
     else if (ts.isIfStatement(node)) this.#choice("if", node.expression);
     else if (ts.isWhileStatement(node) || ts.isDoStatement(node)) this.#choice("while", node.expression);
     else if (ts.isTemplateSpan(node)) this.#insertion(node);
+    else if (ts.isCallExpression(node)) this.#conversion(node);
     ts.forEachChild(node, (child) => this.#visit(child));
   }
 
@@ -172,15 +176,49 @@ class OperatorFinder {
     if (!this.#isCondition(condition) && !this.#isOwn(condition)) return;
     const message = `"${word}" does not choose by a condition: JavaScript computes it once, when the model is compiled`;
     const shown = this.#asked(condition, 30);
-    this.#report(marked, message, `write any(all(${shown}, …), all(not(${shown}), …))`);
+    const needless = this.#isMember(condition)
+      ? "; if it only tests whether there is one, remove the test: there is"
+      : "";
+    this.#report(marked, message, `write any(all(${shown}, …), all(not(${shown}), …))${needless}`);
   }
 
   /** A value in a template literal. What a tag does with it is the author's business. */
   #insertion({ expression, parent }: ts.TemplateSpan): void {
     if (ts.isTaggedTemplateExpression(parent.parent) || !this.#isOwn(expression)) return;
-    const message = `"\${…}" does not insert ${this.#inWords(expression)}: JavaScript computes the text once, when the model is compiled`;
+    this.#text(expression, `"\${…}" does not insert`, this.language.typeOf(expression));
+  }
+
+  /** A call that makes a text of a value: `String(trait)`, `trait.toString()`, `[trait].join()`. */
+  #conversion(call: ts.CallExpression): void {
+    const { expression: callee } = call;
+    if (ts.isPropertyAccessExpression(callee)) {
+      const { expression: subject, name } = callee;
+      const type = TEXT_METHODS.has(name.text) && this.language.isBuiltIn(name) ? this.#ownIn(subject) : undefined;
+      if (type) this.#text(call, `".${name.text}()" does not make a text of`, type);
+      return;
+    }
+    const [value] = call.arguments;
+    const isString = ts.isIdentifier(callee) && callee.text === "String" && this.language.isBuiltIn(callee);
+    if (!isString || value === undefined || !this.#isOwn(value)) return;
+    this.#text(call, '"String(…)" does not make a text of', this.language.typeOf(value));
+  }
+
+  /** The type of a value of the language, or of those in a list; undefined if it is neither. */
+  #ownIn(expression: ts.Expression): ts.Type | undefined {
+    const node = unwrapped(expression);
+    if (this.#isOwn(node)) return this.language.typeOf(node);
+    const items = ts.isArrayLiteralExpression(node) ? node.elements : [];
+    const own = items.find((item) => this.#isOwn(item));
+    if (own) return this.language.typeOf(own);
+    const item = this.language.checker.getIndexTypeOfType(this.language.typeOf(node), ts.IndexKind.Number);
+    return item && this.language.isOwn(item) ? item : undefined;
+  }
+
+  #text(node: ts.Node, which: string, type: ts.Type): void {
+    const what = inWords(this.language.checker.typeToString(type));
+    const message = `${which} ${what}: JavaScript computes the text once, when the model is compiled`;
     const fix = 'write the text without it; only the message of emit(…) can have a trait in it, as "{seats}"';
-    this.#report(expression, message, fix);
+    this.#report(node, message, fix);
   }
 
   #arithmetic(node: ts.BinaryExpression, operator: string): void {
@@ -193,6 +231,12 @@ class OperatorFinder {
     const has = isMeasure && this.language.methodsOf(this.language.typeOf(subject)).includes(method);
     const other = "write a comparison with a number, or send the result as a property or as a trait";
     this.#report(node, message, has ? `write .${method}(${shortText(node.right)}), which takes a measure` : other);
+  }
+
+  /** Whether it is a member of an object of the author, as `part.when`: JavaScript's way to ask whether there is one. */
+  #isMember(expression: ts.Expression): boolean {
+    const node = unwrapped(expression);
+    return ts.isPropertyAccessExpression(node) && !this.language.isOwn(this.language.typeOf(node.expression));
   }
 
   /** Whether it is a condition, or will be one once its own operators are corrected. */
@@ -237,7 +281,8 @@ class OperatorFinder {
       return resultsOf(called).every((result) => this.#exists(result, [...above, called]));
     }
     const symbol = checker.getSymbolAtLocation(ts.isPropertyAccessExpression(node) ? node.name : node);
-    if (ts.isPropertyAccessExpression(node)) return symbol !== undefined;
+    // Members of JavaScript's own objects, such as the value of a generator that has ended, may be missing whatever their type says.
+    if (ts.isPropertyAccessExpression(node)) return symbol !== undefined && !this.language.isBuiltIn(node.name);
     if (!ts.isIdentifier(node)) return true;
     const isAlias = symbol !== undefined && (symbol.flags & ts.SymbolFlags.Alias) !== 0;
     const declaration = (isAlias ? checker.getAliasedSymbol(symbol) : symbol)?.valueDeclaration;
