@@ -107,6 +107,14 @@ test("a segment that nothing fills and a signal that nothing raises are reported
   ]);
 });
 
+test("a signal's message that holds a trait's name in braces is reported, other braces are not", () => {
+  const messages = { trait: "Has {plan}", doubled: "{{plan}}", other: "{x} {", none: undefined };
+  const signals = Object.fromEntries(
+    Object.entries(messages).map(([id, message]) => [id, { when: exists, ...(message && { message }) }]),
+  );
+  expect(warningsOf({ signals, traits })).toEqual([["signals[0].message", "LITERAL_PLACEHOLDER"]]);
+});
+
 const none: PropertyCondition = {
   kind: "all",
   conditions: [property("total", "lt", 1), property("total", "gt", 1)],

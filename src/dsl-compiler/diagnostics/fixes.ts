@@ -79,6 +79,8 @@ const SOURCE_FIXES: Readonly<Record<string, string>> = {
   RULE_LOOP:
     "give one of the rules once: true or a cooldown that is longer than the loop, or let it wait for something else",
   SILENT_SIGNAL: "give the signal a condition, or raise it in a rule",
+  LITERAL_PLACEHOLDER:
+    "write the text without it: a signal's message is the same for every customer, only that of emit(…) has placeholders",
   SYNTAX_ERROR: "correct what stands there or just before it",
   SUSPICIOUS_SOURCE: "write what is meant in another way",
   TYPES_TIMED_OUT: "look for types of your own that refer to themselves without end",

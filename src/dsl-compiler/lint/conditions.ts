@@ -14,6 +14,7 @@ export interface LintWarning {
     | "POINTLESS_CONDITION"
     | "EMPTY_SEGMENT"
     | "SILENT_SIGNAL"
+    | "LITERAL_PLACEHOLDER"
     | "RULE_LOOP";
   message: string;
 }

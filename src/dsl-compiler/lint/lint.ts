@@ -1,5 +1,6 @@
 import { canonicalJson } from "../../model/snapshot/canonical.js";
 import { parseDuration } from "../../model/snapshot/duration.js";
+import { messageParts } from "../../model/snapshot/message.js";
 import { at, quote } from "../../model/snapshot/problem.js";
 import type { Condition, Lifecycle, LifecycleState, Snapshot, Transition } from "../../model/snapshot/types.js";
 import { lintCircles } from "./circles.js";
@@ -79,11 +80,22 @@ function lintSegments({ segments, rules }: Snapshot): LintWarning[] {
   });
 }
 
-function lintSignals({ signals, rules }: Snapshot): LintWarning[] {
+function lintSignals({ signals, rules, traits }: Snapshot): LintWarning[] {
   const raised = new Set(rules.map(({ then }) => (then.kind === "raiseSignal" ? then.signal : undefined)));
-  return signals.flatMap(({ id, when }, index) => {
-    if (when !== undefined || raised.has(id)) return [];
-    const message = `the signal ${quote(id)} is never raised: it has no condition, and no rule raises it`;
-    return [{ path: at("signals", index), code: "SILENT_SIGNAL" as const, message }];
+  return signals.flatMap(({ id, when, message: text = "" }, index) => {
+    const warnings: LintWarning[] = [];
+    const path = at("signals", index);
+    if (when === undefined && !raised.has(id)) {
+      const message = `the signal ${quote(id)} is never raised: it has no condition, and no rule raises it`;
+      warnings.push({ path, code: "SILENT_SIGNAL", message });
+    }
+    const [literal] = (messageParts(text) ?? []).flatMap((part) =>
+      "placeholder" in part && Object.hasOwn(traits, part.placeholder) ? [part.placeholder] : [],
+    );
+    if (literal !== undefined) {
+      const message = `the message of the signal ${quote(id)} shows ${quote(`{${literal}}`)} as it is written, not the trait`;
+      warnings.push({ path: at(path, "message"), code: "LITERAL_PLACEHOLDER", message });
+    }
+    return warnings;
   });
 }
