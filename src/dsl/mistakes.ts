@@ -55,10 +55,20 @@ export function attempt<T>(call: () => T): T {
 }
 
 function modelFailure(error: unknown): ModelError {
-  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : thrownText(error);
   const failure = new ModelError("MODEL_FAILED", `a function in the model failed: ${message}`);
   if (error instanceof Error && error.stack !== undefined) failure.stack = error.stack;
   return failure;
+}
+
+/** What was thrown, as text, if it is no Error. */
+export function thrownText(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    // Such as an object without a prototype, which JavaScript cannot convert.
+    return `${typeof thrown} that has no text`;
+  }
 }
 
 /** The definition passed to a builder.

@@ -85,6 +85,18 @@ test.each([
   ]);
 });
 
+test.each([
+  ["throw Object.create(null);", "the model could not be loaded: object that has no text"],
+  [
+    `import { defineModel, segment } from "svc-success";
+export default defineModel({ segments: [segment("a", { when: () => { throw Object.create(null); } })] });`,
+    "a function in the model failed: object that has no text",
+  ],
+])("what is thrown and cannot be made a text is reported: %s", async (source, message) => {
+  const found = await diagnose(source);
+  expect(found.map(({ code, message }) => [code, message])).toEqual([["MODEL_FAILED", message]]);
+});
+
 test("all mistakes of a model are reported at once, each at its position", async () => {
   const found = await diagnose(`
 import { all, defineModel, event, lifecycle, number, oneOf, segment, traits } from "svc-success";

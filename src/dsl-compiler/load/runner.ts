@@ -3,7 +3,7 @@
  * compiler. Failures are sent as messages, too, so that nothing depends on the output. A guarded load continues after an exception, to
  * find the other mistakes as well: check/exception-guards.ts inserts calls of the functions that are installed here.
  */
-import { ModelError, recoveryValue, takeRecorded } from "../../dsl/mistakes.js";
+import { ModelError, recoveryValue, takeRecorded, thrownText } from "../../dsl/mistakes.js";
 import { MODEL } from "../../dsl/model.js";
 import { lower, type Lowered } from "./lower.js";
 
@@ -101,7 +101,7 @@ function restoreStacks(): void {
 }
 
 function describe(error: unknown): Thrown {
-  if (!(error instanceof Error)) return { name: "", message: String(error) };
+  if (!(error instanceof Error)) return { name: "", message: thrownText(error) };
   // The author's modules may have set anything in an exception, or had its stack formatted before.
   const text = (value: unknown) => (typeof value === "string" ? value : undefined);
   const { name, message, stack } = error;
