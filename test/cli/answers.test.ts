@@ -54,6 +54,22 @@ describe("a failure is one line that says what to do", () => {
     `);
   });
 
+  test("an answer without an inner member is not understood if the service has another version, and otherwise a fault in svc", async () => {
+    const errorOf = async (theirs: string) => {
+      const { url } = await cannedServer(({ url }) =>
+        url === "/openapi.json" ? versioned(theirs) : json({ data: [{}], nextCursor: null }),
+      );
+      const { stderr, ...rest } = await svc(["config", "versions", "--project", "app"], { at: url });
+      expect(rest).toEqual({ code: 1, stdout: "" });
+      return stderr.replaceAll(version(), "<version>");
+    };
+    expect(await errorOf("0.0.9")).toMatchInlineSnapshot(`
+      "error [UNEXPECTED_ANSWER]: An answer of <service> is not as this version of svc expects (Cannot read properties of undefined (reading 'replace')). The service has version 0.0.9, svc <version>: use the svc that came with the service.
+      "
+    `);
+    expect(await errorOf(version())).toMatch(/^error \[INTERNAL_ERROR\]: .* This is a fault in svc: /);
+  });
+
   test("nothing listens there, or a server that closes every connection, does not speak TLS, or changes the protocol", async () => {
     const errorOf = async (at: string) => (await svc(["whoami"], { at })).stderr;
     expect(await errorOf("http://127.0.0.1:1")).toBe(

@@ -4,7 +4,15 @@ import { failure, UserError } from "../core/errors.js";
 import type { Credentials, Settings } from "../core/settings.js";
 import type { JsonText } from "../output/out.js";
 import { isObject, jsonOf } from "../../words/text.js";
-import { ANSWER_MS_MAX, withDiagnosis, envelopeError, shapeOf, unexpectedAnswer, unreachable } from "./failures.js";
+import {
+  ANSWER_MS_MAX,
+  withDiagnosis,
+  envelopeError,
+  notUnderstood,
+  shapeOf,
+  unexpectedAnswer,
+  unreachable,
+} from "./failures.js";
 import { type Head, send } from "./transport.js";
 
 /** An answer, as data and as the received text. Only the text has all digits of numbers that JavaScript cannot represent. */
@@ -45,6 +53,8 @@ export class Api {
   readonly #settings: Settings;
   readonly #credentials: Credentials | undefined;
   readonly #end: AbortSignal | undefined;
+  /** Whether an answer was read, by this one or by one that was made of it. */
+  #answers = { isAny: false };
 
   /** @param credentials those of the settings unless given. @param end aborts every request */
   constructor(settings: Settings, requestId: string, credentials?: Credentials, end?: AbortSignal) {
@@ -54,14 +64,29 @@ export class Api {
     this.#end = end;
   }
 
+  #with(credentials: Credentials | undefined, end: AbortSignal | undefined): Api {
+    const other = new Api(this.#settings, this.requestId, credentials, end);
+    other.#answers = this.#answers;
+    return other;
+  }
+
   /** The same service with other credentials. */
   as(credentials: Credentials): Api {
-    return new Api(this.#settings, this.requestId, credentials, this.#end);
+    return this.#with(credentials, this.#end);
   }
 
   /** The same service, with all requests aborted by the signal. */
   until(end: AbortSignal): Api {
-    return new Api(this.#settings, this.requestId, this.#credentials, end);
+    return this.#with(this.#credentials, end);
+  }
+
+  /**
+   * What made a command fail: what was thrown, or that an answer was not understood. Only the outer members of answers are checked, so an inner one
+   * that a service of another version does not have is found missing where it is used.
+   */
+  async causeOf(thrown: unknown): Promise<unknown> {
+    if (!(thrown instanceof TypeError) || !this.#answers.isAny) return thrown;
+    return (await notUnderstood(this.#settings.apiUrl, thrown)) ?? thrown;
   }
 
   /** Reads. `members` are those that the answer must have; if one is missing, the service is of another version. */
@@ -198,6 +223,7 @@ export class Api {
       });
     if (!isSuccess(response)) throw await this.#refused(base, response, text);
     const data = jsonOf(text);
+    this.#answers.isAny = true;
     if (isObject(data) && members.every((name) => name in data)) return { text, data: data as T };
     throw await withDiagnosis(base, response, unexpectedAnswer(base, response.status, shapeOf(data)));
   }

@@ -182,10 +182,21 @@ async function fixOf(base: string, { status, headers }: Head): Promise<string | 
   if (status >= 502) return "try again in a moment, and check that SVC_API_URL is the address of the service";
   const theirs = await versionOf(base);
   if (theirs === undefined) return undefined;
-  const ours = version();
-  return theirs === ours
-    ? `the service and svc both have version ${ours}: check what is between them, such as a proxy`
-    : `the service has version ${printable(theirs)}, svc ${ours}: use the svc that came with the service`;
+  return theirs === version()
+    ? `the service and svc both have version ${theirs}: check what is between them, such as a proxy`
+    : otherVersion(theirs);
+}
+
+function otherVersion(theirs: string): string {
+  return `the service has version ${printable(theirs)}, svc ${version()}: use the svc that came with the service`;
+}
+
+/** The failure of a command that found a part of an answer missing; undefined unless the service is of another version. */
+export async function notUnderstood(base: string, thrown: TypeError): Promise<UserError | undefined> {
+  const theirs = await versionOf(base);
+  if (theirs === undefined || theirs === version()) return undefined;
+  const message = `an answer of ${base} is not as this version of svc expects (${printable(thrown.message)})`;
+  return failure("UNEXPECTED_ANSWER", message, otherVersion(theirs), thrown);
 }
 
 /** The service's version; undefined if it does not answer in time. */

@@ -44,7 +44,12 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
       const fix = "use the other commands, which send nothing to a language model";
       throw failure("AI_DISABLED", `commands that serve assistants are disabled by ${disabledBy}`, fix);
     }
-    await parsed.command.handler(await context(io, out, values, requestId), parsed.values as never);
+    const given = await context(io, out, values, requestId);
+    try {
+      await parsed.command.handler(given, parsed.values as never);
+    } catch (error) {
+      throw await given.api.causeOf(error);
+    }
     return 0;
   } catch (error) {
     return await reportFailure(out, error, requestId, debug);
