@@ -59,7 +59,8 @@ class Client:
             known = getattr(Client, name, None)
             # As for Node.js: a lock or a socket whose time is too long raises an error, and the thread that sends would end.
             most = 3_600 if isinstance(known, float) else 2**53
-            if not isinstance(known, (int, float)) or not float(value) <= most or not type(known)(value) > 0:
+            is_long = isinstance(value, int) and not -most <= value <= most  # No float may hold it.
+            if not isinstance(known, (int, float)) or is_long or not float(value) <= most or not type(known)(value) > 0:
                 raise ValueError(f"{name}={value!r}: there is no such option, or it must be more than 0 and at most {most}")
             setattr(self, name, type(known)(value))
         self._address, self._api_key = urllib.parse.urlsplit(url), api_key
