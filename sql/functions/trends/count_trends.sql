@@ -68,13 +68,13 @@ begin
     )
     select count(*) into _folded from taken;
 
+    _settled := svc.accepted_through(_id) / 1024;
     -- Until the history is counted for the first time, counted_through stays 0, which shows that its deliveries are still to be counted.
-    _settled := case
-      when _progress.counted_through = 0 and _progress.outdated_since is not null
-        and exists (select from svc.deliveries as d where d.environment_id = _id)
-      then 0
-      else svc.accepted_through(_id) / 1024
-    end;
+    if _progress.counted_through = 0 and _progress.outdated_since is not null
+      and exists (select from svc.deliveries as d where d.environment_id = _id)
+    then
+      _settled := 0;
+    end if;
     select max(b.batch_seq), coalesce(sum(b.operations), 0)
     into _through, _operations
     from (
