@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { readdir, readFile, stat, truncate, writeFile, copyFile } from "node:fs/promises";
@@ -447,6 +447,26 @@ describe("an import", () => {
     await exportedAs("twice");
     const both = await Promise.all([1, 2].map(() => importFrom(to, fileOf("twice"), "twice")));
     expect(both.map(({ wasThere }) => wasThere).sort()).toEqual([false, true]);
+    expect(await violations(to.sql)).toEqual([]);
+  });
+
+  it("ends after another one that is about to, so that neither sets a sequence back that both continue", async () => {
+    await exportedAs("afterwards");
+    const { environmentId } = await TestEnvironment.create(to.sql);
+    const header = {
+      environment: { name: "test", createdAt: new Date(), activeVersion: null },
+      export: randomUUID(),
+      erased: {},
+    };
+    let imported: Promise<unknown> = Promise.resolve();
+    await to.sql.begin(async (tx) => {
+      await tx`select svc_api.operator_finish_import(${environmentId}, ${JSON.stringify(header)}::text::json)`;
+      imported = importFrom(to, fileOf("afterwards"), "afterwards");
+      imported.catch(() => undefined);
+      const waiting = () => to.sql`select from pg_locks where not granted and relation = 'svc.environments'::regclass`;
+      await expect.poll(waiting, { timeout: 20_000 }).toHaveLength(1);
+    });
+    expect(await imported).toMatchObject({ wasThere: false });
     expect(await violations(to.sql)).toEqual([]);
   });
 

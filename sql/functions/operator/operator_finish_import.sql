@@ -1,7 +1,7 @@
 -- Completes an environment after the rows of an export's file were loaded: its active version, sequences that continue after the imported
 -- numbers, an entry of the audit log, a job for waiting operations and a notification of waiting deliveries. For the operator: no service
 -- role may execute it.
--- Raises nothing. Locks nothing; the caller's transaction has locked the environment's row.
+-- Raises nothing. Locks svc.environments against other imports that end; the caller's transaction has locked the environment's row.
 create or replace function svc_api.operator_finish_import(environment_id integer, header json)
 returns void
 language plpgsql
@@ -27,6 +27,8 @@ begin
   where e.environment_id = _id;
 
   -- Columns that number the rows of all environments. A transaction that takes a number meanwhile gets one of the million that are skipped.
+  -- Of two imports the later one looks once the other has ended, so that none sets a sequence back. Changes of environments do not wait.
+  lock table svc.environments in share update exclusive mode;
   for _column in
     select t.name as relation, a.attname as name, pg_get_serial_sequence(format('svc.%I', t.name), a.attname)::regclass as sequence
     from svc.environment_tables() as t
