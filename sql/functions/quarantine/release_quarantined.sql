@@ -91,6 +91,10 @@ begin
     returning c.customer_id
   )
   select array_agg(a.customer_id) into _new from added as a;
+  -- Without what was erased while this waited: it is neither released nor expired.
+  _step.seqs := array(
+    select q.seq from svc.quarantined_operations as q where q.environment_id = _id and q.seq = any(_step.seqs) order by q.seq
+  );
 
   update svc.quarantined_operations as q
   set operation = m.value, customer_id = m.value ->> 'customerId', event = m.value ->> 'event'
@@ -130,17 +134,6 @@ begin
 
   _valid_seqs := array(select s.seq from unnest(_seqs) with ordinality as s (seq, n) where not _held ? (s.n - 1)::text);
 
-  -- A customer begins with the first of its operations. Its row was locked above, so an identify sees all traits set after it.
-  update svc.customers as c
-  set created_at = n.at
-  from (
-    select q.customer_id, min(q.quarantined_at) as at
-    from svc.quarantined_operations as q
-    where q.environment_id = _id and q.seq = any(_valid_seqs)
-    group by q.customer_id
-  ) as n
-  where c.environment_id = _id and c.customer_id = n.customer_id and c.created_at > n.at;
-
   select
     coalesce(array_agg(t.seq), '{}'), coalesce(array_agg(t.customer_id), '{}'), array_agg(t.event), array_agg(t.operation),
     array_agg(t.quarantined_at), array_agg(t.idempotency_key)
@@ -156,6 +149,7 @@ begin
     as t (seq, customer_id, event, operation, at, idempotency_key)
   where h.environment_id = _id and t.event is not null;
 
+  -- The customers' rows are locked, so an identify sees all traits set after it.
   insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at, idempotency_key)
   select
     h.environment_id, t.seq, t.customer_id,
@@ -176,6 +170,30 @@ begin
   from svc.homes as h
   cross join unnest(_customers, _taken_seqs) as t (customer_id, seq)
   where h.environment_id = _id;
+
+  -- A customer begins with the first of its operations; of a new one, others may be waiting, too (as in svc.insert_customers).
+  with begun as materialized (
+    select n.customer_id, b.accepted_at
+    from (select distinct t.customer_id from unnest(_customers) as t (customer_id)) as n
+    cross join lateral (
+      select i.seq
+      from svc.inbox as i
+      where i.environment_id = _id and i.customer_id = n.customer_id
+      order by i.seq
+      limit 1
+    ) as i
+    cross join lateral (
+      select k.accepted_at
+      from svc.ingest_batches as k
+      where k.environment_id = _id and k.batch_seq = i.seq / 1024
+      limit 1
+    ) as b
+  )
+  update svc.customers as c
+  set created_at = n.accepted_at
+  from begun as n
+  where c.environment_id = _id and c.customer_id = n.customer_id
+    and (c.created_at > n.accepted_at or c.customer_id = any(_new));
 
   -- Delete new customers of whom nothing is released.
   delete from svc.customers as c

@@ -190,11 +190,40 @@ it("waits for the erasure of a customer of whom nothing was evaluated yet, and r
   });
   expect(await Promise.all(replies)).toMatchObject([
     { status: 200, body: { erased: { quarantined: 2 } } },
-    { status: 200, body: { released: 0, kept: 0 } },
+    { status: 200, body: { released: 0, kept: 0, expired: 0 } },
   ]);
   expect(await api.sql`select from svc.customers where environment_id = ${id}`).toHaveLength(0);
   await api.sql`delete from svc.recomputes where environment_id = ${id}`;
   expect(await violations(api.sql)).toEqual([]);
+});
+
+it("begins a new customer with its first operation, also one that waits for evaluation", async () => {
+  await send([order(1, { customerId: "waits" })]);
+  for (const table of ["ingest_batches", "events"])
+    await api.sql`update svc.${api.sql(table)} set accepted_at = accepted_at - interval '1 minute'`;
+  await send([order("text", { customerId: "waits" })]);
+  await deploy(WIDER);
+  expect(await release()).toMatchObject({ released: 1 });
+  expect([...(await api.sql`select customer_id, created_at from svc.customers`)]).toEqual([
+    ...(await api.sql`select 'waits' as customer_id, min(accepted_at) as created_at from svc.events`),
+  ]);
+  expect(await violations(api.sql)).toEqual([]);
+});
+
+it("begins a new customer with its first operation, also if that came after the release began to wait", async () => {
+  await deploy(WIDER);
+  let released: Promise<unknown> = Promise.resolve();
+  await api.sql.begin(async (tx) => {
+    await tx`insert into svc.retention (environment_id) values (${id})`;
+    released = release();
+    await lockWaiter(api.sql, "%release_quarantined%");
+    await deploy(STRICT);
+    await send([order("text", { customerId: "late" })]);
+  });
+  expect(await released).toMatchObject({ released: 1 });
+  expect([...(await api.sql`select customer_id, created_at::text from svc.customers`)]).toEqual([
+    ...(await api.sql`select customer_id, accepted_at::text as created_at from svc.events`),
+  ]);
 });
 
 it("keeps what the active version made of a call, if the caller mapped it by a version that was active meanwhile", async () => {
