@@ -1,4 +1,5 @@
 import { lookup, Resolver } from "node:dns/promises";
+import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { codeOf } from "../db/sqlstate.js";
@@ -99,9 +100,26 @@ export const resolveHost: Resolve = async (hostname) => {
   const addresses = [...addressesOf(v4, 4), ...addressesOf(v6, 6)];
   if (addresses.length > 0) return addresses;
   const hung = [v4, v6].find((result) => result.status === "rejected" && serversHang(result.reason));
-  if (hung?.status === "rejected") throw hung.reason;
-  return systemLookup(hostname);
+  if (hung?.status !== "rejected") return systemLookup(hostname);
+  const listed = await listedInHosts(hostname);
+  if (listed.length > 0) return listed;
+  throw hung.reason;
 };
+
+/**
+ * The addresses of a name in the hosts file. The name servers of a network without access to others, such as a cluster's, fail for all names that
+ * they do not know.
+ */
+async function listedInHosts(hostname: string): Promise<ResolvedAddress[]> {
+  // A machine need not have one.
+  const hosts = await readFile("/etc/hosts", "utf8").catch(() => "");
+  const name = hostname.replace(/\.$/, "").toLowerCase();
+  return hosts.split("\n").flatMap((line): ResolvedAddress[] => {
+    const [address = "", ...names] = line.replace(/#.*/, "").trim().toLowerCase().split(/\s+/);
+    const family = isIP(address);
+    return names.includes(name) && (family === 4 || family === 6) ? [{ address, family }] : [];
+  });
+}
 
 /** Whether a name's own servers hang: ours then do, too, or answer ESERVFAIL, and so would the system. */
 export function serversHang(error: unknown): boolean {

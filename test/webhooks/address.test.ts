@@ -1,4 +1,5 @@
 import { Resolver } from "node:dns/promises";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -7,6 +8,8 @@ import { checkUrl, whyNotPublic, type ResolvedAddress, resolveHost } from "../..
 import { createAgent } from "../../src/webhooks/agent.js";
 import { describeError } from "../../src/webhooks/send.js";
 import { startReceiver, type Receiver } from "./support/receiver.js";
+
+vi.mock("node:fs/promises", { spy: true });
 
 /** Addresses by the reason of their refusal. */
 const REFUSED: Record<string, string> = {
@@ -278,6 +281,22 @@ test("the system is not asked for a name whose servers hang, which would hold on
   await expect(resolveHost("0x7f.1")).rejects.toThrow("query ESERVFAIL");
   const agent = createAgent({ allowPrivate: false });
   expect(await postBy(agent, "http://hooks.example.com/")).toContain("query ESERVFAIL");
+  await agent.destroy();
+});
+
+test("a name in the hosts file is found although the name servers fail, and its addresses are checked like others", async () => {
+  refuseNames("ESERVFAIL");
+  vi.mocked(readFile).mockResolvedValue(
+    "# 10.0.0.1 hooks.corp.example\n10.0.0.2\tother Hooks.corp.example # ours\n::1 hooks.corp.example",
+  );
+  onTestFinished(() => void vi.mocked(readFile).mockReset());
+  expect(await resolveHost("hooks.CORP.example.")).toEqual([
+    { address: "10.0.0.2", family: 4 },
+    { address: "::1", family: 6 },
+  ]);
+  await expect(resolveHost("corp.example")).rejects.toThrow("query ESERVFAIL");
+  const agent = createAgent({ allowPrivate: false });
+  expect(await postBy(agent, "http://hooks.corp.example/")).toContain("no public address was found");
   await agent.destroy();
 });
 
