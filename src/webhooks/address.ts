@@ -92,7 +92,7 @@ const LOOPBACK: ResolvedAddress[] = [
  * all other endpoints. The system's lookup is used for names that only it can know: single labels, and names that the name servers do not have
  * (hosts file, search domains).
  */
-export const resolveHost: Resolve = async (hostname) => {
+export async function resolveHost(hostname: string, hostsFile = "/etc/hosts"): Promise<ResolvedAddress[]> {
   if (isLocalhost(hostname)) return LOOPBACK;
   if (!hostname.replace(/\.$/, "").includes(".")) return systemLookup(hostname);
   const resolver = new Resolver({ timeout: QUERY_MS, tries: QUERY_TRIES });
@@ -101,18 +101,18 @@ export const resolveHost: Resolve = async (hostname) => {
   if (addresses.length > 0) return addresses;
   const hung = [v4, v6].find((result) => result.status === "rejected" && serversHang(result.reason));
   if (hung?.status !== "rejected") return systemLookup(hostname);
-  const listed = await listedInHosts(hostname);
+  const listed = await listedIn(hostsFile, hostname);
   if (listed.length > 0) return listed;
   throw hung.reason;
-};
+}
 
 /**
  * The addresses of a name in the hosts file. The name servers of a network without access to others, such as a cluster's, fail for all names that
  * they do not know.
  */
-async function listedInHosts(hostname: string): Promise<ResolvedAddress[]> {
+async function listedIn(hostsFile: string, hostname: string): Promise<ResolvedAddress[]> {
   // A machine need not have one.
-  const hosts = await readFile("/etc/hosts", "utf8").catch(() => "");
+  const hosts = await readFile(hostsFile, "utf8").catch(() => "");
   const name = hostname.replace(/\.$/, "").toLowerCase();
   return hosts.split("\n").flatMap((line): ResolvedAddress[] => {
     const [address = "", ...names] = line.replace(/#.*/, "").trim().toLowerCase().split(/\s+/);

@@ -1,15 +1,17 @@
 import { Resolver } from "node:dns/promises";
-import { readFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import path from "node:path";
 import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { request, type Agent } from "undici";
 import { checkUrl, whyNotPublic, type ResolvedAddress, resolveHost } from "../../src/webhooks/address.js";
 import { createAgent } from "../../src/webhooks/agent.js";
 import { describeError } from "../../src/webhooks/send.js";
+import { useDirectory } from "../support/directory.js";
 import { startReceiver, type Receiver } from "./support/receiver.js";
 
-vi.mock("node:fs/promises", { spy: true });
+const directory = await useDirectory();
 
 /** Addresses by the reason of their refusal. */
 const REFUSED: Record<string, string> = {
@@ -286,16 +288,18 @@ test("the system is not asked for a name whose servers hang, which would hold on
 
 test("a name in the hosts file is found although the name servers fail, and its addresses are checked like others", async () => {
   refuseNames("ESERVFAIL");
-  vi.mocked(readFile).mockResolvedValue(
+  const hosts = path.join(directory, "hosts");
+  await writeFile(
+    hosts,
     "# 10.0.0.1 hooks.corp.example\n10.0.0.2\tother Hooks.corp.example # ours\n::1 hooks.corp.example",
   );
-  onTestFinished(() => void vi.mocked(readFile).mockReset());
-  expect(await resolveHost("hooks.CORP.example.")).toEqual([
+  expect(await resolveHost("hooks.CORP.example.", hosts)).toEqual([
     { address: "10.0.0.2", family: 4 },
     { address: "::1", family: 6 },
   ]);
-  await expect(resolveHost("corp.example")).rejects.toThrow("query ESERVFAIL");
-  const agent = createAgent({ allowPrivate: false });
+  await expect(resolveHost("corp.example", hosts)).rejects.toThrow("query ESERVFAIL");
+  await expect(resolveHost("hooks.corp.example", `${hosts}.missing`)).rejects.toThrow("query ESERVFAIL");
+  const agent = createAgent({ allowPrivate: false, resolve: (name) => resolveHost(name, hosts) });
   expect(await postBy(agent, "http://hooks.corp.example/")).toContain("no public address was found");
   await agent.destroy();
 });
