@@ -5,7 +5,7 @@
 -- answered (read). A call that was not mapped by the active version is left to the next step. Processes of the previous release send only
 -- the operations. An identify sets only traits that no later one has set.
 -- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks the environment's
--- row of svc.retention, the customers' rows in id order, the operations, and the environment's row of svc.quarantines.
+-- row of svc.retention, the customers' rows in id order (first those that exist), the operations, and the row of svc.quarantines.
 create or replace function svc_api.release_quarantined(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   ids text[], event text, code text, "cursor" text, mapped jsonb
@@ -42,6 +42,8 @@ declare
   _held jsonb := '{}';
   _concerned text[];
   _new text[];
+  _locked text[];
+  _unlocked bigint;
   _taken_seqs bigint[];
   _customers text[];
   _events text[];
@@ -69,31 +71,50 @@ begin
     end if;
   end if;
 
-  -- Customers are locked first, as everywhere: those of the operations as stored and as mapped. New ones are inserted, because an erasure
-  -- inserts them, too.
+  -- Customers are locked first, as everywhere: those of the operations as stored and as mapped.
   select array_agg(distinct u.customer_id) into _concerned
   from (
     select q.customer_id from svc.quarantined_operations as q where q.environment_id = _id and q.seq = any(_step.seqs)
     union all
     select m.value ->> 'customerId' from jsonb_each(_mapped_operations) as m where svc.quarantined_seq(m.key) = any(_step.seqs)
   ) as u;
+  perform from svc.customers as c
+  where c.environment_id = _id and c.customer_id = any(_concerned)
+  order by c.customer_id
+  for update;
+  -- New ones are inserted, because an erasure inserts them, too. Not earlier: an evaluation that holds others waits for them.
   with added as (
-    insert into svc.customers as c (environment_id, customer_id, created_at)
+    insert into svc.customers (environment_id, customer_id, created_at)
     select h.environment_id, u.customer_id, now()
     from svc.homes as h
     cross join unnest(_concerned) as u (customer_id)
     where h.environment_id = _id
     order by u.customer_id collate "C"
-    -- Locks the others, and changes none.
-    on conflict (environment_id, customer_id) do update
-    set created_at = c.created_at
-    where c.created_at is null
-    returning c.customer_id
+    on conflict do nothing
+    returning customer_id
   )
   select array_agg(a.customer_id) into _new from added as a;
+  -- Nor is one waited for that an evaluation inserted meanwhile and holds: its operations are left to the next step.
+  _locked := array(
+    select c.customer_id
+    from svc.customers as c
+    where c.environment_id = _id and c.customer_id = any(_concerned)
+    for update skip locked
+  );
+  select min(o.seq) into _unlocked
+  from (
+    select q.seq, q.customer_id from svc.quarantined_operations as q where q.environment_id = _id and q.seq = any(_step.seqs)
+    union all
+    select svc.quarantined_seq(m.key), m.value ->> 'customerId' from jsonb_each(_mapped_operations) as m
+  ) as o
+  where o.seq = any(_step.seqs) and o.customer_id <> all(_locked);
+  _step.resume := coalesce(_unlocked - 1, _step.resume);
   -- Without what was erased while this waited: it is neither released nor expired.
   _step.seqs := array(
-    select q.seq from svc.quarantined_operations as q where q.environment_id = _id and q.seq = any(_step.seqs) order by q.seq
+    select q.seq
+    from svc.quarantined_operations as q
+    where q.environment_id = _id and q.seq = any(_step.seqs) and (_unlocked is null or q.seq < _unlocked)
+    order by q.seq
   );
 
   update svc.quarantined_operations as q

@@ -226,6 +226,44 @@ it("begins a new customer with its first operation, also if that came after the 
   ]);
 });
 
+it("waits for existing customers before it inserts new ones, like an evaluation", async () => {
+  await send([order("1", { customerId: "a" }), order("2", { customerId: "b" })]);
+  await api.sql`insert into svc.customers (environment_id, customer_id, created_at) values (${id}, 'b', now())`;
+  await deploy(WIDER);
+  let released: Promise<unknown> = Promise.resolve();
+  await api.sql.begin(async (tx) => {
+    await tx`select from svc.customers where environment_id = ${id} and customer_id = 'b' for update`;
+    released = release();
+    await lockWaiter(api.sql, "%release_quarantined%");
+    await tx`insert into svc.customers (environment_id, customer_id, created_at) values (${id}, 'a', now())`;
+  });
+  expect(await released).toMatchObject({ released: 2, nextCursor: null });
+});
+
+it("leaves to the next step what is of a customer that was inserted while it waited, and is being evaluated", async () => {
+  await send([order("1", { customerId: "b" }), order("2", { customerId: "a" }), order("3", { customerId: "c" })]);
+  await api.sql`insert into svc.customers (environment_id, customer_id, created_at) values (${id}, 'b', now())`;
+  await deploy(WIDER);
+  const first = await api.sql.begin(async (evaluation) => {
+    let released: Promise<unknown> = Promise.resolve();
+    await api.sql.begin(async (tx) => {
+      await tx`select from svc.customers where environment_id = ${id} and customer_id = 'b' for update`;
+      released = release();
+      await lockWaiter(api.sql, "%release_quarantined%");
+      await api.sql`insert into svc.customers (environment_id, customer_id, created_at) values (${id}, 'a', now())`;
+      await evaluation`select from svc.customers where environment_id = ${id} and customer_id = 'a' for update`;
+    });
+    return (await released) as { nextCursor: string };
+  });
+  expect(first).toEqual({ released: 1, kept: 0, expired: 0, nextCursor: expect.any(String) });
+  expect((await api.sql`select customer_id from svc.customers order by 1`).map((row) => row["customer_id"])).toEqual([
+    "a",
+    "b",
+  ]);
+  expect(await release({ cursor: first.nextCursor })).toEqual({ released: 2, kept: 0, expired: 0, nextCursor: null });
+  expect(await violations(api.sql)).toEqual([]);
+});
+
 it("keeps what the active version made of a call, if the caller mapped it by a version that was active meanwhile", async () => {
   const headers = { Authorization: `Basic ${Buffer.from(`${api.keys.test}:`).toString("base64")}` };
   const body = { batch: [{ type: "track", userId: "first", event: "login" }] };
