@@ -95,12 +95,13 @@ begin
   )
   select array_agg(a.customer_id) into _new from added as a;
   -- Nor is one waited for that an evaluation inserted meanwhile and holds: its operations are left to the next step.
-  _locked := array(
+  select coalesce(array_agg(l.customer_id), '{}') into _locked
+  from (
     select c.customer_id
     from svc.customers as c
     where c.environment_id = _id and c.customer_id = any(_concerned)
     for update skip locked
-  );
+  ) as l;
   select min(o.seq) into _unlocked
   from (
     select q.seq, q.customer_id from svc.quarantined_operations as q where q.environment_id = _id and q.seq = any(_step.seqs)
