@@ -57,7 +57,9 @@ export function attempt<T>(call: () => T): T {
 function modelFailure(error: unknown): ModelError {
   const message = error instanceof Error ? `${error.name}: ${error.message}` : thrownText(error);
   const failure = new ModelError("MODEL_FAILED", `a function in the model failed: ${message}`);
-  if (error instanceof Error && error.stack !== undefined) failure.stack = error.stack;
+  const stack: unknown = error instanceof Error ? error.stack : undefined;
+  // The author's modules may have set anything.
+  if (typeof stack === "string") failure.stack = stack;
   return failure;
 }
 

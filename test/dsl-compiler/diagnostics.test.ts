@@ -92,6 +92,15 @@ test.each([
 export default defineModel({ segments: [segment("a", { when: () => { throw Object.create(null); } })] });`,
     "a function in the model failed: object that has no text",
   ],
+  [
+    "throw new (class extends Error { get message() { throw new Error(); } })();",
+    "the model could not be loaded: object that has no text",
+  ],
+  [
+    `import { defineModel, segment } from "svc-success";
+export default defineModel({ segments: [segment("a", { when: () => { throw Object.assign(new Error("no"), { stack: 5 }); } })] });`,
+    "a function in the model failed: Error: no",
+  ],
 ])("what is thrown and cannot be made a text is reported: %s", async (source, message) => {
   const found = await diagnose(source);
   expect(found.map(({ code, message }) => [code, message])).toEqual([["MODEL_FAILED", message]]);

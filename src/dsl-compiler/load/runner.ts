@@ -101,6 +101,15 @@ function restoreStacks(): void {
 }
 
 function describe(error: unknown): Thrown {
+  try {
+    return described(error);
+  } catch {
+    // Reading a member of it throws, such as a message that is computed.
+    return { name: "", message: thrownText(error) };
+  }
+}
+
+function described(error: unknown): Thrown {
   if (!(error instanceof Error)) return { name: "", message: thrownText(error) };
   // The author's modules may have set anything in an exception, or had its stack formatted before.
   const text = (value: unknown) => (typeof value === "string" ? value : undefined);
