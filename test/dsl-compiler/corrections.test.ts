@@ -212,12 +212,22 @@ const MORE_IN_WORDS: typeof IN_WORDS = [
     /^write the text without it; /,
   ],
   [
+    "bare.where((p) => p.note.is([usage, bare].filter(Boolean).join())).happened()",
+    "INVALID_OPERATOR",
+    /^write the text without it; /,
+  ],
+  [
     "part.when ? usage.happened() : usage.never()",
     "INVALID_OPERATOR",
     /^write any\(all\(part\.when, …\), all\(not\(part\.when\), …\)\); if it only tests whether there is one, remove the test: there is$/,
   ],
   [
     '(<F extends import("svc-success").Fields>(one: import("svc-success").EventModel<F>) => one.sum("amount"))(usage).atLeast(1)',
+    "TYPE_ERROR",
+    /^let the function take the number instead, \(amount: Quantity\) => …, /,
+  ],
+  [
+    '(usage as unknown as import("svc-success").EventModel).sum("amount").atLeast(1)',
     "TYPE_ERROR",
     /^let the function take the number instead, \(amount: Quantity\) => …, /,
   ],
@@ -375,24 +385,47 @@ void [first, texts, labels, listed];`,
   expect(await compileProject(directory, { types: true })).toMatchObject({ ok: true });
 });
 
-test("a generator in place of a list is named as such", async () => {
+const PART = 'segment("active", { when: login.happened() })';
+test.each([
+  [
+    "function*",
+    PART,
+    "segments: parts()",
+    "expected a list, but this is a generator",
+    /^write a list of what it gives/,
+  ],
+  [
+    "function*",
+    'step("one", login.happened())',
+    'journeys: [journey("tour", { start: login.happened(), steps: parts() })]',
+    "expected a list, but this is a generator",
+    /^write a list of what it gives/,
+  ],
+  [
+    "async function*",
+    PART,
+    "segments: parts()",
+    "expected a list, but this is an asynchronous generator",
+    /for await /,
+  ],
+  [
+    "function*",
+    "1",
+    'lifecycle: lifecycle({ initial: "a", states: parts() })',
+    expect.not.stringContaining(" list"),
+    / /,
+  ],
+])("a generator is named as such in place of a list: %s of %s as %s", async (generator, part, used, message, fix) => {
   const directory = await project({
-    "svc.config.ts": `import { defineModel, event, segment } from "svc-success";
+    "svc.config.ts": `import { defineModel, event, journey, lifecycle, segment, step } from "svc-success";
 const login = event("login");
-function* parts() { yield segment("active", { when: login.happened() }); }
-export default defineModel({ events: [login], segments: parts() });`,
+${generator} parts() { yield ${part}; }
+export default defineModel({ events: [login], ${used} });
+void [journey, lifecycle, segment, step];`,
   });
-  expect(await compileProject(directory, { types: true })).toMatchObject({
-    ok: false,
-    diagnostics: [
-      { code: "UNUSED_EVENT" },
-      {
-        code: "TYPE_ERROR",
-        message: "expected a list, but this is a generator",
-        fix: "write a list of what it gives: [...parts()]",
-      },
-    ],
-  });
+  const compiled = await compileProject(directory, { types: true });
+  const found = compiled.ok ? [] : compiled.diagnostics.filter(({ code }) => code === "TYPE_ERROR");
+  expect(found).toMatchObject([{ message, fix: expect.stringMatching(fix) }]);
 });
 
 test("a name that is not imported is added to the import of the language, or to a first one below the directives", async () => {

@@ -73,8 +73,18 @@ function parameterOf(call: ts.CallExpression, index: number, language: Language)
   const written = declared && ts.isParameter(declared) ? declared.type : undefined;
   const [, field] = (written && ts.isTypeReferenceNode(written) ? written.typeArguments : undefined) ?? [];
   // Without any name that fits, a known event has `never` here.
-  const isGeneric = names.length === 0 && (type.flags & ts.TypeFlags.Never) === 0;
+  const isKnown = (type.flags & ts.TypeFlags.Never) !== 0 && !isOfAnyEvent(call, language);
+  const isGeneric = names.length === 0 && !isKnown;
   return { name: parameter.name, type, names, isGeneric, kind: field && valueInWords(field.getText()) };
+}
+
+/** Whether a method is called on an `EventModel` without type parameter, whose properties can have any name. */
+function isOfAnyEvent({ expression }: ts.CallExpression, { checker }: Language): boolean {
+  if (!ts.isPropertyAccessExpression(expression)) return false;
+  const type = checker.getTypeAtLocation(expression.expression);
+  const isReference = ((type as ts.ObjectType).objectFlags & ts.ObjectFlags.Reference) !== 0;
+  const [fields] = isReference ? checker.getTypeArguments(type as ts.TypeReference) : [];
+  return fields !== undefined && checker.getIndexInfoOfType(fields, ts.IndexKind.String) !== undefined;
 }
 
 /** In a function of any event, TypeScript cannot tell which of its properties are numbers, whatever its type parameter says of them. */

@@ -170,23 +170,11 @@ function translate(number: number, text: string): Translation {
     case 2554: // Expected 1 arguments, but got 2.
     case 2555:
       return { message: lowerFirst(text.replace(/\.$/, "").replace(/\b1 arguments/, "1 argument")) };
-    case 2329: // Index signature for type 'string' is missing in type 'S'.
-      return /in type '(?:Async)?Generator</.test(text) ? GENERATOR : otherwise(text);
     default:
       // 'string' only refers to a type, but is being used as a value here.
       if (number === 2693 && /^'[a-z]+'/.test(text)) return unknownName(text);
-      return otherwise(text);
+      return { message: truncate(lowerFirst(text.replace(/\s+/g, " ").replace(/\.$/, "").replaceAll("'", '"')), 200) };
   }
-}
-
-const GENERATOR: Translation = {
-  message: "expected a list, but this is a generator",
-  fix: "write a list of what it gives: [...parts()]",
-};
-
-/** TypeScript's own words. */
-function otherwise(text: string): Translation {
-  return { message: truncate(lowerFirst(text.replace(/\s+/g, " ").replace(/\.$/, "").replaceAll("'", '"')), 200) };
 }
 
 function unknownName(text: string): Translation {
@@ -226,7 +214,21 @@ function mismatch(text: string): Translation {
 /** The types that are made for certain properties: one for a certain event is none for events of any properties. */
 const OF_PROPERTIES = /^(EventModel|Occurrences)</;
 
+/** What is given in place of a list, by the name of its type. */
+const GENERATORS: Readonly<Record<string, Translation>> = {
+  Generator: {
+    message: "expected a list, but this is a generator",
+    fix: "write a list of what it gives: [...parts()]",
+  },
+  AsyncGenerator: {
+    message: "expected a list, but this is an asynchronous generator",
+    fix: "collect what it gives in a list: for await (const part of parts()) list.push(part)",
+  },
+};
+
 function wrongType(source: string, target: string, fix = remedy(source, target)): Translation {
+  const generator = isList(target) || target.startsWith("PartsOf<") ? GENERATORS[typeName(source) ?? ""] : undefined;
+  if (generator) return generator;
   const [, made] = OF_PROPERTIES.exec(source) ?? [];
   if (made !== undefined && OF_PROPERTIES.exec(target)?.[1] === made) {
     const whose = `<F extends Fields>(event: ${made}<F>)`;

@@ -211,7 +211,9 @@ class OperatorFinder {
     const own = items.find((item) => this.#isOwn(item));
     if (own) return this.language.typeOf(own);
     const item = this.language.checker.getIndexTypeOfType(this.language.typeOf(node), ts.IndexKind.Number);
-    return item && this.language.isOwn(item) ? item : undefined;
+    // Each event, and each trait, has a type of its own.
+    const types = item?.isUnion() ? item.types : item ? [item] : [];
+    return types.every((type) => this.language.isOwn(type)) ? types[0] : undefined;
   }
 
   #text(node: ts.Node, which: string, type: ts.Type): void {
