@@ -63,8 +63,12 @@ export async function renderRefusal(page: ConsolePage, asking: ChangeRequest, er
   const answer = (query: URLSearchParams) => page.answer({ ...asking, query, refused });
   let view: View;
   try {
-    // The form is also on the first page of a list whose cursor has become invalid.
-    view = await answer(query).catch(() => answer(inAnyEnvironment(query)));
+    view = await answer(query).catch((failure: unknown) => {
+      const first = firstPage(query, pageErrorOf(failure).status);
+      if (first === undefined) throw failure;
+      // The form is also there.
+      return answer(first);
+    });
   } catch {
     renderFailure(asking, error);
     return;
@@ -118,6 +122,12 @@ async function findOutdated({ ask, isService }: PageRequest) {
   return data.find(({ code }) => code === "STATE_OUTDATED");
 }
 
+/** The query of the first page of a list, if a page was refused that may have an invalid cursor. */
+function firstPage(query: URLSearchParams, status: number): URLSearchParams | undefined {
+  const first = inAnyEnvironment(query);
+  return status === 400 && first.size < query.size ? first : undefined;
+}
+
 /** Shows an error in the frame. */
 function renderFailure(asking: PageRequest, error: unknown): void {
   const { ctx } = asking;
@@ -128,11 +138,11 @@ function renderFailure(asking: PageRequest, error: unknown): void {
   ctx.set(headers);
   const [home] = asking.frame.sections;
   const query = new URLSearchParams(ctx.querystring);
-  const first = inAnyEnvironment(query);
+  const first = ctx.method === "GET" ? firstPage(query, status) : undefined;
   const next =
-    status === 400 && ctx.method === "GET" && first.size < query.size
-      ? { href: address(ctx.path.slice(ctx.path.lastIndexOf("/") + 1), first), text: "First page" }
-      : home;
+    first === undefined
+      ? home
+      : { href: address(ctx.path.slice(ctx.path.lastIndexOf("/") + 1), first), text: "First page" };
   const body = (
     <>
       <ErrorBody ctx={ctx} words={words} />
