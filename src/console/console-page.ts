@@ -91,16 +91,11 @@ export function hasAnyParam(query: URLSearchParams, names: readonly string[]): b
 }
 
 /** Parameters with an id or a name as backends send it, which may begin or end with a space. */
-const EXACT: readonly string[] = ["customer", "type", "event"];
+export const EXACT: readonly string[] = ["customer", "type", "event", "trait"];
 
 /** A parameter of the page's address, trimmed unless it is EXACT; undefined if it is missing or empty. */
 export function queryParam(query: URLSearchParams, name: string): string | undefined {
   const given = query.get(name) ?? "";
   const value = EXACT.includes(name) ? given : given.trim();
   return value === "" ? undefined : value;
-}
-
-/** Whether an EXACT parameter begins or ends with a space, as after pasting: then nothing may be found although it looks right. */
-export function hasOuterSpace(query: URLSearchParams): boolean {
-  return EXACT.some((name) => /^\s|\s$/.test(query.get(name) ?? ""));
 }

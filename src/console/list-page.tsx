@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { ListPage } from "../http/admin/answers.js";
 import { ApiError } from "../http/errors.js";
-import { hasOuterSpace, type View } from "./console-page.js";
+import { EXACT, type View } from "./console-page.js";
 import { Empty, FoundList, type Link, LinkLine, PageLinks, ProblemNote } from "./parts.js";
 import { Table, type TableColumn } from "./tables.js";
 
@@ -41,7 +41,7 @@ export function listView<Row extends { customerId: string }>(list: ListOfCustome
           none={
             <Empty>
               {query.has("cursor") ? "There is nothing more in this list." : none}
-              {hasOuterSpace(query) ? " A filter begins or ends with a space, which counts." : null}
+              <OuterSpace of={query} />
             </Empty>
           }
         >
@@ -52,6 +52,12 @@ export function listView<Row extends { customerId: string }>(list: ListOfCustome
       </>
     ),
   };
+}
+
+/** Says that spaces count, if a filter begins or ends with one, as after pasting: then nothing may be found although it looks right. */
+export function OuterSpace({ of: query, names = EXACT }: { of: URLSearchParams; names?: readonly string[] }) {
+  const isOuter = names.some((name) => /^\s|\s$/.test(query.get(name) ?? ""));
+  return isOuter ? <> A filter begins or ends with a space, which counts.</> : null;
 }
 
 /** The page for an invalid query: the filters to correct it, and the error. @param below shown after the error */

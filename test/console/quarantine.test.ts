@@ -35,6 +35,9 @@ it("shows quarantined operations, reasons and counts; the diagnostics and events
   expect(await textAt(owner, "quarantine?code=INVALID_STRUCTURE")).toContain(
     "No operations in quarantine match these filters.",
   );
+  expect(await textAt(owner, "quarantine?event=logout+")).toContain(
+    "match these filters. A filter begins or ends with a space, which counts.",
+  );
 });
 
 it("has no button for who may only look", async () => {

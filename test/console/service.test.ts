@@ -19,6 +19,7 @@ beforeAll(async () => {
         plan: { type: "string", enum: ["free", "pro"] },
         company: { type: "string", optional: true },
         products: { type: "array", items: { type: "string" }, optional: true },
+        " site": { type: "string", optional: true },
       },
       signals: [
         { id: "quiet", severity: "critical", when: { kind: "trait", trait: "plan", operator: "eq", value: "free" } },
@@ -31,7 +32,7 @@ beforeAll(async () => {
     {
       type: "identify",
       customerId: "initech",
-      traits: { plan: "free", company: "12345678901234567890", products: [] },
+      traits: { plan: "free", company: "12345678901234567890", products: [], " site": "north" },
     },
   ]);
   await fixture.evaluate();
@@ -149,6 +150,7 @@ describe("the customers", () => {
     ["trait=company&value=12345678901234567890", ["initech"]],
     ["trait=products&value=crm", ["globex"]],
     ["trait=plan&value=%3C%3Dg", ["initech"]],
+    ["trait=+site&value=north", ["initech"]],
     ["inactive=1d", []],
   ])("are filtered by %s", async (query, expected) => {
     const { html } = await owner.get(`${BASE}/customers?${query}`);

@@ -18,6 +18,7 @@ import {
   Text,
 } from "../parts.js";
 import { FilterForm, InputField } from "../forms.js";
+import { OuterSpace } from "../list-page.js";
 import { FactList, Table, type TableColumn } from "../tables.js";
 import { Fault } from "./violations.js";
 import type { ComponentChildren } from "preact";
@@ -61,7 +62,16 @@ export const quarantinePage: ConsolePage = {
           <FoundList
             list={found}
             limit={Number(LIMIT)}
-            none={hasAnyParam(query, FILTERS) ? <Empty>No operations in quarantine match these filters.</Empty> : <></>}
+            none={
+              hasAnyParam(query, FILTERS) ? (
+                <Empty>
+                  No operations in quarantine match these filters.
+                  <OuterSpace of={query} />
+                </Empty>
+              ) : (
+                <></>
+              )
+            }
           >
             <Table name="Operations in quarantine" rows={data} columns={COLUMNS} />
           </FoundList>

@@ -5,6 +5,7 @@ import { DeliveryDays } from "../charts/delivery-days.js";
 import { type ConsolePage, queryParam, hasAnyParam, expectedRefusal, type Visit } from "../console-page.js";
 import { Ago, At, Customer, Empty, FoundList, PageLinks, ProblemNote, Section, Text, TextLink } from "../parts.js";
 import { Choose, InputField, FilterForm } from "../forms.js";
+import { OuterSpace } from "../list-page.js";
 import { type TableColumn, FactList, Table } from "../tables.js";
 import { firstDay } from "../trends.js";
 import {
@@ -159,6 +160,7 @@ function List(props: { webhookId: string; query: URLSearchParams; page: ListPage
             {hasAnyParam(query, FILTERS)
               ? "No deliveries to this webhook match these filters."
               : "Nothing has been sent to this webhook yet."}
+            <OuterSpace of={query} names={["search"]} />
           </Empty>
         }
       >
