@@ -70,6 +70,16 @@ describe("a failure is one line that says what to do", () => {
     expect(await errorOf(version())).toMatch(/^error \[INTERNAL_ERROR\]: .* This is a fault in svc: /);
   });
 
+  test("nor is an item of a stream without a member", async () => {
+    const { url } = await cannedServer(({ url }) =>
+      url === "/openapi.json"
+        ? versioned("0.0.9")
+        : { status: 200, type: "text/event-stream", body: "id: 1\nevent: event\ndata: {}\n\n" },
+    );
+    const { code, stderr } = await svc(["events", "tail", "--project", "app"], { at: url });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("The service has version 0.0.9, svc ")]);
+  });
+
   test("nothing listens there, or a server that closes every connection, does not speak TLS, or changes the protocol", async () => {
     const errorOf = async (at: string) => (await svc(["whoami"], { at })).stderr;
     expect(await errorOf("http://127.0.0.1:1")).toBe(

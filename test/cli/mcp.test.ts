@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { useDirectory } from "../support/directory.js";
-import { cannedServer, NEVER } from "./support/canned-server.js";
+import { cannedServer, json, NEVER } from "./support/canned-server.js";
 import { type Assistant, assistantOf } from "./support/mcp-client.js";
 import { ended, PROGRAM, start, variables } from "./support/program.js";
 import { ingest, startShop, untilQuiet } from "./support/shop.js";
@@ -455,6 +455,19 @@ describe("errors are explained, and the server keeps running", () => {
     await client.callTool({ name: "list_customers", arguments: {} });
     await expect.poll(log).toMatch(/warning: --allow nope: v[12] declares no trait or property of this name/);
     expect(log()).not.toContain("--allow note:");
+  });
+
+  test("an answer of another version, in which a member is missing", async () => {
+    const { url } = await cannedServer(({ url }) =>
+      json(
+        url === "/openapi.json"
+          ? { info: { title: "svc", version: "0.0.9" } }
+          : { data: [{}], nextCursor: null, configVersion: null },
+      ),
+    );
+    const { call } = await assistantOf(shop, [], { SVC_API_URL: url });
+    const { isError, text } = await call("list_customers");
+    expect([isError, text]).toEqual([true, expect.stringMatching(/^UNEXPECTED_ANSWER: .* version 0\.0\.9, svc /)]);
   });
 
   test("a token that is revoked", async () => {

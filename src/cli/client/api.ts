@@ -135,6 +135,7 @@ export class Api {
           unexpectedAnswer(base, response.status, `something other than ${type}`),
         );
       }
+      this.#answers.isAny = true;
       return response.chunks;
     } catch (error) {
       throw error instanceof UserError ? error : unreachable(base, error);

@@ -77,7 +77,7 @@ function serverFor(context: Context, session: McpSession, tools: readonly AnyToo
       } catch (error) {
         // A cancelled call is no fault, and nobody waits for its answer.
         if (signal.aborted) throw error;
-        return failed(call, error);
+        return failed(call, await call.context.api.causeOf(error));
       }
     });
   }
