@@ -214,8 +214,9 @@ const MORE_IN_WORDS: typeof IN_WORDS = [
   [
     "bare.where((p) => p.note.is([usage, bare].filter(Boolean).join())).happened()",
     "INVALID_OPERATOR",
-    /^write the text without it; /,
+    /^write \.eventName, which is its name$/,
   ],
+  ["bare.where((p) => p.note.is(String(alarm))).happened()", "INVALID_OPERATOR", /^write \.id, which is its name$/],
   [
     "part.when ? usage.happened() : usage.never()",
     "INVALID_OPERATOR",

@@ -20,6 +20,9 @@ const MIRRORED: Readonly<Partial<Record<Operator, Operator>>> = { ">": "<", ">="
 /** The methods, of a value or of a list with it, that make a text of it. */
 const TEXT_METHODS = new Set(["toString", "toLocaleString", "join"]);
 
+/** The members of values of the language that are their names. */
+const NAMES = ["eventName", "id"];
+
 const ARITHMETIC = new Set(["+", "-", "*", "/", "%", "**"]);
 
 /** Finds the operators in a file that should be methods. */
@@ -219,8 +222,9 @@ class OperatorFinder {
   #text(node: ts.Node, which: string, type: ts.Type): void {
     const what = inWords(this.language.checker.typeToString(type));
     const message = `${which} ${what}: JavaScript computes the text once, when the model is compiled`;
+    const name = NAMES.find((member) => this.language.methodsOf(type).includes(member));
     const fix = 'write the text without it; only the message of emit(…) can have a trait in it, as "{seats}"';
-    this.#report(node, message, fix);
+    this.#report(node, message, name === undefined ? fix : `write .${name}, which is its name`);
   }
 
   #arithmetic(node: ts.BinaryExpression, operator: string): void {
