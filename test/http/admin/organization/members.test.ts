@@ -209,13 +209,12 @@ describe("DELETE /organization/members/:userId", () => {
       join svc.environments as e using (environment_id) join svc.projects as p using (project_id)
       where p.organization_id = ${organizationId}`;
     const before = [...(await webhooks())];
+    const [of] = await sql<[{ id: number }]>`select environment_id as id from svc.webhooks where webhook_id = ${id}`;
     let replies: Promise<unknown>[] = [];
     await sql.begin(async (held) => {
-      await held`
-        select from svc.environments as e
-        join svc.projects as p using (project_id) join svc.webhooks as w using (environment_id)
-        where p.organization_id = ${organizationId}
-        for update of e, w`;
+      // One by one, because a cluster locks no rows of several tables at once.
+      await held`select from svc.environments where environment_id = ${of.id} for update`;
+      await held`select from svc.webhooks where environment_id = ${of.id} for update`;
       replies = [
         ask("POST", "/webhooks?env=live", hook),
         ask("PATCH", `/webhooks/${id}?env=live`, { url: "https://elsewhere.example.com/" }),
