@@ -103,6 +103,58 @@ test("failing webhooks use at most half of all requests, and each of them has it
   expect(tried.size).toBe(31);
 });
 
+test("slow webhooks use at most half of all requests, too, although they accept, and are asked for no more than that", async () => {
+  const { lanes: some, open } = lanes(80);
+  const claim = () => {
+    const rooms = some.rooms();
+    const due = rooms.flatMap(({ webhookId, room }) => claimed(room, { webhookId }));
+    some.add(due, rooms, false);
+    return due.length;
+  };
+  for (let n = 0; n < 100; n++) some.add(claimed(1, { webhookId: `whk_${n}` }), [], false);
+  // Nothing is known of them at first.
+  expect(open).toHaveLength(80);
+  for (let rounds = 0; rounds < 3; rounds++) {
+    await vi.advanceTimersByTimeAsync(1_500);
+    for (const sent of [...open]) await sent.answer(true);
+    claim();
+  }
+  expect(open).toHaveLength(40);
+  expect(claim()).toBe(0);
+  some.add(claimed(2, { webhookId: "whk_good" }), [], false);
+  expect(open).toHaveLength(42);
+  const tried = new Set<string>();
+  for (let n = 0; n < 400; n++) {
+    tried.add(open[0]!.delivery.webhookId);
+    await open[0]!.answer(true);
+    claim();
+  }
+  expect(tried.size, "each of them has its turn").toBe(101);
+});
+
+test("a webhook that was slow once counts as slow for ten minutes, also while it is idle", async () => {
+  const { lanes: some, open } = lanes(40);
+  const emit = () => {
+    for (let n = 0; n < 30; n++) some.add(claimed(1, { webhookId: `whk_${n}` }), [], false);
+  };
+  const answerAll = async () => {
+    while (open.length > 0) await open[0]!.answer(true);
+  };
+  emit();
+  expect(open).toHaveLength(30);
+  await vi.advanceTimersByTimeAsync(1_500);
+  await answerAll();
+  await vi.advanceTimersByTimeAsync(9 * 60_000);
+  some.rooms();
+  emit();
+  expect(open).toHaveLength(20);
+  await answerAll();
+  await vi.advanceTimersByTimeAsync(2 * 60_000);
+  some.rooms();
+  emit();
+  expect(open).toHaveLength(30);
+});
+
 test("lanes take turns", () => {
   const { open } = lanesWith([...claimed(3), ...claimed(3, { webhookId: "whk_2" })]);
   expect(open.map(({ delivery }) => delivery.webhookId)).toEqual(["whk_1", "whk_2", "whk_1", "whk_2"]);

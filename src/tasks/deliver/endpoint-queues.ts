@@ -11,8 +11,12 @@ interface EndpointQueuesOptions {
 
 /** One webhook gets at most this share of the free requests, so that hanging webhooks, however many, leave room for the others. */
 const SHARE = 1 / 8;
-/** All failing webhooks together get at most this share of the requests. */
-const FAILING_SHARE = 1 / 2;
+/** All failing and slow webhooks together get at most this share of the requests. */
+const HINDERING_SHARE = 1 / 2;
+/** A webhook whose answer takes longer counts as slow: a few thousand of them would hold all requests although each accepts what it gets. */
+const SLOW_MS = 1_000;
+/** How long a webhook counts as slow after such an answer; longer than receivers that are slow by turns can wait for. */
+const SLOW_FOR_MS = 10 * 60_000;
 /** For a webhook that this worker does not know yet: the initial limit of concurrent requests, and of deliveries held. */
 export const FIRST_WINDOW = 2;
 /** A webhook's queue holds as much as it accepts in this time. */
@@ -24,6 +28,9 @@ const REMEMBERED_MS = 10_000;
 /** Pacing catches up on delays of at most this. */
 const CATCH_UP_MS = 50;
 
+/** Not the whole delivery, whose body would be kept for as long as its webhook is remembered. */
+type Settings = Pick<ClaimedDelivery, "maxConcurrency" | "maxPerSecond">;
+
 /** The deliveries to one webhook that this worker holds. */
 class EndpointQueue {
   waiting: { delivery: ClaimedDelivery; claimedAt: number }[] = [];
@@ -32,6 +39,8 @@ class EndpointQueue {
   unrecorded = 0;
   /** The latest attempt failed. */
   failing: boolean;
+  /** Until when it counts as slow (ms, monotonic). */
+  slowUntil = -Infinity;
   /** Limit of concurrent requests, which grows while the webhook keeps up. */
   window: number;
   /** Recently accepted requests per millisecond; the requests accepted since that was computed, and when it was (ms, monotonic). */
@@ -48,10 +57,11 @@ class EndpointQueue {
 
   /** @param settings of the webhook, from its latest delivery @param now (ms, monotonic) */
   constructor(
-    public settings: ClaimedDelivery,
+    public settings: Settings,
+    failing: boolean,
     now: number,
   ) {
-    this.failing = settings.failing;
+    this.failing = failing;
     this.window = this.failing ? 1 : FIRST_WINDOW;
     this.ratedAt = now;
     this.usedAt = now;
@@ -66,7 +76,8 @@ export class EndpointQueues {
   /** By webhook, in the order of their turns. */
   readonly #queues = new Map<string, EndpointQueue>();
   #underWay = 0;
-  #failingUnderWay = 0;
+  /** Of webhooks that were failing or slow when the request began. */
+  #hinderingUnderWay = 0;
   #closed = false;
 
   constructor(private readonly options: EndpointQueuesOptions) {}
@@ -80,18 +91,31 @@ export class EndpointQueues {
   rooms(): QueueRoom[] {
     const now = performance.now();
     this.#forget(now);
-    return [...this.#queues].map(([webhookId, queue]) => {
+    for (const queue of this.#queues.values()) {
       dropStale(queue, now);
       rate(queue, now);
-      return { webhookId, room: Math.max(0, waitingMax(queue) - queue.waiting.length) };
+    }
+    let slowRoom = this.#hinderingRoom(now);
+    return [...this.#queues].map(([webhookId, queue]) => {
+      const room = Math.max(0, waitingMax(queue) - queue.waiting.length);
+      // A claim limits failing webhooks together, by `failingRoom`.
+      if (queue.failing || !isHindering(queue, now)) return { webhookId, room };
+      const some = Math.min(room, slowRoom);
+      slowRoom -= some;
+      return { webhookId, room: some };
     });
   }
 
   /** How many more deliveries to failing webhooks may be held. */
   failingRoom(): number {
+    return this.#hinderingRoom(performance.now());
+  }
+
+  #hinderingRoom(now: number): number {
     let held = 0;
-    for (const queue of this.#queues.values()) if (queue.failing) held += queue.underWay + queue.waiting.length;
-    return Math.max(0, Math.floor(this.options.underWayMax * FAILING_SHARE) - held);
+    for (const queue of this.#queues.values())
+      if (isHindering(queue, now)) held += queue.underWay + queue.waiting.length;
+    return Math.max(0, Math.floor(this.options.underWayMax * HINDERING_SHARE) - held);
   }
 
   /** Adds what was claimed for these rooms. `cut`: the claim was limited by the total room, so more may be due for any webhook. */
@@ -99,9 +123,11 @@ export class EndpointQueues {
     const claimedAt = performance.now();
     const counts = new Map<string, number>();
     for (const delivery of claimed) {
-      const queue = this.#queues.get(delivery.webhookId) ?? new EndpointQueue(delivery, claimedAt);
+      const { maxConcurrency, maxPerSecond, failing } = delivery;
+      const settings = { maxConcurrency, maxPerSecond };
+      const queue = this.#queues.get(delivery.webhookId) ?? new EndpointQueue(settings, failing, claimedAt);
       this.#queues.set(delivery.webhookId, queue);
-      queue.settings = delivery;
+      queue.settings = settings;
       queue.waiting.push({ delivery, claimedAt });
       counts.set(delivery.webhookId, (counts.get(delivery.webhookId) ?? 0) + 1);
     }
@@ -127,7 +153,7 @@ export class EndpointQueues {
   #forget(now: number): void {
     for (const [webhookId, queue] of this.#queues) {
       const idle = queue.waiting.length + queue.underWay + queue.unrecorded === 0;
-      if (idle && now - queue.usedAt > REMEMBERED_MS) this.#queues.delete(webhookId);
+      if (idle && now - queue.usedAt > REMEMBERED_MS && now >= queue.slowUntil) this.#queues.delete(webhookId);
     }
   }
 
@@ -137,7 +163,7 @@ export class EndpointQueues {
     const now = performance.now();
     for (const [webhookId, queue] of this.#queues) {
       dropStale(queue, now);
-      if (!this.#mayBegin(queue)) continue;
+      if (!this.#mayBegin(queue, now)) continue;
       this.#beginOne(queue);
       // Moved to the end of the map, which this loop reaches again.
       this.#queues.delete(webhookId);
@@ -145,10 +171,10 @@ export class EndpointQueues {
     }
   }
 
-  #mayBegin(queue: EndpointQueue): boolean {
+  #mayBegin(queue: EndpointQueue, now: number): boolean {
     if (queue.waiting.length === 0 || queue.underWay >= this.#concurrency(queue)) return false;
     if (this.#underWay >= this.options.underWayMax) return false;
-    if (queue.failing && this.#failingUnderWay >= this.options.underWayMax * FAILING_SHARE) return false;
+    if (isHindering(queue, now) && this.#hinderingUnderWay >= this.options.underWayMax * HINDERING_SHARE) return false;
     return this.#inPace(queue);
   }
 
@@ -174,17 +200,17 @@ export class EndpointQueues {
     if (queue.settings.maxPerSecond !== null) {
       queue.paceAt = Math.max(queue.paceAt, now - CATCH_UP_MS) + 1_000 / queue.settings.maxPerSecond;
     }
-    const { failing } = queue;
+    const hindering = isHindering(queue, now);
     queue.usedAt = now;
     queue.underWay += 1;
     this.#underWay += 1;
-    if (failing) this.#failingUnderWay += 1;
+    if (hindering) this.#hinderingUnderWay += 1;
     void this.options.send(delivery).then(async ({ accepted, recorded }) => {
-      if (failing) this.#failingUnderWay -= 1;
+      if (hindering) this.#hinderingUnderWay -= 1;
       this.#underWay -= 1;
       queue.underWay -= 1;
       queue.unrecorded += 1;
-      answered(queue, accepted);
+      answered(queue, accepted, now);
       this.#begin();
       this.#askForMore(queue);
       await recorded;
@@ -198,9 +224,15 @@ export class EndpointQueues {
   }
 }
 
-/** An accepted request widens the window by one, up to the webhook's limit; any other halves it. */
-function answered(queue: EndpointQueue, accepted: boolean): void {
+/** Whether its requests may hold places for long. */
+function isHindering({ failing, slowUntil }: EndpointQueue, now: number): boolean {
+  return failing || now < slowUntil;
+}
+
+/** An accepted request widens the window by one, up to the webhook's limit; any other halves it. @param begunAt (ms, monotonic) */
+function answered(queue: EndpointQueue, accepted: boolean, begunAt: number): void {
   queue.usedAt = performance.now();
+  if (queue.usedAt - begunAt > SLOW_MS) queue.slowUntil = queue.usedAt + SLOW_FOR_MS;
   queue.failing = !accepted;
   if (accepted) {
     queue.accepted += 1;
