@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { isIP, type LookupFunction } from "node:net";
+import { isIP, type LookupFunction, type Socket } from "node:net";
 import os from "node:os";
-import { Agent, buildConnector } from "undici";
+import { Agent, buildConnector, type Dispatcher } from "undici";
 import { serversHang, whyNotPublic, RefusedAddressError, type Resolve, resolveHost } from "./address.js";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
@@ -17,6 +17,11 @@ const CONNECT_MS = 10_000;
 const KEEP_ALIVE_MS = 4_000;
 /** The upper limit of a receiver's Keep-Alive timeout. */
 const KEEP_ALIVE_MS_MAX = 60_000;
+/**
+ * With more connections than this, each is closed after its request. Idle ones of many receivers would use up the files that the process may open,
+ * and its memory: each takes some 40 KB.
+ */
+const KEPT_CONNECTIONS_MAX = 2_048;
 /** The lifetime of a connection, so that a changed address of a name is noticed even under constant load. */
 const CONNECTION_MS = 5 * 60_000;
 
@@ -27,6 +32,8 @@ export interface AgentOptions {
   resolve?: Resolve;
   /** The addresses of this machine. They are refused, because through a public one, ports that its firewall blocks would be reachable. */
   ownAddresses?: () => readonly string[];
+  /** With more connections than this, each is closed after its request. */
+  keptMax?: number;
 }
 
 /** Returns why an address must not be dialled, or null. */
@@ -39,25 +46,46 @@ type Refuse = (address: string) => string | null;
  */
 export function createAgent(options: AgentOptions): Agent {
   const { allowPrivate, resolve = resolveHost, ownAddresses = addressesOfInterfaces } = options;
+  const { keptMax = KEPT_CONNECTIONS_MAX } = options;
   const refuse: Refuse = (address) => {
     if (allowPrivate) return null;
     return whyNotPublic(address) ?? (ownAddresses().includes(address) ? "this machine" : null);
   };
   const find = allowPrivate ? resolve : publicOf(resolve, refuse);
   const dial = buildConnector({ timeout: CONNECT_MS, lookup: lookupBy(find) });
+  const open = new Set<Socket>();
   const connect: buildConnector.connector = (target, callback) => {
     // Sockets look up names only, so an address in the URL is checked here.
     const reason = isIP(target.hostname) === 0 ? null : refuse(target.hostname);
-    if (reason === null) dial(target, callback);
-    else callback(refused(target.hostname, reason), null);
+    if (reason !== null) return callback(refused(target.hostname, reason), null);
+    dial(target, (...[error, socket]: Parameters<buildConnector.Callback>) => {
+      if (error !== null) return callback(error, null);
+      open.add(socket);
+      socket.once("close", () => open.delete(socket));
+      callback(null, socket);
+    });
   };
-  return new Agent({
+  return new DeliveryAgent(() => open.size > keptMax, {
     connect,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
     clientTtl: CONNECTION_MS,
     pipelining: 1,
   });
+}
+
+/** Closes connections after their requests while there are too many of them. */
+class DeliveryAgent extends Agent {
+  constructor(
+    private readonly hasTooMany: () => boolean,
+    options: Agent.Options,
+  ) {
+    super(options);
+  }
+
+  override dispatch(options: Agent.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    return super.dispatch({ ...options, reset: this.hasTooMany() }, handler);
+  }
 }
 
 /**

@@ -10,6 +10,9 @@ const KEPT_BYTES = 1024;
 /** How many bytes of an answer are read so that its connection can be reused; after a longer answer, the connection is closed. */
 const READ_BYTES_MAX = 64 * 1024;
 
+/** How many interim answers (1xx) may precede an answer: parsing an endless series would take the whole thread. */
+const INTERIM_MAX = 20;
+
 /** Instead of undici's "bad response", which means an unexpected 100 Continue. */
 const CONTINUED = "the receiver sent an unexpected 100 Continue";
 /** Instead of undici's failed assertions, which quote its source, for example for a status below 100. */
@@ -56,6 +59,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #kept: Buffer[] = [];
   #head: Omit<PostAnswer, "body"> | null = null;
   #bytes = 0;
+  #interim = 0;
   #controller: Dispatcher.DispatchController | null = null;
   /** Why it was given up. */
   #givenUp: Error | null = null;
@@ -78,7 +82,11 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
     // A 1xx only announces the answer.
-    if (statusCode < 200) return;
+    if (statusCode < 200) {
+      this.#interim += 1;
+      if (this.#interim > INTERIM_MAX) this.#giveUp(new Error("the receiver sent too many interim answers (1xx)"));
+      return;
+    }
     this.#head = { statusCode, headers, latencyMs: Math.round(performance.now() - this.#startedAt) };
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(() => this.#giveUp(new Error("the answer does not end")), BODY_MS_MAX);

@@ -43,6 +43,32 @@ test("an interim response is not the answer", async () => {
   await expect(send(alone.url)).rejects.toThrow("other side closed");
 });
 
+test("an answer that is announced without end is given up before its deadline, and its connection is closed", async () => {
+  const hint = "HTTP/1.1 103 Early Hints\r\n\r\n";
+  const closed = new EventEmitter();
+  const { url } = await answering(hint.repeat(21), (socket) => socket.once("close", () => closed.emit("close")));
+  const over = once(closed, "close");
+  await expect(send(url, { timeoutMs: 3_600_000 })).rejects.toThrow("too many interim answers (1xx)");
+  await over;
+});
+
+test("connections to many receivers are closed after their requests while more are open than are kept", async () => {
+  const few = createAgent({ allowPrivate: true, keptMax: 2 });
+  const closed = new Set<string>();
+  const closings = new EventEmitter();
+  const names = ["1", "2", "3", "4", "5"];
+  for (const name of names) {
+    const { url } = await answering("HTTP/1.1 204 No Content\r\nkeep-alive: timeout=60\r\n\r\n", (socket) => {
+      socket.once("close", () => closings.emit("close", closed.add(name)));
+    });
+    const closing = once(closings, "close");
+    expect(await send(url, { agent: few })).toMatchObject({ statusCode: 204 });
+    if (Number(name) > 3) await closing;
+  }
+  expect([...closed]).toEqual(["4", "5"]);
+  await few.close();
+});
+
 test("the query of an address is sent, and its fragment is not", async () => {
   let asked = "";
   const server = createServer((socket) => {
