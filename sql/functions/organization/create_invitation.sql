@@ -1,5 +1,5 @@
--- Invites an address to an organization: {invitation, organization}, the latter its slug. The caller generated the link, which is valid for
--- 7 days; the link of an open invitation of the same address becomes invalid.
+-- Invites an address to an organization: {invitation, organization, mayMail}: its slug, and whether the link may be mailed. The caller
+-- generated the link, which is valid for 7 days; the link of an open invitation of the same address becomes invalid.
 -- Raises what iam.authorize and iam.record_audit raise, SV005 ALREADY_MEMBER, SV009 QUOTA_EXCEEDED. Locks like iam.authorize_exclusively.
 create or replace function svc_api.create_invitation(
   token_hash bytea, organization_id text, request_id text, email text, role text, link_hash bytea
@@ -50,7 +50,10 @@ begin
     _actor, create_invitation.request_id, 'invitation.created', null, null, _invitation.invitation_id,
     jsonb_build_object('email', _email, 'role', create_invitation.role, 'replaced', _replaced)
   );
-  return json_build_object('invitation', iam.invitation_document(_invitation), 'organization', _actor.organization_slug);
+  return json_build_object(
+    'invitation', iam.invitation_document(_invitation), 'organization', _actor.organization_slug,
+    'mayMail', iam.may_mail(create_invitation.organization_id, _email)
+  );
 end;
 $$;
 

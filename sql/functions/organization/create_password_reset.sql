@@ -1,6 +1,6 @@
--- Makes a link by which a member sets a password, valid for 24 hours: {email, expiresAt}. The caller generated the link; an open one of the
--- user becomes invalid. The link lets its holder become the user everywhere, so the token or session must be an owner's in all
--- organizations of the user.
+-- Makes a link by which a member sets a password, valid for 24 hours: {email, expiresAt, mayMail}. The caller generated
+-- the link; an open one of the user becomes invalid. The link lets its holder become the user everywhere, so the token or session must be
+-- an owner's in all organizations of the user.
 -- Raises what iam.authorize and iam.record_audit raise, SV004 MEMBER_NOT_FOUND, SV003 FORBIDDEN. Locks like iam.authorize_exclusively, and
 -- the user's row.
 create or replace function svc_api.create_password_reset(
@@ -54,7 +54,9 @@ begin
     _actor, create_password_reset.request_id, 'password_reset.created', null, null, create_password_reset.user_id,
     jsonb_build_object('email', _email)
   );
-  return json_build_object('email', _email, 'expiresAt', svc.iso(_expires_at));
+  return json_build_object(
+    'email', _email, 'expiresAt', svc.iso(_expires_at), 'mayMail', iam.may_mail(create_password_reset.organization_id, _email)
+  );
 end;
 $$;
 

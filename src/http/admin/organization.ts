@@ -180,20 +180,25 @@ export const tokenRoutes = [
   }),
 ];
 
+interface CreatedLink {
+  requestId: string;
+  secret: NewCredential;
+  /** Not if many links were mailed to the address, or by the organization. */
+  mayMail: boolean;
+}
+
 /**
- * Mails a link if mail is set up, and returns whether the mail server accepted it. The mail contains a secret of its own, which the user who created
- * the link does not see, so that only its use verifies the address.
+ * Mails a link if mail is set up and it may be mailed, and returns whether the mail server accepted it. The mail contains a secret of its own, which
+ * the user who created the link does not see, so that only its use verifies the address.
  *
- * @param secret the secret of the created link
  * @param mailOf makes the mail with its own secret
  */
 async function sendLink(
   deps: AdminDeps,
-  requestId: string,
-  secret: NewCredential,
+  { requestId, secret, mayMail }: CreatedLink,
   mailOf: (mailed: NewCredential) => Mail,
 ): Promise<{ mailed: boolean; mailFailed: boolean }> {
-  if (deps.mailer === null) return { mailed: false, mailFailed: false };
+  if (deps.mailer === null || !mayMail) return { mailed: false, mailFailed: false };
   const mailed = newCredential("link");
   await call(deps.sql, "mail_link", secret.hash, mailed.hash);
   const isAccepted = await deps.mailer.send(mailOf(mailed), requestId);
@@ -227,8 +232,9 @@ export const invitationRoutes = [
     answer: async ({ deps, credentials, call, params }) => {
       const secret = newCredential("link");
       const document = await call("create_password_reset", params["userId"]!, secret.hash);
-      const { email: to, expiresAt } = JSON.parse(document) as { email: string; expiresAt: string };
-      const sent = await sendLink(deps, credentials.requestId, secret, (mailed) =>
+      const made = JSON.parse(document) as { email: string; expiresAt: string; mayMail: boolean };
+      const { email: to, expiresAt, mayMail } = made;
+      const sent = await sendLink(deps, { requestId: credentials.requestId, secret, mayMail }, (mailed) =>
         passwordMail({ to, link: passwordLink(deps.publicUrl(), mailed), expiresAt }, "owner"),
       );
       return { link: passwordLink(deps.publicUrl(), secret), expiresAt, ...sent };
@@ -248,11 +254,15 @@ export const invitationRoutes = [
     answer: async ({ deps, credentials, call, body }) => {
       const secret = newCredential("link");
       const document = await call("create_invitation", body.email, body.role, secret.hash);
-      const created = JSON.parse(document) as { invitation: Static<typeof invitation>; organization: string };
+      const { organization, mayMail, ...created } = JSON.parse(document) as {
+        invitation: Static<typeof invitation>;
+        organization: string;
+        mayMail: boolean;
+      };
       const { email: to, role, createdBy: by, expiresAt } = created.invitation;
-      const sent = await sendLink(deps, credentials.requestId, secret, (mailed) => {
+      const sent = await sendLink(deps, { requestId: credentials.requestId, secret, mayMail }, (mailed) => {
         const link = invitationLink(deps.publicUrl(), mailed);
-        return invitationMail({ to, organization: created.organization, role, by, link, expiresAt });
+        return invitationMail({ to, organization, role, by, link, expiresAt });
       });
       return { ...created.invitation, link: invitationLink(deps.publicUrl(), secret), ...sent };
     },

@@ -56,6 +56,25 @@ It stops working at ${instant(reset)}. If you did not ask for it, ask the owner 
   });
 });
 
+it("ten links are mailed to one address; further ones are only in the answer", async () => {
+  const answers = [];
+  for (let n = 0; n < 12; n++) answers.push(await invite("often@example.com"));
+  const mailed = answers.map((answer) => answer.mailed);
+  expect(mailed).toEqual([...Array<boolean>(10).fill(true), false, false]);
+  expect(answers.at(-1)).toMatchObject({ mailFailed: false, link: expect.stringContaining("svc_link_") as string });
+  expect(mail.mails.splice(0)).toHaveLength(10);
+  expect(await invite("rarely@example.com")).toMatchObject({ mailed: true });
+  expect(mail.mails.splice(0)).toHaveLength(1);
+});
+
+it("an organization that has mailed two hundred links mails no more for a while", async () => {
+  await api.sql`update iam.throttles set full_at = now() + interval '200 minutes'`;
+  expect(await invite("other@example.com")).toMatchObject({ mailed: false, mailFailed: false });
+  await api.sql`update iam.throttles set full_at = now() + interval '198 minutes'`;
+  expect(await invite("another@example.com")).toMatchObject({ mailed: true });
+  expect(mail.mails.splice(0)).toHaveLength(1);
+});
+
 it("a refusal sends no mail, and if a mail fails, the answer still has the link", async () => {
   const body = { email: "owner@acme.example", role: "viewer" };
   expect(await api.organization("POST", "/invitations", body)).toMatchObject(refused(409, "ALREADY_MEMBER"));
