@@ -45,6 +45,7 @@ grant execute on function
   svc_api.request_due_evaluations(interval),
   svc_api.set_aside_customer(integer, text, text),
   svc_api.sign_off(text),
+  svc_api.should_yield_job(integer),
   svc_api.suspect_environment(integer, text),
   svc_api.sweep_iam(),
   svc_api.sweep_keys(integer, integer),

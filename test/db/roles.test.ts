@@ -60,7 +60,7 @@ it("each function of svc_api is granted to the processes that need it, and the o
       "finish_backtest finish_recompute heartbeat load_history load_history_pages load_snapshot lock_customer " +
       "read_backtest_chunk read_backtest_samples read_recompute_chunk read_recompute_events " +
       "read_recompute_executions record_attempts record_recompute_chunk record_trial recount_usage " +
-      "release_recompute release_webhooks remove_worker request_due_evaluations set_aside_customer sign_off " +
+      "release_recompute release_webhooks remove_worker request_due_evaluations set_aside_customer should_yield_job sign_off " +
       "suspect_environment sweep_iam sweep_keys sweep_logs sweep_operations sweep_quarantine sweep_recomputes " +
       "sweep_webhooks touch_recompute"
     ).split(" "),

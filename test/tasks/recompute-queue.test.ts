@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { call } from "../../src/db/api/call.js";
 import type { RecomputeJob } from "../../src/db/api/recompute.js";
 import { createDatabase, useDatabase } from "../support/database.js";
 import { changeTriggers } from "../support/triggers.js";
@@ -103,6 +104,49 @@ describe("the order of jobs", () => {
     expect(
       await Promise.all([preview, elsewhere, ids[0]!].map(async (id) => (await jobOf(db.sql, id)).status)),
     ).toEqual(Array(3).fill("completed"));
+  });
+
+  it("an organization that runs several jobs leaves one of them where another organization's job waits", async () => {
+    const environment = await populated(3);
+    const shouldYield = () => call(db.sql, "should_yield_job", environment.environmentId);
+    const running = await claimed(first, await queue(environment));
+    const parallel = await claimed(second, await queue(environment, { kind: "preview", snapshot: MODEL }));
+    expect(await shouldYield(), "while no other waits").toBe(false);
+    const elsewhere = await queue(await populated(3));
+    expect(await shouldYield()).toBe(true);
+    await second.leave(parallel);
+    expect(await shouldYield(), "while it runs one").toBe(false);
+    const there = await claimed(second, elsewhere);
+    const third = new JobRunner(db);
+    const again = await claimed(third, parallel.recomputeId);
+    expect(await shouldYield(), "while the other runs").toBe(false);
+    await second.fail(there, "It failed.");
+    await db.sql`update svc.recomputes set next_attempt_at = now() + interval '50 seconds' where recompute_id = ${elsewhere}`;
+    expect(await shouldYield(), "while the other waits for its next attempt").toBe(false);
+    await due(elsewhere);
+    expect(await shouldYield()).toBe(true);
+    await Promise.all([first.run(running), third.run(again)]);
+    await third.end();
+  });
+
+  it("a worker whose jobs are those of one organization turns to that of another one before they are done", async () => {
+    const many = await populated(4 * AMOUNT);
+    const ids = [await queue(many), await queue(many, { kind: "preview", snapshot: MODEL })];
+    const other = await populated(1);
+    const worker = recomputer(db, { yieldMs: 5 });
+    for (const id of ids) await untilJob(db.sql, id, ({ attempt }) => attempt > 0);
+    const few = await queue(other);
+    await untilJob(db.sql, few, isOver);
+    for (const id of ids) {
+      await untilJob(db.sql, id, (job) => {
+        worker.wake();
+        return isOver(job);
+      });
+    }
+    await worker.stop();
+    const jobs = await Promise.all(ids.map((id) => jobOf(db.sql, id)));
+    for (const job of jobs) expect(job).toMatchObject({ status: "completed", failures: 0 });
+    expect(Math.max(...jobs.map(({ attempt }) => attempt)), "one was left and taken again").toBeGreaterThan(1);
   });
 
   it("concurrent workers share the jobs, and run one at a time of each environment", async () => {

@@ -429,6 +429,7 @@ export const FUNCTIONS = {
   // Recomputes, called in the session that holds the job; null means no job, or that another attempt owns it. A customer is locked and written in
   // the caller's transaction: rows appended to its logs become current once `apply_recompute` is called in the same one.
   claim_job: takes(number("attempts_max")).answers<RecomputeJob | null>(),
+  should_yield_job: takes(environmentId).answers<boolean>(),
   read_recompute_events: takes(
     environmentId,
     customer,

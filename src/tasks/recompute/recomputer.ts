@@ -15,6 +15,8 @@ export interface RecomputerOptions {
   openSession: () => Sql;
   /** A job is given up after this many failures in a row without progress. */
   attemptsMax: number;
+  /** How often a running job looks whether it keeps other organizations waiting. */
+  yieldMs?: number;
   /** The pause after a first failure; it doubles with each. */
   pauseMs?: number;
   logger: Logger;
@@ -26,6 +28,8 @@ export type Recomputer = ReturnType<typeof startRecomputer>;
 const JOBS = 2;
 const LOOK_MS = 1_000;
 const PAUSE_MS = 1_000;
+/** Long compared with what another attempt costs. */
+const YIELD_MS = 10_000;
 
 /** Runs waiting recomputes, dry runs, previews and backtests. */
 export function startRecomputer(options: RecomputerOptions) {
@@ -84,18 +88,35 @@ class Slot {
     const { recomputeId, environmentId, attempt, kind } = job;
     const fields = { recomputeId, environmentId, attempt, kind };
     logger.info(fields, "a recompute begins");
+    const yielding = this.#watchOthers(job);
+    const shouldContinue = () => this.shouldContinue() && !yielding.isDue;
     try {
-      const isDone = await runJob({ session: this.#session, sql, models: this.models }, job, this.shouldContinue);
+      const isDone = await runJob({ session: this.#session, sql, models: this.models }, job, shouldContinue);
       logger.info(fields, isDone ? "a recompute was completed" : "a recompute waits for another worker");
     } catch (error) {
       if (error instanceof TakenOver || isJobTakenOver(error)) {
         logger.warn(fields, "a recompute was cancelled, or taken over by another worker");
       } else await this.#fail(job, fields, error);
+    } finally {
+      clearInterval(yielding.timer);
     }
     // A lost connection has released the job already.
     await call(this.#session, "release_recompute", job).catch((error: unknown) => {
       logger.warn({ ...fields, err: error }, "a recompute could not be released");
     });
+  }
+
+  /** Looks whether the job should be left, because its organization's jobs keep those of another one waiting. */
+  #watchOthers({ recomputeId, environmentId }: RecomputeJob): { isDue: boolean; timer: NodeJS.Timeout } {
+    const { sql, logger, yieldMs = YIELD_MS } = this.options;
+    const look = () => {
+      call(sql, "should_yield_job", environmentId).then(
+        (should) => (yielding.isDue ||= should),
+        (err: unknown) => logger.debug({ recomputeId, err }, "a recompute did not learn whether others wait"),
+      );
+    };
+    const yielding = { isDue: false, timer: setInterval(look, yieldMs) };
+    return yielding;
   }
 
   async #fail(job: RecomputeJob, about: object, error: unknown): Promise<void> {
