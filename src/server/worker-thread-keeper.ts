@@ -43,7 +43,13 @@ export interface WorkerThreadData {
   formerWorkerId: string | undefined;
 }
 
-export type WorkerThreadMessage = { kind: "ready" } | { kind: "identified"; workerId: string };
+export type WorkerThreadMessage = { kind: "alive" } | { kind: "ready" } | { kind: "identified"; workerId: string };
+
+/** The interval at which a thread says that it is alive. */
+export const ALIVE_MS = 1_000;
+/** As long as the worker waits for an answer of its database. */
+const SILENCE_MS_MAX = 120_000;
+const SILENT_LOOKS = 10;
 
 type Thread = ReturnType<typeof launchThread>;
 
@@ -89,6 +95,26 @@ export async function startWorkerThread(options: Promise<WorkerRoleOptions>, log
   };
 }
 
+/**
+ * Ends a thread that has been silent for too long: its event loop is blocked, so it can neither give up by itself nor hand over its work, and other
+ * processes may have no worker. The next thread says whose work was left, and tries it in parts.
+ *
+ * @returns a function to be called when the thread gives a sign of life
+ */
+export function endIfSilent(worker: Worker, msMax: number, logger: Logger): () => void {
+  let silent = 0;
+  // Several looks instead of one: after a pause of the whole process, the first comes before the signs of life that wait.
+  const look = () => {
+    silent += 1;
+    if (silent !== SILENT_LOOKS) return;
+    logger.error({ silentMs: msMax }, "the worker's thread hangs and is ended");
+    void worker.terminate();
+  };
+  const looking = setInterval(look, msMax / SILENT_LOOKS).unref();
+  worker.once("exit", () => clearInterval(looking));
+  return () => void (silent = 0);
+}
+
 function launchThread(options: Promise<WorkerRoleOptions>, workerData: WorkerThreadData, logger: Logger) {
   const script = new URL("./worker-thread.js", import.meta.url);
   const worker = new Worker(script, { workerData, resourceLimits: workerLimits() });
@@ -98,12 +124,14 @@ function launchThread(options: Promise<WorkerRoleOptions>, workerData: WorkerThr
   );
   worker.on("error", (error) => logger.error({ err: error }, "an uncaught error ended the worker's thread"));
   const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  const isAlive = endIfSilent(worker, SILENCE_MS_MAX, logger);
   /** Its id for the job runner, once it has one; until then that of the previous thread. */
   let workerId = workerData.formerWorkerId;
   const ready = new Promise<boolean>((resolve) => {
     worker.on("message", (message: WorkerThreadMessage) => {
+      isAlive();
       if (message.kind === "ready") resolve(true);
-      else workerId = message.workerId;
+      else if (message.kind === "identified") workerId = message.workerId;
     });
   });
   /** Resolves to whether the thread became ready before it ended. */
