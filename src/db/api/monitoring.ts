@@ -43,6 +43,9 @@ interface FailedDatabaseCheck {
   message: string;
 }
 
+/** Somebody has revoked a grant. A start does not notice: it applies grants only if they are not those of its record. */
+const UNGRANTED = "The service may not use its functions in the database; `svc-server migrate` repairs the grants.";
+
 /** Failed readiness checks of a process that knows these migrations; none if it is ready. Throws if the database is unavailable. */
 export async function failedChecks(sql: Sql, migrations: readonly Committed[]): Promise<FailedDatabaseCheck[]> {
   const filenames = migrations.map(({ filename }) => filename);
@@ -52,6 +55,7 @@ export async function failedChecks(sql: Sql, migrations: readonly Committed[]): 
       select svc_api.failed_checks(${filenames}, ${hashes}) as checks`;
     return row.checks;
   } catch (error) {
+    if (isForbidden(error)) return [{ name: "migrations", message: UNGRANTED }];
     if (!isUndefined(error)) throw error;
     return [{ name: "migrations", message: "The database lacks objects that this program's migrations create." }];
   }

@@ -157,6 +157,16 @@ describe("| `GET /readyz` | ready for traffic, including database and worker che
     }
   });
 
+  it("503 if the service may not use its functions any more, with what to do", async () => {
+    await db.sql`revoke execute on function svc_api.failed_checks(text[], text[]) from svc_http`;
+    try {
+      const message = "The service may not use its functions in the database; `svc-server migrate` repairs the grants.";
+      expectRefused(await ready(), 503, unready("migrations", message));
+    } finally {
+      await db.sql`grant execute on function svc_api.failed_checks(text[], text[]) to svc_http`;
+    }
+  });
+
   it("200 with a database that is newer than the program", async () => {
     await db.sql`
       insert into graphile_migrate.migrations (hash, previous_hash, filename)
