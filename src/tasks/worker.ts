@@ -9,6 +9,7 @@ import { tick } from "../db/api/evaluation.js";
 import { Models } from "../evaluation/models.js";
 import { JOBS, TICKS, type WorkerCounters } from "../metrics/worker-metrics.js";
 import { EvaluationTurns } from "./evaluate/turns.js";
+import { FailureLog } from "./failure-log.js";
 import { type PeriodicJobsOptions, periodicJobs } from "./periodic-jobs.js";
 
 export interface WorkerOptions extends PeriodicJobsOptions {
@@ -114,16 +115,22 @@ function connectJobRunner({ databaseUrl, useRoles, concurrency, logger }: Worker
   return pool;
 }
 
-/** Ticks at once, and then a second after each tick has ended; a failure is logged, and the next tick tries again. */
+/** Ticks at once, and then a second after each tick has ended; failures are logged, and the next tick tries again. */
 function startTicker(options: WorkerOptions, workerId: string): RunningWorker {
   const { sql, settleSeconds, logger, counters, onStalled, silenceMsMax = SILENCE_MS_MAX } = options;
+  const failures = new FailureLog(
+    logger,
+    "error",
+    "the worker's tick failed (heartbeat, due timers); trying again in a second",
+  );
   return repeat(TICK_MS, async () => {
     const stalled = setTimeout(() => {
       onStalled(new Error(`the database has not answered a tick for ${silenceMsMax / 1_000} s`));
     }, silenceMsMax);
     const begun = performance.now();
-    await tick(sql, workerId, settleSeconds).catch((error: unknown) =>
-      logger.error({ err: error }, "the worker's tick failed (heartbeat, due timers); trying again in a second"),
+    await tick(sql, workerId, settleSeconds).then(
+      () => failures.succeeded(),
+      (error: unknown) => failures.failed(error),
     );
     counters?.observe(TICKS, (performance.now() - begun) / 1000);
     clearTimeout(stalled);

@@ -4,6 +4,7 @@ import { call } from "../../db/api/call.js";
 import type { RecomputeJob } from "../../db/api/recompute.js";
 import { isReadOnly, isJobTakenOver } from "../../db/sqlstate.js";
 import { Models } from "../../evaluation/models.js";
+import { FailureLog } from "../failure-log.js";
 import { Wakeup } from "../wakeup.js";
 import { CustomerFailed, TakenOver, errorText } from "./job-customers.js";
 import { runJob } from "./run-job.js";
@@ -35,7 +36,8 @@ const YIELD_MS = 10_000;
 export function startRecomputer(options: RecomputerOptions) {
   let stopping = false;
   const models = new Models();
-  const slots = Array.from({ length: JOBS }, () => new Slot(options, models, () => !stopping));
+  const failures = new FailureLog(options.logger, "error", "recomputes could not be claimed; trying again");
+  const slots = Array.from({ length: JOBS }, () => new Slot(options, { models, failures }, () => !stopping));
   const done = slots.map((slot) => slot.work());
   const wake = () => slots.forEach(({ wakeup }) => wakeup.call());
   return {
@@ -57,17 +59,17 @@ class Slot {
 
   constructor(
     private readonly options: RecomputerOptions,
-    private readonly models: Models,
+    private readonly shared: { models: Models; failures: FailureLog },
     private readonly shouldContinue: () => boolean,
   ) {
     this.#session = options.openSession();
   }
 
   async work(): Promise<void> {
-    const { attemptsMax, logger } = this.options;
+    const { failures } = this.shared;
     while (this.shouldContinue()) {
-      const job = await call(this.#session, "claim_job", attemptsMax).catch(async (error: unknown) => {
-        logger.error({ err: error }, "recomputes could not be claimed; trying again");
+      const job = await this.#claim().catch(async (error: unknown) => {
+        failures.failed(error);
         if (isReadOnly(error)) await this.#renewSession();
         return null;
       });
@@ -75,6 +77,12 @@ class Slot {
       else await this.#do(job);
     }
     await this.#session.end({ timeout: 5 });
+  }
+
+  async #claim(): Promise<RecomputeJob | null> {
+    const job = await call(this.#session, "claim_job", this.options.attemptsMax);
+    this.shared.failures.succeeded();
+    return job;
   }
 
   /** To be called while no job is held. */
@@ -91,7 +99,7 @@ class Slot {
     const yielding = this.#watchOthers(job);
     const shouldContinue = () => this.shouldContinue() && !yielding.isDue;
     try {
-      const isDone = await runJob({ session: this.#session, sql, models: this.models }, job, shouldContinue);
+      const isDone = await runJob({ session: this.#session, sql, models: this.shared.models }, job, shouldContinue);
       logger.info(fields, isDone ? "a recompute was completed" : "a recompute waits for another worker");
     } catch (error) {
       if (error instanceof TakenOver || isJobTakenOver(error)) {
