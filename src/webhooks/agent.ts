@@ -22,6 +22,11 @@ const KEEP_ALIVE_MS_MAX = 60_000;
  * and its memory: each takes some 40 KB.
  */
 const KEPT_CONNECTIONS_MAX = 2_048;
+/**
+ * The most bytes that a receiver may send for one request. The limits of headers and bodies do not count all of them: the reason behind a status,
+ * for example, can be endless.
+ */
+const RECEIVED_BYTES_MAX = 512 * 1024;
 /** The lifetime of a connection, so that a changed address of a name is noticed even under constant load. */
 const CONNECTION_MS = 5 * 60_000;
 
@@ -60,6 +65,7 @@ export function createAgent(options: AgentOptions): Agent {
     if (reason !== null) return callback(refused(target.hostname, reason), null);
     dial(target, (...[error, socket]: Parameters<buildConnector.Callback>) => {
       if (error !== null) return callback(error, null);
+      limitAnswers(socket);
       open.add(socket);
       socket.once("close", () => open.delete(socket));
       callback(null, socket);
@@ -71,6 +77,20 @@ export function createAgent(options: AgentOptions): Agent {
     keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
     clientTtl: CONNECTION_MS,
     pipelining: 1,
+  });
+}
+
+/** Ends a connection that receives more than RECEIVED_BYTES_MAX while nothing is sent: requests on it follow each other. */
+function limitAnswers(socket: Socket): void {
+  let sent = 0;
+  let receivedBefore = 0;
+  socket.on("readable", () => {
+    if (socket.bytesWritten !== sent) {
+      sent = socket.bytesWritten;
+      receivedBefore = socket.bytesRead;
+    } else if (socket.bytesRead - receivedBefore > RECEIVED_BYTES_MAX) {
+      socket.destroy(new Error(`the receiver sent more than ${RECEIVED_BYTES_MAX / 1024} KiB`));
+    }
   });
 }
 

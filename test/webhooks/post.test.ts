@@ -52,6 +52,24 @@ test("an answer that is announced without end is given up before its deadline, a
   await over;
 });
 
+test("an answer whose status never ends is given up before its deadline", async () => {
+  const { url } = await answering("HTTP/1.1 200 ", (socket) => {
+    const reason = "a".repeat(64 * 1024);
+    const goOn = () => {
+      while (!socket.destroyed && socket.write(reason));
+      socket.once("drain", goOn);
+    };
+    goOn();
+  });
+  await expect(send(url, { timeoutMs: 3_600_000 })).rejects.toThrow(/^the receiver sent more than 512 KiB$/);
+});
+
+test("the answers on one connection together may be longer than one may be", async () => {
+  const body = "a".repeat(60 * 1024);
+  const { url } = await answering(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  for (let n = 0; n < 20; n++) expect(await send(url)).toMatchObject({ statusCode: 200 });
+});
+
 test("connections to many receivers are closed after their requests while more are open than are kept", async () => {
   const few = createAgent({ allowPrivate: true, keptMax: 2 });
   const closed = new Set<string>();
