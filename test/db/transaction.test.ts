@@ -1,4 +1,4 @@
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { inTransaction, onSnapshot } from "../../src/db/transaction.js";
@@ -24,6 +24,8 @@ test.each([["onSnapshot", onSnapshot] as const, ["inTransaction", inWriting] as 
       return ended;
     });
     await expect(transaction).rejects.toBeDefined();
+    // The connection may be found lost before the statement that ends it is answered.
+    await vi.waitUntil(() => ended !== undefined);
     goOn();
     await expect(ended).rejects.toMatchObject(LOST);
     expect((await sql`select 1 as one`)[0]).toEqual({ one: 1 });
