@@ -12,46 +12,21 @@ security definer
 set search_path = ''
 as $$
 declare
-  -- Attempts wait for a minute at most: a later one is from before the clock was set back.
+  -- As in svc.job_queues.
   _latest constant timestamptz := now() + interval '1 minute';
-  _environments integer[];
-  _lanes integer[];
-  _next_attempts timestamptz[];
-  _running bigint[];
   _queue record;
   _job svc.recomputes;
   _failures integer;
 begin
   -- Release what a claim that failed half-way left behind.
   perform pg_advisory_unlock_all();
-  select array_agg(q.environment_id), array_agg(q.lane), array_agg(q.next_attempt_at), array_agg(q.running)
-  into _environments, _lanes, _next_attempts, _running
-  from (
-    select
-      r.environment_id, svc.recompute_lane(r.kind) as lane,
-      -- That of the oldest job.
-      (array_agg(r.next_attempt_at order by r.recompute_seq))[1] as next_attempt_at,
-      count(*) filter (where r.status = 'running') as running
-    from svc.recomputes as r
-    where r.status in ('queued', 'running', 'retrying')
-    group by r.environment_id, svc.recompute_lane(r.kind)
-  ) as q;
-
   for _queue in
-    select q.environment_id, q.lane, q.next_attempt_at
-    from (
-      select
-        u.environment_id, u.lane, u.next_attempt_at,
-        -- Over the whole organization, however many environments it has.
-        sum(u.running) over (partition by p.organization_id) as running
-      from unnest(_environments, _lanes, _next_attempts, _running) as u (environment_id, lane, next_attempt_at, running)
-      join svc.environments as e on e.environment_id = u.environment_id
-      join svc.projects as p on p.project_id = e.project_id
-    ) as q
-    -- An organization with many queued jobs does not keep others waiting.
-    order by q.running, random()
+    select q.environment_id, q.lane, q.is_due
+    from svc.job_queues() as q
+    -- An organization with many queued jobs, in however many environments, does not keep others waiting.
+    order by sum(q.running) over (partition by q.organization_id), random()
   loop
-    continue when _queue.next_attempt_at between now() and _latest or svc.is_recompute_held(_queue.environment_id, _queue.lane)
+    continue when not _queue.is_due or svc.is_recompute_held(_queue.environment_id, _queue.lane)
       or not svc.lock_recomputes(_queue.environment_id, _queue.lane);
 
     -- Check again: the session that had it locked until now may have claimed or ended a job.

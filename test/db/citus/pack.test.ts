@@ -242,7 +242,7 @@ const distributed = new Set((await placed("distributed")).map((name) => `svc.${n
 
 /** Functions and views over all environments: due work, expired rows, and invariants. */
 const OVER_ALL =
-  /^svc\.(broken_\w+|open_webhooks|logged_changes|all_trend_counts)$|^svc_api\.(claim_deliveries|claim_job|environments_to_\w+|metrics|release_webhooks|should_yield_job|sweep_recomputes|sweep_webhooks|request_due_evaluations)$|^svc_inspect\./;
+  /^svc\.(broken_\w+|open_webhooks|job_queues|logged_changes|all_trend_counts)$|^svc_api\.(claim_deliveries|environments_to_\w+|metrics|release_webhooks|sweep_recomputes|sweep_webhooks|request_due_evaluations)$|^svc_inspect\./;
 
 describe("the statements of the service's functions", () => {
   const touches = (names: Iterable<string>) => [...names].some((name) => distributed.has(name));
