@@ -11,7 +11,8 @@ as $$
 #variable_conflict use_column
 declare
   _inserted text[];
-  _erased text[];
+  _begun text[];
+  _erased text[] := '{}';
 begin
   with inserted as (
     insert into svc.customers (environment_id, customer_id, created_at)
@@ -54,39 +55,15 @@ begin
   end if;
 
   -- A separate statement, because the insert may have waited for an erasure, whose deletions it does not see. Operations accepted since
-  -- begin a new customer. A single one, so that what is accepted after it is left to the next call.
-  with begun as materialized (
-    select w.customer_id, b.accepted_at
-    from unnest(_inserted) as w (customer_id)
-    cross join lateral (
-      select i.seq
-      from svc.inbox as i
-      where i.environment_id = insert_customers.environment_id and i.customer_id = w.customer_id
-      order by i.seq
-      limit 1
-    ) as i
-    cross join lateral (
-      select k.accepted_at
-      from svc.ingest_batches as k
-      where k.environment_id = insert_customers.environment_id and k.batch_seq = i.seq / 1024
-      limit 1
-    ) as b
-  ),
-  changed as (
-    update svc.customers as c
-    set created_at = n.accepted_at
-    from begun as n
-    where c.environment_id = insert_customers.environment_id and c.customer_id = n.customer_id and c.created_at <> n.accepted_at
-  )
-  select array_agg(n.customer_id) into _erased
-  from unnest(_inserted) as n (customer_id)
-  where not exists (select from begun as b where b.customer_id = n.customer_id);
-  if _erased is not null then
+  -- begin a new customer.
+  _begun := svc.begin_customers(insert_customers.environment_id, _inserted, _inserted);
+  if cardinality(_begun) < cardinality(_inserted) then
+    _erased := array(select unnest(_inserted) except select unnest(_begun));
     delete from svc.customers as c
     where c.environment_id = insert_customers.environment_id and c.customer_id = any(_erased);
   end if;
 
-  return query select n.customer_id from unnest(_inserted) as n (customer_id) where n.customer_id <> all(coalesce(_erased, '{}'));
+  return query select n.customer_id from unnest(_inserted) as n (customer_id) where n.customer_id <> all(_erased);
 end;
 $$;
 

@@ -193,29 +193,8 @@ begin
   cross join unnest(_customers, _taken_seqs) as t (customer_id, seq)
   where h.environment_id = _id;
 
-  -- A customer begins with the first of its operations; of a new one, others may be waiting, too (as in svc.insert_customers).
-  with begun as materialized (
-    select n.customer_id, b.accepted_at
-    from (select distinct t.customer_id from unnest(_customers) as t (customer_id)) as n
-    cross join lateral (
-      select i.seq
-      from svc.inbox as i
-      where i.environment_id = _id and i.customer_id = n.customer_id
-      order by i.seq
-      limit 1
-    ) as i
-    cross join lateral (
-      select k.accepted_at
-      from svc.ingest_batches as k
-      where k.environment_id = _id and k.batch_seq = i.seq / 1024
-      limit 1
-    ) as b
-  )
-  update svc.customers as c
-  set created_at = n.accepted_at
-  from begun as n
-  where c.environment_id = _id and c.customer_id = n.customer_id
-    and (c.created_at > n.accepted_at or c.customer_id = any(_new));
+  -- A customer begins with the first of its operations; of a new one, others may be waiting, too.
+  perform svc.begin_customers(_id, _customers, _new);
 
   -- Delete new customers of whom nothing is released.
   delete from svc.customers as c
