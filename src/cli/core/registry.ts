@@ -109,7 +109,7 @@ const USAGES: Readonly<Record<string, string>> = {
   "webhooks resend <webhookId> [deliveryId]": "Send a delivery again, or all that failed in a span of time",
   "webhooks rotate-secret <webhookId>":
     "Replace the signing secret and print the new one, once; the old one also signs for a while",
-} as const;
+};
 
 type Load<T> = () => Promise<{ default: T }>;
 
