@@ -42,8 +42,8 @@ export const CYCLE: Snapshot = {
 
 const DISTINCT_CONDITIONS = 400;
 
-/** Remembers different values of one property in DISTINCT_CONDITIONS windows. */
-export const DISTINCT: Snapshot = {
+/** Remembers up to as many different values of one property in each of DISTINCT_CONDITIONS windows. */
+const distinctValues = (value: number): Snapshot => ({
   ...EMPTY_SNAPSHOT,
   strictSchema: true,
   events: EVENTS,
@@ -55,7 +55,13 @@ export const DISTINCT: Snapshot = {
       property: "value",
       within: `${index + 1}d`,
       operator: "gte",
-      value: 10_000,
+      value,
     } as const,
   })),
-};
+});
+
+/** More than one customer's state may hold. */
+export const DISTINCT: Snapshot = distinctValues(10_000);
+
+/** Takes milliseconds for each event. */
+export const EXPENSIVE: Snapshot = distinctValues(1_000);

@@ -5,6 +5,7 @@ import { BODIES } from "./bodies.js";
 import { CYCLES } from "./cycle.js";
 import { DISTINCT_VALUES } from "./distinct.js";
 import { JOBS } from "./jobs.js";
+import { MANY_PROJECTS } from "./projects.js";
 import { LOCKS } from "./locks.js";
 import { READS } from "./reads.js";
 import { TAKEOVER } from "./takeover.js";
@@ -17,6 +18,7 @@ export const ATTACKS: readonly Attack[] = [
   LOCKS,
   ...BODIES,
   ...EVENTS,
+  MANY_PROJECTS,
   ...READS,
   ...JOBS,
   ...WEBHOOKS,

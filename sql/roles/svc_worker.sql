@@ -18,6 +18,7 @@ grant execute on function
   svc_api.claim_deliveries(text, text[], bigint[], text[], integer[], integer, integer, integer),
   svc_api.claim_job(integer),
   svc_api.compare_replays(integer, json, text),
+  svc_api.continue_evaluation(integer, integer),
   svc_api.count_trends(integer, integer),
   svc_api.end_trial(integer, text, integer, integer),
   svc_api.environments_to_count(),

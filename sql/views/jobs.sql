@@ -26,7 +26,8 @@ comment on column svc_inspect.jobs.environment is 'test or live.';
 comment on column svc_inspect.jobs.attempts is 'How often it was started.';
 comment on column svc_inspect.jobs.max_attempts is 'The number of attempts after which it is given up.';
 comment on column svc_inspect.jobs.last_error is 'Why the last attempt failed.';
-comment on column svc_inspect.jobs.run_at is 'When it is due.';
+comment on column svc_inspect.jobs.run_at is
+  'When it is due. Of an evaluation that is ready: its place in the queue, in which organizations take turns.';
 comment on column svc_inspect.jobs.locked_at is 'When a worker took it.';
 comment on column svc_inspect.jobs.locked_by is 'The worker that runs it.';
 comment on column svc_inspect.jobs.created_at is 'When it was created.';

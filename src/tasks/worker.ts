@@ -57,9 +57,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const tasks: TaskList = {
     ...periodicJobs(options, stopping.signal),
     recompute: options.onRecompute,
-    evaluate: async (payload, { job, addJob }) => {
+    evaluate: async (payload, { job }) => {
       const { environmentId } = payload as { environmentId: number };
-      await turns.take({ environmentId, isRetry: job.attempts > 1, addJob });
+      await turns.take({ environmentId, isRetry: job.attempts > 1 });
     },
   };
   // Without graphile-worker's own schedule, which uses the process's clock, and waits where a clock is set back.

@@ -56,7 +56,7 @@ it("each function of svc_api is granted to the processes that need it, and the o
     (
       "add_worker_counters append_recompute_logs apply_evaluation apply_recompute apply_replay " +
       "apply_replays begin_chunk begin_trial begin_trial_chunk cancel_trial claim_deliveries claim_job " +
-      "compare_replays count_trends end_trial environments_to_count environments_to_sweep fail_recompute " +
+      "compare_replays continue_evaluation count_trends end_trial environments_to_count environments_to_sweep fail_recompute " +
       "finish_backtest finish_recompute heartbeat load_history load_history_pages load_snapshot lock_customer " +
       "read_backtest_chunk read_backtest_samples read_recompute_chunk read_recompute_events " +
       "read_recompute_executions record_attempts record_recompute_chunk record_trial recount_usage " +

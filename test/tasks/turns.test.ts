@@ -1,5 +1,6 @@
-import type { AddJobFunction } from "graphile-worker";
+import { randomBytes } from "node:crypto";
 import { afterEach, expect, it, vi } from "vitest";
+import { call } from "../../src/db/api/call.js";
 import { Models } from "../../src/evaluation/models.js";
 import { evaluateEnvironment } from "../../src/tasks/evaluate/evaluate-environment.js";
 import { EvaluationTurns } from "../../src/tasks/evaluate/turns.js";
@@ -38,24 +39,82 @@ async function flood(environment: TestEnvironment): Promise<void> {
   );
 }
 
+/** Empties the queue of evaluations; returns the environments in the order in which workers would take them. */
+async function takeJobs(): Promise<number[]> {
+  const rows = await db.sql<{ environmentId: number }[]>`
+    with taken as (
+      delete from graphile_worker._private_jobs as j
+      using graphile_worker._private_tasks as t
+      where t.id = j.task_id and t.identifier = 'evaluate'
+      returning j.*
+    )
+    select (payload ->> 'environmentId')::integer as "environmentId" from taken order by priority, run_at, id`;
+  return rows.map(({ environmentId }) => environmentId);
+}
+
 it("work left by a turn continues in two jobs, or in one if another environment has a turn", async () => {
   const turns = newTurns();
   const [first, second] = [await TestEnvironment.create(db.sql, CIRCLE), await TestEnvironment.create(db.sql, CIRCLE)];
   await flood(first);
   await flood(second);
-  let jobs: number[] = [];
-  const addJob = ((_, { environmentId }: { environmentId: number }) => {
-    jobs.push(environmentId);
-    return Promise.resolve({});
-  }) as AddJobFunction;
-  const take = ({ environmentId }: TestEnvironment) => turns.take({ environmentId, isRetry: false, addJob });
+  const take = ({ environmentId }: TestEnvironment) => turns.take({ environmentId, isRetry: false });
+  await takeJobs();
   await take(first);
-  expect(jobs).toEqual([first.environmentId, first.environmentId]);
-  jobs = [];
+  expect(await takeJobs()).toEqual([first.environmentId, first.environmentId]);
   await Promise.all([take(first), take(second)]);
-  const [before, after, ...more] = jobs;
+  const [before, after, ...more] = await takeJobs();
   expect(new Set([before, after])).toEqual(new Set([first.environmentId, second.environmentId]));
   expect(more).toEqual([after]);
+});
+
+/** The environments of an organization with as many projects, two each. */
+async function environmentsOf({ by }: TestEnvironment, projects: number): Promise<number[]> {
+  for (let more = 1; more < projects; more++) {
+    const key = () => ({ hash: randomBytes(32), hint: "svc_" });
+    await call(db.sql, "create_project", by, { name: "App", slug: `more-${more}` }, { test: key(), live: key() });
+  }
+  const rows = await db.sql<{ id: number }[]>`
+    select e.environment_id as id from svc.environments as e join svc.projects as p using (project_id)
+    where p.organization_id = ${by.organizationId} order by id`;
+  return rows.map(({ id }) => id);
+}
+
+const request = (environments: number[]) => db.sql`select svc.request_evaluation(${environments})`;
+
+it("organizations take turns in the queue, however many environments they have", async () => {
+  const many = await environmentsOf(await TestEnvironment.create(db.sql), 4);
+  const few = await environmentsOf(await TestEnvironment.create(db.sql), 1);
+  await takeJobs();
+  for (const environment of many) await request([environment]);
+  await request([few[0]!]);
+  await request([few[1]!]);
+  const [first, second, third] = many;
+  expect(await takeJobs()).toEqual([first, few[0], second, few[1], third, ...many.slice(3)]);
+  // Also those that are requested together.
+  await request([...many, ...few]);
+  const together = await takeJobs();
+  expect(new Set(together.slice(0, 2))).toEqual(new Set([first, few[0]]));
+  expect(new Set(together.slice(2, 4))).toEqual(new Set([second, few[1]]));
+});
+
+it("work that was left takes its turn after a second, even if environments with little work always wait", async () => {
+  const requested = await environmentsOf(await TestEnvironment.create(db.sql), 3);
+  const [left] = await environmentsOf(await TestEnvironment.create(db.sql), 1);
+  await takeJobs();
+  await call(db.sql, "continue_evaluation", left!, 1);
+  const ours = new Set([...requested, left]);
+  const ticked = async () => {
+    await request(requested);
+    await db.sql`select svc_api.request_due_evaluations(interval '1 minute')`;
+    return (await takeJobs()).filter((id) => ours.has(id)); // those of other tests may be due
+  };
+  expect(await ticked()).toEqual([...requested, left]);
+  await call(db.sql, "continue_evaluation", left!, 1);
+  await db.sql`update graphile_worker._private_jobs set created_at = created_at - interval '2 seconds'`;
+  const jobs = await ticked();
+  expect(jobs[0]).toBe(requested[0]);
+  expect(jobs.indexOf(left!)).toBeLessThan(3);
+  expect(new Set(jobs)).toEqual(ours);
 });
 
 it("work of customers that are too large for one chunk is left, too", async () => {
@@ -78,8 +137,7 @@ it("operations sent while an environment with little work is evaluated wait for 
   vi.useFakeTimers({ toFake: ["performance"] });
   const turns = newTurns();
   const environment = await TestEnvironment.create(db.sql, ACTIVATED);
-  const addJob = (() => Promise.resolve({})) as unknown as AddJobFunction;
-  const take = () => turns.take({ environmentId: environment.environmentId, isRetry: false, addJob });
+  const take = () => turns.take({ environmentId: environment.environmentId, isRetry: false });
   const send = (customer: string, event = "login") =>
     environment.send([{ customer, at: new Date().toISOString(), event }]);
   const waitForIt = () => db.sql`

@@ -1,5 +1,6 @@
 -- Everything that is triggered by time alone: requests an evaluation of environments with due timers or with untaken operations, unless
--- they are frozen. Answers how many. Every worker calls it; concurrent calls do no harm. Raises nothing, locks nothing.
+-- they are frozen, and lets work that was left take its turn. Answers of how many it requested one. Every worker calls it; concurrent
+-- calls do no harm. Raises nothing, locks only jobs.
 create or replace function svc_api.request_due_evaluations(settle interval)
 returns integer
 language plpgsql
@@ -52,6 +53,7 @@ begin
     select u.environment_id from unnest(_environments) as u (environment_id) where not svc.is_frozen(u.environment_id)
   );
   perform svc.request_evaluation(_environments);
+  perform svc.advance_evaluations();
   return coalesce(cardinality(_environments), 0);
 end;
 $$;

@@ -134,7 +134,6 @@ const explained = arg<ExplainedPart>("explained");
 /** Operations in quarantine: by id, or by filters. */
 const quarantineFilter = members<{ ids?: string[]; event?: string; code?: string }>("ids", "event", "code");
 const since = arg<Maybe<Date>>("since");
-const past = arg<Date>("at");
 const reverse = arg<boolean>("reverse");
 const superseded = arg<boolean>("superseded");
 const byId = arg<boolean>("by_id");
@@ -187,7 +186,7 @@ export const FUNCTIONS = {
   get_project: takes(by, project),
   create_project: takes(actor, members<{ name: string; slug: string }>("name", "slug"), newKeys),
   get_overview: takes(by, at),
-  get_population: takes(by, at, past),
+  get_population: takes(by, at, arg<Date>("at")),
   get_trends: takes(by, at, text("what"), text("every"), maybeText("from"), maybeText("to")),
   list_keys: takes(by, at, page),
   create_key: takes(actor, at, text("name"), keyDigest("key_hash", "hint")),
@@ -230,7 +229,7 @@ export const FUNCTIONS = {
   fetch_export: takes(text("list"), number("items")).answers<string[]>(),
   get_journey: takes(by, at, customer, text("journey_id")),
   get_segment: takes(by, at, text("segment_id"), page),
-  list_members_at: takes(by, at, text("segment_id"), past, page),
+  list_members_at: takes(by, at, text("segment_id"), arg<Date>("at"), page),
   search_emissions: takes(by, at, filters("customerId", "eventType", "source"), since, page),
   search_signals: takes(by, at, filters("signalId", "severity"), since, page),
   search_transitions: takes(by, at, filters("left", "entered", "from", "to"), page),
@@ -407,6 +406,7 @@ export const FUNCTIONS = {
   cancel_trial: takes(trial).answers<Nothing>(),
   // The customers in the chunk of a trial, before anything is done with them; or the reason why it failed.
   record_trial: takes(trial, arg<string[] | null>("customer_ids"), maybeText("reason")).answers<Nothing>(),
+  continue_evaluation: takes(environmentId, number("turns")).answers<Nothing>(),
   remove_worker: takes(workerId).answers<Nothing>(),
   sign_off: takes(workerId).answers<Nothing>(),
   record_attempts: takes(arg<readonly AttemptResult[]>("results")).answers<RecordedAttempts>(),

@@ -1,4 +1,3 @@
-import type { AddJobFunction } from "graphile-worker";
 import { call } from "../../db/api/call.js";
 import { CHUNK_LIMITS, type ChunkDependencies } from "./chunk.js";
 import { evaluateEnvironment, runTrial, type EnvironmentOutcome } from "./evaluate-environment.js";
@@ -7,7 +6,6 @@ interface Job {
   environmentId: number;
   /** An earlier attempt at the job failed or never ended. */
   isRetry: boolean;
-  addJob: AddJobFunction;
 }
 
 /** The length of an environment's turn; remaining work is queued behind the other environments. */
@@ -16,8 +14,6 @@ const TURN_MS = 300;
 const LONG_MS = 1_000;
 /** Smaller chunks while other environments have turns at the same time. */
 const SHARED_LIMITS = { customers: 100, operations: 1_000 };
-/** Later than environments with little to do, whose jobs have priority 0. */
-const BACKLOG_PRIORITY = 10;
 /** Delay before another try at an environment that others evaluate. */
 const AGAIN_AFTER_MS = 100;
 
@@ -41,7 +37,7 @@ export class EvaluationTurns {
     private readonly options: { workerId: string; isStopping: () => boolean },
   ) {}
 
-  async take({ environmentId, isRetry, addJob }: Job): Promise<void> {
+  async take({ environmentId, isRetry }: Job): Promise<void> {
     if (isRetry) {
       const reason = "An evaluation of this environment failed.";
       await call(this.dependencies.sql, "suspect_environment", environmentId, reason);
@@ -61,17 +57,23 @@ export class EvaluationTurns {
       underWay.splice(underWay.indexOf(beganAt), 1);
       if (underWay.length === 0) this.#underWay.delete(environmentId);
     }
-    if (outcome === "stopped") {
+    if (outcome === "busy") {
+      // The others may have read the inbox before the latest operations arrived.
+      this.#postpone(environmentId);
+    } else if (outcome === "stopped") {
       this.#backlogs.add(environmentId);
+      // A second turn in parallel: while one waits for the database, the other evaluates.
       const isAlone = this.#underWay.size === 0;
-      const next = { priority: BACKLOG_PRIORITY };
-      await addJob("evaluate", { environmentId }, next);
-      // A second turn in parallel: while one waits for the database, the other evaluates. At most one of these is queued.
-      if (isAlone) await addJob("evaluate", { environmentId }, { ...next, jobKey: `second turn of ${environmentId}` });
-    } else if (outcome !== "busy") this.#backlogs.delete(environmentId);
-    if (outcome === "paused") await addJob("evaluate", { environmentId });
-    // The others may have read the inbox before the latest operations arrived.
-    if (outcome === "busy") this.#postpone(environmentId, addJob);
+      await this.#continue(environmentId, isAlone ? 2 : 1);
+    } else {
+      this.#backlogs.delete(environmentId);
+      if (outcome === "paused") await this.#continue(environmentId, 0);
+    }
+  }
+
+  /** Queues as many turns; without any, the environment is looked at again. */
+  async #continue(environmentId: number, turns: 0 | 1 | 2): Promise<void> {
+    await call(this.dependencies.sql, "continue_evaluation", environmentId, turns);
   }
 
   /**
@@ -79,14 +81,14 @@ export class EvaluationTurns {
    * one of them polls, it would keep other jobs from being added (svc.request_evaluation). If the process ends before, another worker's tick
    * finds what waits.
    */
-  #postpone(environmentId: number, addJob: AddJobFunction): void {
+  #postpone(environmentId: number): void {
     if (this.#postponed.has(environmentId)) return;
     this.#postponed.add(environmentId);
     setTimeout(() => {
       this.#postponed.delete(environmentId);
       if (this.options.isStopping()) return;
       const { logger } = this.dependencies;
-      addJob("evaluate", { environmentId }).catch((err: unknown) => {
+      this.#continue(environmentId, 0).catch((err: unknown) => {
         logger.warn({ err, environmentId }, "an evaluation could not be requested; the next tick will do it");
       });
     }, AGAIN_AFTER_MS);
