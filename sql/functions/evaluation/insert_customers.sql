@@ -8,7 +8,6 @@ language plpgsql
 volatile
 set search_path = ''
 as $$
-#variable_conflict use_column
 declare
   _inserted text[];
   _begun text[];

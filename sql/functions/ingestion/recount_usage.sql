@@ -17,8 +17,6 @@ set lock_timeout = '1s'
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
--- Parameters are always qualified; `on conflict` cannot qualify its columns.
-#variable_conflict use_column
 declare
   _id constant integer := recount_usage.environment_id;
   _month constant date := svc.month_of(clock_timestamp());

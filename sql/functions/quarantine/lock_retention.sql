@@ -7,8 +7,6 @@ language plpgsql
 volatile
 set search_path = ''
 as $$
--- Parameters are always qualified; `on conflict` cannot qualify its columns.
-#variable_conflict use_column
 begin
   insert into svc.retention (environment_id) values (lock_retention.environment_id) on conflict do nothing;
   perform from svc.retention as r where r.environment_id = lock_retention.environment_id for update;

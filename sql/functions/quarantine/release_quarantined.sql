@@ -19,7 +19,6 @@ set search_path = ''
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
-#variable_conflict use_column
 declare
   _environment constant record := svc.authorize_environment(
     token_hash, organization_id, project_slug, environment_name, 'release_quarantined'

@@ -19,7 +19,6 @@ set search_path = ''
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
-#variable_conflict use_column
 declare
   _epoch constant timestamptz := 'epoch';
   _ms constant interval := '1 millisecond';

@@ -12,7 +12,6 @@ volatile
 security definer
 set search_path = ''
 as $$
-#variable_conflict use_column
 declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'create_preview');
   _preview svc.recomputes;

@@ -7,7 +7,6 @@ language plpgsql
 stable
 set search_path = ''
 as $$
-#variable_conflict use_column
 declare
   _latest constant timestamptz := now() + interval '1 minute';
   _environments integer[];

@@ -10,7 +10,6 @@ stable
 security definer
 set search_path = ''
 as $$
-#variable_conflict use_column
 declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_recomputes');
   _before constant bigint := coalesce(

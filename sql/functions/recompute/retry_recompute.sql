@@ -11,7 +11,6 @@ volatile
 security definer
 set search_path = ''
 as $$
-#variable_conflict use_column
 declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'retry_recompute');
   _recompute svc.recomputes := svc.find_job(_environment.environment_id, retry_recompute.recompute_id, 'recompute');

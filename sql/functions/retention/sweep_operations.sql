@@ -18,8 +18,6 @@ set enable_bitmapscan = off
 -- Of the indexes that begin with the environment, an order by then leaves only the one that provides the order.
 set enable_sort = off
 as $$
--- Parameters are always qualified; `on conflict` cannot qualify its columns.
-#variable_conflict use_column
 declare
   _id constant integer := sweep_operations.environment_id;
   _now constant timestamptz := now();

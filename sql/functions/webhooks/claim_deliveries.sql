@@ -37,7 +37,6 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 set jit = off
 as $$
-#variable_conflict use_column
 declare
   _lease constant interval := '15 seconds';
   _now constant timestamptz := clock_timestamp();

@@ -9,7 +9,6 @@ language plpgsql
 volatile
 set search_path = ''
 as $$
-#variable_conflict use_column
 declare
   _got text[];
 begin

@@ -9,7 +9,6 @@ language plpgsql
 stable
 set search_path = ''
 as $$
-#variable_conflict use_column
 declare
   _until constant timestamptz := open_webhooks.at + open_webhooks.lease;
   _lasts_until constant timestamptz := open_webhooks.at + open_webhooks.lease / 2;

@@ -15,7 +15,6 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set jit = off
 as $$
-#variable_conflict use_column
 declare
   _id constant integer := write_delivery_bodies.environment_id;
   _place record;
