@@ -11,12 +11,7 @@ as $$
 declare
   _actor constant iam.actor := iam.authorize(token_hash, organization_id, operation, environment_name);
 begin
-  return (
-    select p.state_bytes
-    from iam.organizations as o
-    join iam.plans as p on p.plan_id = o.plan_id
-    where o.organization_id = _actor.organization_id
-  );
+  return iam.quota(_actor.organization_id, 'state_bytes');
 end;
 $$;
 

@@ -8,15 +8,7 @@ stable
 set search_path = ''
 as $$
 declare
-  _states constant text[] := array(
-    select d.state ->> 'name'
-    from svc.config_versions as v
-    cross join lateral json_array_elements(v.snapshot -> 'lifecycle' -> 'states') with ordinality as d (state, position)
-    where v.project_id = check_states.project_id
-      and v.version = check_states.active_version
-      and json_typeof(v.snapshot -> 'lifecycle') = 'object'
-    order by d.position
-  );
+  _states constant text[] := svc.part_names(check_states.project_id, check_states.active_version, 'state');
 begin
   if not svc.has_customers(check_states.environment_id) then
     return null;

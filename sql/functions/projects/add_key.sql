@@ -15,12 +15,8 @@ as $$
   ),
   used as (
     insert into svc.key_usage (key_hash, tokens, refilled_at, month, month_events)
-    select a.key_hash, p.rate_burst, a.created_at, svc.month_of(a.created_at), 0
+    select a.key_hash, (svc.plan_of_environment(a.environment_id)).rate_burst, a.created_at, svc.month_of(a.created_at), 0
     from added as a
-    join svc.environments as e on e.environment_id = a.environment_id
-    join svc.projects as j on j.project_id = e.project_id
-    join iam.organizations as o on o.organization_id = j.organization_id
-    join iam.plans as p on p.plan_id = o.plan_id
   )
   select a.api_key_id from added as a;
 $$;
