@@ -11,18 +11,15 @@ set search_path = ''
 as $$
 declare
   _found constant record := iam.look_up_device(decide_device_authorization.session_hash, decide_device_authorization.user_code);
-  _device constant iam.device_authorizations := _found.device;
   _decision constant text := case when decide_device_authorization.approve then 'approved' else 'denied' end;
 begin
   if _found.refusal is not null then
     return _found.refusal;
-  elsif _device.status <> 'pending' then
-    return json_build_object('status', case when _device.status = 'denied' then 'denied' else 'approved' end);
   end if;
 
   update iam.device_authorizations as d
   set status = _decision, user_id = _found.user_id, decided_at = now()
-  where d.device_code_hash = _device.device_code_hash;
+  where d.device_code_hash = (_found.device).device_code_hash;
   return json_build_object('status', _decision);
 end;
 $$;

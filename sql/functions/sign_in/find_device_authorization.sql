@@ -1,5 +1,5 @@
--- What a user is shown before deciding: {status: "pending", clientId, address, createdAt}. If this user has already decided, only
--- {status: "approved" | "denied"}. Otherwise answers the refusal of iam.look_up_device.
+-- What a user is shown before deciding: {status: "pending", clientId, address, createdAt}. Otherwise answers the refusal of
+-- iam.look_up_device.
 -- Raises nothing. Locks what iam.look_up_device locks.
 create or replace function svc_api.find_device_authorization(session_hash bytea, user_code text)
 returns json
@@ -14,8 +14,6 @@ declare
 begin
   if _found.refusal is not null then
     return _found.refusal;
-  elsif _device.status <> 'pending' then
-    return json_build_object('status', case when _device.status = 'denied' then 'denied' else 'approved' end);
   end if;
   return json_build_object(
     'status', 'pending', 'clientId', _device.client_id, 'address', _device.address, 'createdAt', svc.iso(_device.created_at)

@@ -1,6 +1,7 @@
 -- The device with a user code, and the user who is signed in with a browser session. A device that another user decided about,
--- or that has expired, is not found. `refusal` says why there is none: {status: "signed_out" | "unknown"} or {status: "throttled",
--- retryAfter}; null otherwise. Each user has 10 guesses and gets one back per minute. A code that is found does not count as a guess.
+-- or that has expired, is not found. `refusal` says why there is nothing to decide: {status: "signed_out" | "unknown"}, {status:
+-- "throttled", retryAfter}, or this user's decision, {status: "approved" | "denied"}; null otherwise. Each user has 10 guesses and gets one
+-- back per minute. A code that is found does not count as a guess.
 -- Raises nothing. Locks the session, so that it does not end before the caller's work; the throttle of the user; the row of the device.
 create or replace function iam.look_up_device(
   session_hash bytea, user_code text, out user_id text, out device iam.device_authorizations, out refusal json
@@ -45,6 +46,12 @@ begin
     return;
   end if;
   perform iam.return_attempt(_bucket, _refill);
+
+  if look_up_device.device.status <> 'pending' then
+    look_up_device.refusal := json_build_object(
+      'status', case when look_up_device.device.status = 'denied' then 'denied' else 'approved' end
+    );
+  end if;
 end;
 $$;
 
