@@ -26,11 +26,7 @@ begin
   if set_byte(substr(sha256(_secret || _plain), 1, 16), 0, 0) = substr(_sealed, 1, 16) then
     _parts := convert_from(_plain, 'UTF8')::jsonb;
   end if;
-  if jsonb_typeof(_parts) is distinct from 'array'
-    or _parts ->> 0 is distinct from decode_cursor.list
-    or coalesce(_parts ->> 1, '') !~ decode_cursor.pattern
-    or _parts ->> 1 is null
-  then
+  if _parts ->> 0 is distinct from decode_cursor.list or (_parts ->> 1 ~ decode_cursor.pattern) is not true then
     raise exception using
       errcode = 'SV006',
       message = 'VALIDATION_ERROR',
