@@ -38,19 +38,17 @@ begin
     exit when found;
   end loop;
 
-  if _new = 1 then
-    if not exists (
-      select 1 from svc.inbox as i
-      where i.environment_id = delete_customer.environment_id and i.customer_id = delete_customer.customer_id
-    ) and not exists (
-      select 1 from svc.recomputes as r
-      where r.environment_id = delete_customer.environment_id and r.customer_id = delete_customer.customer_id
-    ) and not exists (
-      select 1 from svc.quarantined_operations as q
-      where q.environment_id = delete_customer.environment_id and q.customer_id = delete_customer.customer_id
-    ) then
-      perform svc.raise_customer_not_found(delete_customer.customer_id);
-    end if;
+  if _new = 1 and not exists (
+    select 1 from svc.inbox as i
+    where i.environment_id = delete_customer.environment_id and i.customer_id = delete_customer.customer_id
+  ) and not exists (
+    select 1 from svc.recomputes as r
+    where r.environment_id = delete_customer.environment_id and r.customer_id = delete_customer.customer_id
+  ) and not exists (
+    select 1 from svc.quarantined_operations as q
+    where q.environment_id = delete_customer.environment_id and q.customer_id = delete_customer.customer_id
+  ) then
+    perform svc.raise_customer_not_found(delete_customer.customer_id);
   end if;
 
   -- A recompute emits what it wrote of the customer while it holds its own row. Wait for emissions in progress, so that the deletion
@@ -303,10 +301,10 @@ begin
 
   perform svc.forget_violations(delete_customer.environment_id, _seqs);
 
-  -- No customer lies between the two ids: one added later is created after the instant that the recompute is pinned to.
   update svc.recomputes as r
   set error = replace(r.error, _name, 'who was erased')
   where r.environment_id = delete_customer.environment_id and r.status <> 'completed' and position(_name in r.error) > 0;
+  -- No customer lies between the two ids: one added later is created after the instant that the recompute is pinned to.
   update svc.recomputes as r
   set last_customer_id = (
     select max(c.customer_id) from svc.customers as c
