@@ -23,7 +23,7 @@ cross join lateral (
     json_build_object(
       'rule', x.rule_id, 'result', x.result, 'triggeredBy', x.triggered_by, 'causeType', x.cause_type,
       'configVersion', 'v' || x.config_version,
-      'emission', case when x.emission_seq is not null then svc.emission_id(x.emission_seq) end
+      'emission', svc.emission_id(x.emission_seq)
     )
   from svc.rule_executions as x
   where x.environment_id = c.environment_id and x.customer_id = c.customer_id and x.generation < c.generation

@@ -20,8 +20,9 @@ declare
     token_hash, organization_id, project_slug, environment_name, 'search_emissions'
   );
   _id constant integer := _environment.environment_id;
-  _after constant bigint := svc.decode_cursor('emissions', search_emissions.cursor, '^[0-9]{1,18}$')::bigint;
-  _before constant bigint := coalesce(_after, 9223372036854775807);
+  _before constant bigint := coalesce(
+    svc.decode_cursor('emissions', search_emissions.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807
+  );
   _from bigint := 0;
   _look_max constant integer := case
     when search_emissions.event_type is null and search_emissions.source is null then search_emissions.row_limit + 1

@@ -1,4 +1,4 @@
--- An event, with the changes that it caused in its customer's current history: entries like those of svc.list_history, in the order in
+-- An event, with the changes that it caused in its customer's current history: entries like those of svc_api.list_history, in the order in
 -- which they happened, at most a hundred. Rule executions are searched for among the 2,000 that follow the event's occurrence.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and EVENT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_event(
@@ -16,7 +16,6 @@ declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_event');
   _id constant integer := _environment.environment_id;
   _event svc.events;
-  _event_id text;
   _generation integer;
   _pending boolean;
   _places integer[];
@@ -32,7 +31,6 @@ begin
       'Check the id and the environment; old events are removed, and those of customers that were erased.'
     );
   end if;
-  _event_id := svc.event_id(_event.event_seq);
   select c.generation into _generation
   from svc.customers as c
   where c.environment_id = _id and c.customer_id = _event.customer_id;
@@ -47,14 +45,14 @@ begin
       where t.environment_id = _id
         and t.customer_id = _event.customer_id
         and t.generation = _generation
-        and t.cause_id = _event_id
+        and t.cause_id = get_event.event_id
       union all
       select 3, h.scored_at, h.score_seq
       from svc.health_scores as h
       where h.environment_id = _id
         and h.customer_id = _event.customer_id
         and h.generation = _generation
-        and h.cause_id = _event_id
+        and h.cause_id = get_event.event_id
       union all
       select 4, x.executed_at, x.execution_seq
       from (
@@ -67,11 +65,11 @@ begin
         order by k.executed_at, k.execution_seq
         limit 2000
       ) as x
-      where x.result in ('pass', 'error') and x.cause_id = _event_id
+      where x.result in ('pass', 'error') and x.cause_id = get_event.event_id
       union all
       select 5, m.emitted_at, m.emission_seq
       from svc.emissions as m
-      where m.environment_id = _id and m.customer_id = _event.customer_id and m.cause_id = _event_id
+      where m.environment_id = _id and m.customer_id = _event.customer_id and m.cause_id = get_event.event_id
     ) as p
     order by p.at, p.place, p.seq
     limit 100

@@ -14,10 +14,11 @@ set search_path = ''
 as $$
 declare
   _actor constant iam.actor := iam.authorize_exclusively(token_hash, organization_id, 'create_password_reset');
-  _role constant text := iam.require_member(create_password_reset.organization_id, create_password_reset.user_id);
   _email text;
   _expires_at timestamptz;
 begin
+  perform iam.require_member(create_password_reset.organization_id, create_password_reset.user_id);
+
   -- Serializes with transactions that make the user a member of another organization.
   perform from iam.users as u where u.user_id = create_password_reset.user_id for no key update;
   if exists (
