@@ -1,7 +1,7 @@
 -- Makes sure that an organization and its owner exist, and adds an access token for 90 days: {organizationId, joined}. A second run adds a
--- token and changes nothing else. joined lists the organizations of an existing user who became a member now; otherwise it is null.
--- Anyone who invites an address and opens the link gets a user with that address: such a user is not made an owner, only one whose address
--- is verified or who cannot sign in. For the operator: no service role may execute it.
+-- token and changes nothing else. joined lists the organizations of an existing user who became a member now; otherwise it is null. Anyone
+-- who invites an address and opens the link gets a user with that address: such a user is not made an owner, only one whose address is
+-- verified or who cannot sign in.
 -- Raises SV005 USER_NOT_VERIFIED, 23514 for an invalid slug or address, 23505 if the token is in use. Locks the user's
 -- row, so that no password is set meanwhile.
 create or replace function svc_api.bootstrap(organization_slug text, email text, token_hash bytea)

@@ -1,6 +1,5 @@
 -- Gives an organization another plan: {organizationId, slug, plan, previousPlan, retentionDays: {from, to}, supersededDays: {from, to}}.
--- Its limits apply from the next request on. Changes nothing if the organization already has the plan. For the operator: no service
--- role may execute it.
+-- Its limits apply from the next request on. Changes nothing if the organization already has the plan.
 -- Raises SV004 ORGANIZATION_NOT_FOUND or PLAN_NOT_FOUND. Locks the rows of the plan and the organization.
 create or replace function svc_api.operator_assign_plan(organization_slug text, plan_id text)
 returns json

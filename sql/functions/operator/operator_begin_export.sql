@@ -1,7 +1,7 @@
 -- The header and the statements for the export file of a frozen environment, as of the snapshot: {header: {export, migration, exportedAt,
 -- exportedBy, organization, timeZone, project: {slug, name}, environment: {name, createdAt, activeVersion}, numbers: {batch, evaluation},
 -- erased: {events, emissions, recomputes}, tables: [{name, columns, belongs}]}, statements: [text]}. export is new with each call; there is
--- one statement for each table that reads its rows. For the operator: no service role may execute it.
+-- one statement for each table that reads its rows.
 -- Raises SV005 ENVIRONMENT_NOT_FROZEN, if it was unfrozen meanwhile, and RECOMPUTE_UNDER_WAY. Locks nothing.
 create or replace function svc_api.operator_begin_export(environment_id integer)
 returns json

@@ -1,7 +1,7 @@
 -- Prepares an environment for the rows of an export, whose header is the answer of svc_api.operator_begin_export: {environmentId,
 -- projectId, isThere}. isThere means that it was imported from this very export before; then there is nothing to do. A missing project is
--- created, with both of its environments. The rows, svc_api.operator_import_versions and operator_finish_import follow in this
--- transaction, and until its end nothing else can be stored in the environment. For the operator: no service role may execute it.
+-- created, with both of its environments. The rows, svc_api.operator_import_versions and operator_finish_import follow in this transaction,
+-- and until its end nothing else can be stored in the environment.
 -- Raises SV004 ORGANIZATION_NOT_FOUND, SV005 ENVIRONMENT_NOT_IMPORTED if the database has another version or other tables, the slug is
 -- invalid, or the environment is not empty. Locks the rows of the project and the environment, and its sequences: ingestion, if there is
 -- any, waits for the end of the transaction.

@@ -2,7 +2,7 @@
 -- differs from what freezing it answered if it was unfrozen or deleted since, and is null if it is not frozen; unfrozenAt is when it was
 -- last unfrozen, which deleting it is not. transactions are all that are running in this database now: any that was running when the freeze
 -- was committed may not have seen it. deliveringUntil is the end of the last lease of a webhook of the environment, in seconds from now, 0
--- for none: until then a worker may have a delivery in progress and record its outcome. For the operator: no service role may execute it.
+-- for none: until then a worker may have a delivery in progress and record its outcome.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_changes_under_way(environment_id integer)
 returns json

@@ -1,6 +1,6 @@
 -- Which of these indexes, as schema.name, do not exist or cannot be used: a violation in the form of operator_examine, or none. They are
 -- what keeps rows from being stored twice, and what `on conflict` needs. The program knows the names: the database cannot, as it may be
--- incomplete itself. For the operator: no service role may execute it.
+-- incomplete itself.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_check_indexes(indexes text[])
 returns json

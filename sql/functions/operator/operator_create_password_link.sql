@@ -1,6 +1,5 @@
 -- Makes a link by which any user sets a password, valid for 24 hours: {email, expiresAt}. The caller generated the link; an open one of the
--- user becomes invalid. For the operator: no service role may execute it. It is recorded in the audit log of every organization of the
--- user.
+-- user becomes invalid. It is recorded in the audit log of every organization of the user.
 -- Raises SV004 USER_NOT_FOUND. Locks the user's row.
 create or replace function svc_api.operator_create_password_link(email text, link_hash bytea)
 returns json

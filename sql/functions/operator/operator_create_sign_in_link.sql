@@ -1,5 +1,4 @@
--- Makes a link by which any user signs a browser in: {email, expiresAt}. For the operator: no service role may execute it. It is recorded
--- in the audit log of every organization of the user.
+-- Makes a link by which any user signs a browser in: {email, expiresAt}. It is recorded in the audit log of every organization of the user.
 -- Raises SV004 USER_NOT_FOUND. Locks the user's link.
 create or replace function svc_api.operator_create_sign_in_link(email text, link_hash bytea)
 returns json

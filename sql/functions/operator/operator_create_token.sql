@@ -1,5 +1,5 @@
 -- Stores a headless token for an organization: {organizationId, token}. It acts as the member with that address, or as the oldest owner if
--- email is null; role limits what it may do, null for all that the member may. For the operator: no service role may execute it.
+-- email is null; role limits what it may do, null for all that the member may.
 -- Raises SV004 ORGANIZATION_NOT_FOUND or MEMBER_NOT_FOUND. Locks the organization's row, like iam.authorize_exclusively.
 create or replace function svc_api.operator_create_token(
   organization_slug text, email text, label text, role text, expires_in_days integer, token_hash bytea

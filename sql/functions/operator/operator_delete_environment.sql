@@ -1,7 +1,6 @@
 -- Deletes all data of a frozen environment: {rows}, with the number for each table. What remains is like an environment of a new project
 -- and no longer frozen. The project's versions stay, because the other environment may use them. Ids continue after those already used,
--- because receivers recognize repetitions by them. For the operator: no service role
--- may execute it.
+-- because receivers recognize repetitions by them.
 -- Raises SV004 ORGANIZATION_NOT_FOUND or PROJECT_NOT_FOUND, SV005 ENVIRONMENT_NOT_FROZEN, also while a transaction runs that may not have
 -- seen it frozen, or RECOMPUTE_UNDER_WAY. Locks the environment's row and what it deletes.
 create or replace function svc_api.operator_delete_environment(organization_slug text, project_slug text, environment_name text)

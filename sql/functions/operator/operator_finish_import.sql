@@ -1,6 +1,5 @@
 -- Completes an environment after the rows of an export's file were loaded: its active version, sequences that continue after the imported
--- numbers, an entry of the audit log, a job for waiting operations and a notification of waiting deliveries. For the operator: no service
--- role may execute it.
+-- numbers, an entry of the audit log, a job for waiting operations and a notification of waiting deliveries.
 -- Raises nothing. Locks svc.environments against other imports that end; the caller's transaction has locked the environment's row.
 create or replace function svc_api.operator_finish_import(environment_id integer, header json)
 returns void

@@ -1,7 +1,6 @@
--- Freezes an environment, to export it: {environmentId, frozenAt}. Transactions that begin after this has committed store
--- nothing in it, change nothing of it, evaluate nothing and start no delivery; the caller waits for the end of those that began before
--- (svc_api.operator_changes_under_way). Each call is recorded in the audit log, since all data of customers is about to be exported. For
--- the operator: no service role may execute it.
+-- Freezes an environment, to export it: {environmentId, frozenAt}. Transactions that begin after this has committed store nothing in it,
+-- change nothing of it, evaluate nothing and start no delivery; the caller waits for the end of those that began before
+-- (svc_api.operator_changes_under_way). Each call is recorded in the audit log, since all data of customers is about to be exported.
 -- Raises SV004 ORGANIZATION_NOT_FOUND or PROJECT_NOT_FOUND, SV005 RECOMPUTE_UNDER_WAY. Locks the environment's row.
 create or replace function svc_api.operator_freeze_environment(organization_slug text, project_slug text, environment_name text)
 returns json

@@ -1,4 +1,4 @@
--- A plan with the slugs of the organizations that have it. For the operator: no service role may execute it.
+-- A plan with the slugs of the organizations that have it.
 -- Raises SV004 PLAN_NOT_FOUND. Locks the plan's row.
 create or replace function svc_api.operator_get_plan(plan_id text)
 returns json

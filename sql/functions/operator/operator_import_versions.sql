@@ -1,5 +1,5 @@
--- Adds to a project the configuration versions in the temporary table of svc_api.operator_begin_import, under their numbers.
--- Versions that it already has must be identical. For the operator: no service role may execute it.
+-- Adds to a project the configuration versions in the temporary table of svc_api.operator_begin_import, under their numbers. Versions that
+-- it already has must be identical.
 -- Raises SV005 ENVIRONMENT_NOT_IMPORTED if one differs. Locks nothing; the caller's transaction has locked the project's row.
 create or replace function svc_api.operator_import_versions(project_id integer)
 returns void

@@ -1,4 +1,4 @@
--- All plans by name. For the operator: no service role may execute it.
+-- All plans by name.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_list_plans()
 returns json

@@ -1,5 +1,4 @@
--- The headless tokens of an organization, newest first, including expired and revoked ones. For the operator: no service role may
--- execute it.
+-- The headless tokens of an organization, newest first, including expired and revoked ones.
 -- Raises SV004 ORGANIZATION_NOT_FOUND. Locks nothing.
 create or replace function svc_api.operator_list_tokens(organization_slug text)
 returns json

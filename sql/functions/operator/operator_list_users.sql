@@ -1,4 +1,4 @@
--- All users by address, each with its organizations and whether it has a password. For the operator: no service role may execute it.
+-- All users by address, each with its organizations and whether it has a password.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_list_users()
 returns json

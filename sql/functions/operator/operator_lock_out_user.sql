@@ -1,7 +1,6 @@
--- Removes the password of a user and ends all its sessions and tokens, headless ones of every organization too: whoever had the account
--- may have made them. Only a link made from now on opens it. Its memberships stay; the audit log of each of its organizations records it,
--- with the tokens that ended there. Answers the number of headless tokens that were revoked; 0 if there is no such user. For the
--- operator: no service role may execute it.
+-- Removes the password of a user and ends all its sessions and tokens, headless ones of every organization too: whoever had the account may
+-- have made them. Only a link made from now on opens it. Its memberships stay; the audit log of each of its organizations records it, with
+-- the tokens that ended there. Answers the number of headless tokens that were revoked; 0 if there is no such user.
 -- Raises nothing. Locks the rows of the user's organizations, like iam.authorize_exclusively, so that no token is made meanwhile; the
 -- user's row and all that it ends.
 create or replace function svc_api.operator_lock_out_user(email text)

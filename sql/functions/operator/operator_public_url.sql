@@ -1,5 +1,4 @@
--- The public address of the service, as its HTTP processes stored it; null before the first one started. For the operator: no service role
--- may execute it.
+-- The public address of the service, as its HTTP processes stored it; null before the first one started.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_public_url()
 returns text

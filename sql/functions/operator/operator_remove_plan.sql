@@ -1,5 +1,4 @@
--- Removes a plan that no organization has; answers its document. The default plan of new organizations stays. For the operator: no
--- service role may execute it.
+-- Removes a plan that no organization has; answers its document. The default plan of new organizations stays.
 -- Raises SV004 PLAN_NOT_FOUND, SV005 PLAN_IN_USE. Locks the plan's row.
 create or replace function svc_api.operator_remove_plan(plan_id text)
 returns json

@@ -1,5 +1,4 @@
--- Revokes a headless token of any organization, with immediate effect. One that was already revoked stays unchanged. For the operator: no
--- service role may execute it.
+-- Revokes a headless token of any organization, with immediate effect. One that was already revoked stays unchanged.
 -- Raises SV004 TOKEN_NOT_FOUND. Locks its row.
 create or replace function svc_api.operator_revoke_token(token_id text)
 returns json

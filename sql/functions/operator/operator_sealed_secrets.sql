@@ -1,5 +1,4 @@
--- The current signing secrets of the webhooks of an environment, or of all, encrypted, in base64: [{webhookId, secret}]. For the operator:
--- no service role may execute it.
+-- The current signing secrets of the webhooks of an environment, or of all, encrypted, in base64: [{webhookId, secret}].
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_sealed_secrets(environment_id integer)
 returns json

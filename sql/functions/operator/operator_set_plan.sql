@@ -1,6 +1,6 @@
 -- Changes the limits of a plan that are in `changes`, with the names of its document, null for no limit; creates the plan if it does not
 -- exist, which then needs ratePerSecond and rateBurst. Answers {plan, changes: {limit: {from, to}}} with the limits that changed; these are
--- also recorded in the audit log of every organization that has the plan. For the operator: no service role may execute it.
+-- also recorded in the audit log of every organization that has the plan.
 -- Raises SV004 PLAN_NOT_FOUND if a new plan lacks these, and the constraints' errors. Locks the plan's row.
 create or replace function svc_api.operator_set_plan(plan_id text, changes jsonb)
 returns json

@@ -1,5 +1,5 @@
 -- Unfreezes an environment: {frozenAt}, when it had been frozen, or null if it was not. Waiting operations and deliveries are processed
--- from now on. For the operator: no service role may execute it.
+-- from now on.
 -- Raises SV004 ORGANIZATION_NOT_FOUND or PROJECT_NOT_FOUND. Locks the environment's row.
 create or replace function svc_api.operator_unfreeze_environment(organization_slug text, project_slug text, environment_name text)
 returns json
