@@ -10,13 +10,9 @@ as $$
 declare
   _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'whoami');
 begin
-  return (
-    select json_build_object(
-      'user', json_build_object('email', _actor.email),
-      'organization', json_build_object('id', o.organization_id, 'slug', o.slug, 'role', _actor.role)
-    )
-    from iam.organizations as o
-    where o.organization_id = whoami.organization_id
+  return json_build_object(
+    'user', json_build_object('email', _actor.email),
+    'organization', json_build_object('id', _actor.organization_id, 'slug', _actor.organization_slug, 'role', _actor.role)
   );
 end;
 $$;
