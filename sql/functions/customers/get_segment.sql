@@ -18,7 +18,6 @@ declare
   _members bigint;
   _items json[];
   _positions text[];
-  _page json;
 begin
   select s.definition into _definition
   from svc.config_versions as v
@@ -47,20 +46,17 @@ begin
     order by m.customer_id
     limit row_limit + 1
   ) as r;
-  _page := svc.page('members', _items, _positions, row_limit);
-
-  if get_segment.cursor is null then
-    return json_build_object(
-      'segment', get_segment.segment_id,
-      'members', _members,
-      'definition', _definition,
-      'statistics', svc.segment_statistics(_environment.environment_id, get_segment.segment_id),
-      'data', _page -> 'data',
-      'nextCursor', _page -> 'nextCursor'
-    );
-  end if;
-  return json_build_object(
-    'segment', get_segment.segment_id, 'members', _members, 'data', _page -> 'data', 'nextCursor', _page -> 'nextCursor'
+  return svc.with_members(
+    case
+      when get_segment.cursor is null then json_build_object(
+        'segment', get_segment.segment_id,
+        'members', _members,
+        'definition', _definition,
+        'statistics', svc.segment_statistics(_environment.environment_id, get_segment.segment_id)
+      )
+      else json_build_object('segment', get_segment.segment_id, 'members', _members)
+    end,
+    svc.page('members', _items, _positions, row_limit)
   );
 end;
 $$;

@@ -141,7 +141,7 @@ begin
       )
     );
   end if;
-  _held := _held || coalesce(svc.call_problems(_operations), '{}');
+  _held := _held || svc.call_problems(_operations);
   if _held <> '{}' then
     update svc.quarantined_operations as q
     set
