@@ -15,10 +15,7 @@ export async function fillEnvironment(db: TestDatabase): Promise<TestEnvironment
   const { sql } = db;
   const environment = await TestEnvironment.create(sql, MODEL);
   const { environmentId: id } = environment;
-  const { webhookId } = await createWebhook(sql, id, "https://hooks.example.com/", ["*"], { include: ["name"] });
-  await sql`
-    update svc.webhooks set created_at = now() - interval '1 day', active_since = now() - interval '1 day'
-    where webhook_id = ${webhookId}`;
+  await createWebhook(sql, id, "https://hooks.example.com/", ["*"], { include: ["name"], ageDays: 1 });
   await liveThrough(db, environment, 30);
   const sent = (customer: string, key: string) => ({ customer, at: "2026-03-01T00:00:00Z", event: "paid", key });
   const ahead = new Date(Date.now() + 86_400_000).toISOString();

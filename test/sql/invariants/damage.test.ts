@@ -20,10 +20,7 @@ async function fill(): Promise<void> {
   const environment = await TestEnvironment.create(sql, MODEL);
   const { environmentId } = environment;
   await numberFromOne(sql, environmentId);
-  const { webhookId } = await createWebhook(sql, environmentId, "https://hooks.example.com/");
-  await sql`
-    update svc.webhooks set created_at = now() - interval '1 day', active_since = now() - interval '1 day'
-    where webhook_id = ${webhookId}`;
+  await createWebhook(sql, environmentId, "https://hooks.example.com/", ["*"], { ageDays: 1 });
   await liveThrough(db, environment, 40);
   const sent = (customer: string, key: string) => ({ customer, at: "2026-03-01T00:00:00Z", event: "paid", key });
   await environment.send([sent("c020", "k1"), { ...sent("c021", "k2"), at: ahead }, sent("c022", "k3")]);

@@ -28,15 +28,8 @@ const BACKTEST = {
 const ago = (days: number) => new Date(Date.now() - days * DAY).toISOString();
 const sweep = () => sweepRetention(db.sql, new AbortController().signal, { rows: 50 });
 
-/** A webhook in its state long after its creation. */
-async function webhook(types: string[], settings = {}): Promise<string> {
-  const { environmentId } = environment;
-  const { webhookId } = await createWebhook(db.sql, environmentId, "https://hooks.example.com/", types, settings);
-  await db.sql`
-    update svc.webhooks set created_at = now() - interval '1 day', active_since = now() - interval '1 day'
-    where webhook_id = ${webhookId}`;
-  return webhookId;
-}
+const webhook = (types: string[], settings = {}) =>
+  createWebhook(db.sql, environment.environmentId, "https://hooks.example.com/", types, { ageDays: 1, ...settings });
 
 /** Attempts every due delivery, answered with this status code. */
 async function deliver(statusCode: number): Promise<void> {

@@ -37,6 +37,8 @@ export interface WebhookSettings {
   maxEventAge?: string;
   include?: string[];
   format?: "json" | "slack" | "teams";
+  /** How long ago it was created: the invariants ignore what is emitted within ten minutes after that. */
+  ageDays?: number;
 }
 
 /** Creates a webhook in a new environment. */
@@ -50,17 +52,19 @@ export async function createWebhook(
   environmentId: number,
   url: string,
   eventTypes: string[] = ["*"],
-  { maxConcurrency = 10, maxPerSecond, maxEventAge, include = [], format = "json" }: WebhookSettings = {},
+  { maxConcurrency = 10, maxPerSecond, maxEventAge, include = [], format = "json", ageDays = 0 }: WebhookSettings = {},
 ): Promise<TestWebhook> {
   const secret = newSecret();
+  const createdAt = sql`now() - ${ageDays} * interval '1 day'`;
   const [row] = await sql<{ webhook_id: string }[]>`
     insert into svc.webhooks (
       environment_id, webhook_id, url, event_types, max_concurrency, max_per_second, max_event_age, include, format,
-      sealed_secret
+      sealed_secret, created_at, active_since
     )
     values (
       ${environmentId}, svc.random_id('whk_'), ${url}, ${eventTypes}, ${maxConcurrency}, ${maxPerSecond ?? null},
-      ${maxEventAge ?? null}, ${include}, ${format}, ${sealSecret(secret, sealingKey(SERVICE_SECRET))}
+      ${maxEventAge ?? null}, ${include}, ${format}, ${sealSecret(secret, sealingKey(SERVICE_SECRET))},
+      ${createdAt}, ${createdAt}
     )
     returning webhook_id`;
   return { webhookId: row!.webhook_id, secret };
