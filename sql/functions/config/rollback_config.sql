@@ -1,5 +1,5 @@
--- Reactivates a version that was active in an environment before: {version, hash, environment, activated, warnings}. expected is the
--- version that must be active there, 0 for none, null for any; force ignores warnings about data.
+-- Reactivates a version that was active in an environment before: {version, hash, environment, activated, warnings, hasCustomers}.
+-- expected is the version that must be active there, 0 for none, null for any; force ignores warnings about data.
 -- Raises what iam.authorize and iam.record_audit raise, SV004 PROJECT_NOT_FOUND and VERSION_NOT_FOUND, SV005 VERSION_CONFLICT and
 -- CONFIG_WARNINGS. Locks the project's row.
 create or replace function svc_api.rollback_config(
