@@ -20,7 +20,10 @@ await sql.unsafe(`create role ${user} login password 'reader' in role svc_reader
 const url = Object.assign(new URL(fixture.service.db.url), { username: user, password: "reader" });
 const reader = connect(url.href, { max: 1, applicationName: "svc test reader" });
 afterEach(() => reader`select pg_advisory_unlock_all()`);
-afterAll(() => reader.end());
+afterAll(async () => {
+  await reader.end();
+  await sql.unsafe(`drop role ${user}`);
+});
 
 const lastBatch = async () => {
   const [row] = await sql<[{ last: number }]>`
