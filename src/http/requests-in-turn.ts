@@ -10,8 +10,28 @@ const WAITING_MAX = 30;
 interface Line {
   handled: number;
   waiting: (() => void)[];
-  /** There was no room for a request, and the connection will be closed. */
-  isClosed: boolean;
+}
+
+/** Node.js' parser of a connection, as far as it is used here; undocumented. */
+interface Parser {
+  /** Called once the headers of a request are read. After UPGRADED nothing more is read of the bytes that have arrived. */
+  onIncoming: (request: IncomingMessage & { upgrade: boolean | null }) => number;
+}
+const UPGRADED = 2;
+
+/**
+ * Ignores all later requests of a connection. Node.js would hand over each of those that have already arrived, up to 64 KiB of them, at once: 40 µs
+ * each, so that a few dozen connections would block the event loop for seconds.
+ */
+function ignoreFurther(socket: Socket): void {
+  const { parser } = socket as unknown as { parser: Parser | null };
+  // Without a parser there is nothing more to be read.
+  if (parser === null) return;
+  parser.onIncoming = (request) => {
+    request.upgrade = false; // else the socket would be handed over
+    stopReading(socket);
+    return UPGRADED;
+  };
 }
 
 /** For good: Node.js would read on whenever the body of an earlier request is read or discarded. Earlier requests are complete by then. */
@@ -41,16 +61,12 @@ export function inTurn(handle: (request: IncomingMessage, response: ServerRespon
     void handle(request, response);
   };
   return (request: IncomingMessage, response: ServerResponse): void => {
-    const line = lines.get(request.socket) ?? { handled: 0, waiting: [], isClosed: false };
+    const line = lines.get(request.socket) ?? { handled: 0, waiting: [] };
     lines.set(request.socket, line);
-    if (line.isClosed) {
-      stopReading(request.socket);
-      return;
-    }
     if (line.handled < HANDLED_MAX) return begin(line, request, response);
     line.waiting.push(() => begin(line, request, response));
     if (line.waiting.length < WAITING_MAX) return;
-    line.isClosed = true;
     response.shouldKeepAlive = false;
+    ignoreFurther(request.socket);
   };
 }
