@@ -13,8 +13,11 @@ const READ_BYTES_MAX = 64 * 1024;
 /** How many interim answers (1xx) may precede an answer: parsing an endless series would take the whole thread. */
 const INTERIM_MAX = 20;
 
-/** Instead of undici's "bad response", which means an unexpected 100 Continue. */
-const CONTINUED = "the receiver sent an unexpected 100 Continue";
+/** What undici's messages mean. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  "bad response": "the receiver sent an unexpected 100 Continue",
+  "bad upgrade": "the receiver switched to another protocol (101)",
+};
 /** Instead of undici's failed assertions, which quote its source, for example for a status below 100. */
 const NO_HTTP = "the receiver's answer is not HTTP";
 
@@ -103,7 +106,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    if (error.message === "bad response") this.#end(new Error(CONTINUED, { cause: error }));
+    const meaning = MEANINGS[error.message];
+    if (meaning !== undefined) this.#end(new Error(meaning, { cause: error }));
     else this.#end(codeOf(error) === "ERR_ASSERTION" ? new Error(NO_HTTP) : error);
   }
 

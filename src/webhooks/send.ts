@@ -30,8 +30,18 @@ function messagesOf(error: unknown, depth: number): string[] {
   if (!(error instanceof Error)) return [String(error)];
   const inner = error instanceof AggregateError ? error.errors : error.cause === undefined ? [] : [error.cause];
   const code = (error as NodeJS.ErrnoException).code ?? "";
-  const own = error.message === "" ? (inner.length === 0 ? code : "") : error.message;
+  const own = error.message === "" ? (inner.length === 0 ? code : "") : (tlsReason(error, code) ?? error.message);
   return [own, ...(depth < DEPTH_MAX ? inner.flatMap((cause) => messagesOf(cause, depth + 1)) : [])];
+}
+
+/** Where OpenSSL reads something else than TLS, mostly HTTP, it takes the first bytes for a version. */
+const NO_TLS = "WRONG_VERSION_NUMBER";
+
+/** Why OpenSSL refused a connection, null for other errors. Its messages name a thread and lines of its source, and differ at each attempt. */
+function tlsReason(error: Error & { reason?: string }, code: string): string | null {
+  if (!code.startsWith("ERR_SSL_") || error.reason === undefined) return null;
+  const what = code.endsWith(NO_TLS) ? "the receiver does not answer with TLS" : "the TLS connection failed";
+  return `${what}: ${error.reason} (${code})`;
 }
 
 /**

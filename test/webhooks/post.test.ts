@@ -105,6 +105,11 @@ test("an error says that 100 Continue is not accepted", async () => {
   await expect(send(url)).rejects.toThrow("the receiver sent an unexpected 100 Continue");
 });
 
+test("an error says that the protocol is not to be switched", async () => {
+  const { url } = await answering("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n");
+  await expect(send(url)).rejects.toThrow("the receiver switched to another protocol (101)");
+});
+
 test("an error says that an answer is not HTTP, without the parser's own text", async () => {
   const { url } = await answering("HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n");
   await expect(send(url)).rejects.toThrow(/^the receiver's answer is not HTTP$/);
