@@ -1,5 +1,5 @@
 -- OPERATIONS_QUARANTINED if operations are in quarantine, with how many of the oldest 2,000 the active version would accept now, else null.
--- They are checked by the compiled predicates, which reject a few that do conform.
+-- They are checked by the compiled predicates, which reject a few that do conform. It is a problem once there is no room for another one.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_quarantine(environment_id integer, environment_name text, project_id integer, active_version integer)
 returns json
@@ -15,6 +15,7 @@ declare
   _events text[];
   _oldest jsonb[];
   _acceptable bigint;
+  _is_full boolean;
 begin
   if _operations > 0 is not true then
     return null;
@@ -39,12 +40,14 @@ begin
     v.strict_schema is not true
     or svc.payload_conforms(coalesce(k.operation -> 'properties', k.operation -> 'traits', '{}'), c.names, c.predicate)
   );
+  _is_full := not svc.has_quarantine_room(check_quarantine.environment_id, 1);
   return svc.finding(
     'OPERATIONS_QUARANTINED',
-    case when _operations >= svc.quarantine_limit() then 'problem' else 'warning' end,
+    case when _is_full then 'problem' else 'warning' end,
     format(
-      '%s in quarantine since %s: accepted, but not evaluated, because the schema forbids them.%s',
+      '%s in quarantine since %s: accepted, but not evaluated, because the schema forbids them.%s%s',
       svc.count_text(_operations, 'operation is', 'operations are'), svc.iso(_since),
+      case when _is_full then ' The quarantine is full, so further ones are refused.' end,
       case when _acceptable > 0 then format(' The active version accepts %s of the oldest %s.', _acceptable, cardinality(_oldest)) end
     ),
     format(

@@ -352,3 +352,16 @@ it("reports in the diagnostics how many there are, and how many a changed schema
     fix: "Release what is valid now: svc events quarantine release --all --env test",
   });
 });
+
+it.each(["operations = svc.quarantine_limit()", "bytes = 256 * 1024 * 1024"])(
+  "reports in the diagnostics a quarantine that is full by its %s as a problem, because senders are refused",
+  async (amount) => {
+    await send([order("1")]);
+    await api.sql`update svc.quarantines set ${api.sql.unsafe(amount)}`;
+    const { data } = await api.read<{ data: { code: string }[] }>("/diagnostics");
+    expect(data.find(({ code }) => code === "OPERATIONS_QUARANTINED")).toMatchObject({
+      severity: "problem",
+      message: expect.stringContaining("The quarantine is full, so further ones are refused."),
+    });
+  },
+);
