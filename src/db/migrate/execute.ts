@@ -3,6 +3,9 @@ import type { ClientBase } from "pg";
 import { isLockConflict } from "../sqlstate.js";
 import type { SqlFile } from "./files.js";
 
+/** One migration, of the service or of a pack, at a time per database; graphile-migrate's own lock fails instead of waiting. */
+export const MIGRATE_LOCK = "7205759403793";
+
 /** A database that cannot be migrated; the message says what to do and needs no stack. */
 export class MigrateError extends Error {
   override name = "MigrateError";

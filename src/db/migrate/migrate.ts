@@ -10,6 +10,7 @@ import {
   hasTable,
   inMigrationTransaction,
   type LockTimeoutOptions,
+  MIGRATE_LOCK,
   MigrateError,
   setLockTimeout,
   withLockTimeout,
@@ -36,8 +37,6 @@ export interface MigrateOptions extends LockTimeoutOptions {
   again?: boolean;
 }
 
-/** One migration at a time per database; graphile-migrate's own lock fails instead of waiting. */
-const MIGRATE_LOCK = "7205759403793";
 const LOCK_POLL_MS = 50;
 
 /**

@@ -3,7 +3,7 @@ import path from "node:path";
 import pg from "pg";
 import type { RunnerOption } from "node-pg-migrate";
 import { withSession } from "../address.js";
-import { describe, hasTable, MigrateError } from "./execute.js";
+import { describe, hasTable, MIGRATE_LOCK, MigrateError } from "./execute.js";
 import { PROJECT_ROOT } from "./files.js";
 
 /** The schema of the packs' ledgers: a table for each pack, of the same name. */
@@ -52,8 +52,12 @@ export async function removePack(url: string, name: string, root = PROJECT_ROOT)
   return undone;
 }
 
-/** Drops a pack's ledger if it is empty, and the schema of the ledgers with the last of them. */
+/**
+ * Drops a pack's ledger if it is empty, and the schema of the ledgers with the last of them. The runner has released its lock, so another
+ * process may be about to write into the ledger: it waits until our connection is closed, or we until it has finished.
+ */
 async function dropEmptyLedger(client: pg.Client, name: string): Promise<void> {
+  await client.query(`select pg_advisory_lock(${MIGRATE_LOCK})`);
   if ((await countApplied(client, name)) > 0) return;
   await client.query(`drop table if exists ${LEDGERS}.${pg.escapeIdentifier(name)}`);
   const others = "select from pg_catalog.pg_class where relnamespace = to_regnamespace($1)::oid";
@@ -67,13 +71,15 @@ async function run(url: string, name: string, direction: "up" | "down", root: st
   // Rarely needed, and slow to load.
   const { runner } = await import("node-pg-migrate");
   const options: RunnerOption = {
-    databaseUrl: { connectionString: withSession(url), application_name: "svc packs" },
+    databaseUrl: sessionAt(url),
     dir: directoryOf(root, name),
     direction,
     count: Infinity,
     migrationsSchema: LEDGERS,
     createMigrationsSchema: true,
     migrationsTable: name,
+    // A migration applies functions that a pack changes, too.
+    lockValue: Number(MIGRATE_LOCK),
     advisoryLockMode: "wait",
     singleTransaction: true,
     log: () => undefined,
@@ -103,8 +109,16 @@ async function countApplied(client: pg.Client, name: string): Promise<number> {
   return (await client.query<{ n: number }>(`select count(*)::int as n from ${ledger}`)).rows[0]?.n ?? 0;
 }
 
+/** A pack may copy all tables, for which no default of the user or the database is long enough. */
+function sessionAt(url: string): pg.ClientConfig {
+  return {
+    connectionString: withSession(url, { lock_timeout: 0, statement_timeout: 0 }),
+    application_name: "svc packs",
+  };
+}
+
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: withSession(url), application_name: "svc packs" });
+  const client = new pg.Client(sessionAt(url));
   client.on("error", () => undefined); // the current query fails as well; unhandled, the event would end the process
   await client.connect();
   try {

@@ -2,13 +2,15 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { migrate } from "../../../src/db/migrate/migrate.js";
 import { installPack, listPacks, removePack } from "../../../src/db/migrate/packs.js";
 import { refused, runServer } from "../../server/support/run-server.js";
 import { describeCatalog } from "../../support/catalog.js";
 import { useDatabase } from "../../support/database.js";
 import { useDirectory } from "../../support/directory.js";
 import { isCluster } from "../../support/is-cluster.js";
+import { lockWaiter, waitingForLock } from "../../support/locks.js";
 
 // `svc-server packs`, and the rules for all packs.
 
@@ -66,6 +68,63 @@ drop schema notes;
   // If there is no other pack.
   const [ledger] = await db.sql`select to_regnamespace('svc_packs') as schema`;
   expect(ledger).toEqual({ schema: isCluster ? "svc_packs" : null });
+});
+
+/** The pack `waits`, whose migration waits until the returned function is called, however long statements may take by default. */
+async function addWaitingPack(): Promise<() => Promise<unknown>> {
+  const folder = path.join(root, "migrations/packs/waits");
+  await mkdir(folder, { recursive: true });
+  const up = "create schema waits; select pg_sleep(0.3), pg_advisory_xact_lock(42);";
+  await writeFile(
+    path.join(folder, "000001_waits.sql"),
+    `-- Waits.\n-- Up Migration\n${up}\n-- Down Migration\ndrop schema waits;\n`,
+  );
+  const session = await db.sql.reserve();
+  await session`select pg_advisory_lock(42)`;
+  return async () => {
+    await session`select pg_advisory_unlock(42)`;
+    session.release();
+  };
+}
+
+it("goes up while a migration waits, and takes longer than the database's default allows", async () => {
+  const proceed = await addWaitingPack();
+  await db.sql.unsafe(`alter database ${db.name} set statement_timeout = '200ms'`);
+  onTestFinished(async () => void (await db.sql.unsafe(`alter database ${db.name} reset statement_timeout`)));
+  const up = installPack(db.url, "waits", root);
+  await lockWaiter(db.sql, "%pg_advisory_xact_lock(42)%");
+  let migrated: Promise<unknown> | undefined;
+  const sentence = await new Promise((onWait, reject) => {
+    migrated = migrate(db.url, { onWait });
+    migrated.catch(reject);
+  });
+  await proceed();
+  expect(await up).toEqual(["000001_waits"]);
+  await migrated;
+  expect(sentence).toMatch(/^another process migrates the database/);
+  expect(await removePack(db.url, "waits", root)).toEqual(["000001_waits"]);
+});
+
+it("keeps the record of a pack that one process installs while another one removes it", async () => {
+  const proceed = await addWaitingPack();
+  await proceed();
+  await db.sql`create schema if not exists svc_packs`;
+  await db.sql`create table svc_packs.waits (id serial primary key, name text not null, run_on timestamp not null)`;
+  const reader = await db.sql.reserve();
+  await reader`begin`;
+  await reader`lock table svc_packs.waits in access share mode`;
+  const down = removePack(db.url, "waits", root);
+  await lockWaiter(db.sql, "drop table%");
+  const up = installPack(db.url, "waits", root);
+  await vi.waitUntil(async () => (await waitingForLock(db.sql, "svc packs")) === 2, { timeout: 20_000 });
+  await reader`commit`;
+  reader.release();
+  expect(await Promise.allSettled([down, up])).toEqual([
+    { status: "fulfilled", value: [] },
+    { status: "fulfilled", value: ["000001_waits"] },
+  ]);
+  expect(await listPacks(db.url, root)).toContainEqual({ name: "waits", about: "Waits.", migrations: 1, applied: 1 });
+  await removePack(db.url, "waits", root);
 });
 
 it("refuses an unknown pack, and unknown commands", async () => {
