@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { call } from "../db/api/call.js";
 import type { Examination, InvariantViolation } from "../db/api/operator.js";
-import { PROJECT_ROOT, readCommitted, readIndexNames } from "../db/migrate/files.js";
+import { PROJECT_ROOT, readCommitted, readConstraints, readIndexNames } from "../db/migrate/files.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { readAsOperator } from "./operator.js";
@@ -36,10 +36,13 @@ async function examine(sql: Sql): Promise<Report> {
   const found = await call(sql, "operator_examine");
   const newest = (await readCommitted(PROJECT_ROOT)).at(-1)?.filename ?? "";
   if (found.migration === null) return { ...found, violations: [NOT_RECORDED, ...found.violations], isNewer: false };
-  // A later program may have removed some of the indexes that this one knows.
+  // A later program may have removed some of those that this one knows.
   if (found.migration > newest) return { ...found, isNewer: true };
-  const missing = await call(sql, "operator_check_indexes", await readIndexNames());
-  return { ...found, checks: found.checks + 1, violations: [...missing, ...found.violations], isNewer: false };
+  const missing = [
+    ...(await call(sql, "operator_check_indexes", await readIndexNames())),
+    ...(await call(sql, "operator_check_constraints", await readConstraints())),
+  ];
+  return { ...found, checks: found.checks + 2, violations: [...missing, ...found.violations], isNewer: false };
 }
 
 /** The report for people; most of its sentences come from the database. */
@@ -74,7 +77,7 @@ function statusLines(found: Report): string[] {
   const { migration, isNewer, workersAlive, pendingOperations, pendingSince, setAsideCustomers } = found;
   return [
     "",
-    `last migration: ${migration ?? "none"}${isNewer ? ", newer than this program, which did not check indexes" : ""}`,
+    `last migration: ${migration ?? "none"}${isNewer ? ", newer than this program, which did not check indexes, foreign keys and triggers" : ""}`,
     `workers alive: ${workersAlive}`,
     `operations that wait for a worker: ${pendingOperations}${pendingSince === null ? "" : `, the oldest since ${pendingSince}`}`,
     `customers set aside: ${setAsideCustomers}`,

@@ -70,7 +70,7 @@ it("each function of svc_api is granted to the processes that need it, and the o
   expect(byRole("svc_reader")).toEqual([]);
   expect(rows.filter(({ roles }) => roles.length === 0).map(({ name }) => name)).toEqual(
     (
-      "bootstrap operator_assign_plan operator_begin_export operator_begin_import operator_changes_under_way operator_check_indexes " +
+      "bootstrap operator_assign_plan operator_begin_export operator_begin_import operator_changes_under_way operator_check_constraints operator_check_indexes " +
       "operator_create_password_link operator_create_sign_in_link operator_create_token operator_delete_environment operator_examine operator_finish_import " +
       "operator_freeze_environment operator_get_plan operator_import_versions operator_list_plans operator_list_tokens " +
       "operator_list_users operator_lock_out_user operator_public_url operator_remove_plan operator_revoke_token operator_sealed_secrets operator_set_plan " +

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readIndexNames } from "../../src/db/migrate/files.js";
+import { readConstraints, readIndexNames } from "../../src/db/migrate/files.js";
+import { migrate } from "../../src/db/migrate/migrate.js";
 import { examinationReport } from "../../src/server/doctor.js";
 import { createDatabase, createEmptyDatabase } from "../support/database.js";
 import { docBlocks } from "../support/doc-blocks.js";
@@ -27,8 +28,8 @@ describe("svc-server doctor", () => {
     const { code, stdout, stderr } = await doctor();
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.split("\n")).toEqual([
-      // The indexes are not among the invariants of the data.
-      `All is well: ${Number(checks) + 1} checks in T s.`,
+      // The indexes and the constraints are not among the invariants of the data.
+      `All is well: ${Number(checks) + 2} checks in T s.`,
       "",
       expect.stringMatching(/^last migration: (\d{6}\.sql|none)$/),
       "workers alive: 0",
@@ -98,6 +99,30 @@ describe("svc-server doctor", () => {
     );
   });
 
+  it("names foreign keys and triggers that a restore left out or disabled", async () => {
+    const { sql } = fixture.service.db;
+    const [{ key }] = await sql<[{ key: string }]>`
+      select pg_get_constraintdef(oid) as key from pg_constraint where conname = 'usage_checks_environment_id_fkey'`;
+    await sql`alter table svc.usage_checks drop constraint usage_checks_environment_id_fkey`;
+    await sql`drop trigger _500_end_password_links on iam.memberships`;
+    await sql`alter table svc.projects disable trigger all`;
+    const { code, stdout } = await doctor();
+    await sql`alter table svc.projects enable trigger all`;
+    const alter = "alter table svc.usage_checks add constraint usage_checks_environment_id_fkey";
+    await sql.unsafe(`${alter} ${key} not valid`);
+    await migrate(fixture.service.db.url, { again: true });
+    const { stdout: later } = await doctor();
+    await sql`alter table svc.usage_checks validate constraint usage_checks_environment_id_fkey`;
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^constraints_are_enforced\n {2}violated: Every table has [^\n]+\n {2}- the foreign key svc\.usage_checks\.usage_checks_environment_id_fkey does not exist\n {2}- the table svc\.projects has disabled triggers\n {2}- the trigger iam\.memberships\._500_end_password_links does not exist\n {2}what to do: [^\n]+\n\n/,
+    );
+    expect(later).toMatch(
+      /^constraints_are_enforced\n[^\n]+\n {2}- the foreign key svc\.usage_checks\.usage_checks_environment_id_fkey is not valid\n {2}what to do: [^\n]+\n\n/,
+    );
+    expect((await doctor()).stdout).not.toContain("constraints_are_enforced");
+  });
+
   it("names a record of migrations without rows, as a restore without data leaves it, and no program starts there", async () => {
     const empty = await createDatabase();
     onTestFinished(() => empty.drop());
@@ -122,6 +147,22 @@ describe("svc-server doctor", () => {
   });
 });
 
+it("doctor knows all foreign keys and triggers of the service's tables by the files that create them", async () => {
+  const rows = await fixture.service.db.sql<{ kind: string; name: string }[]>`
+    select kind, format('%s.%s.%s', n.nspname, c.relname, t.name) as name
+    from (
+      select 'foreignKeys' as kind, conrelid as relation, conname as name from pg_constraint where contype = 'f'
+      union all
+      select 'triggers', tgrelid, tgname from pg_trigger where not tgisinternal
+    ) as t
+    join pg_class as c on c.oid = t.relation
+    join pg_namespace as n on n.oid = c.relnamespace
+    where n.nspname in ('svc', 'iam')`;
+  const named = (wanted: string) => rows.flatMap(({ kind, name }) => (kind === wanted ? [name] : [])).sort();
+  const { foreignKeys, triggers } = await readConstraints();
+  expect([foreignKeys.sort(), triggers.sort()]).toEqual([named("foreignKeys"), named("triggers")]);
+});
+
 it.each(["doctor", "plans list", "plans show standard", "users list", "tokens list --organization acme"])(
   "svc-server %s migrates no database",
   async (command) => {
@@ -144,12 +185,14 @@ describe("svc-server doctor, pointed at the wrong thing,", () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it("says that a program older than the database does not check its indexes", async () => {
+  it("says that a program older than the database does not check its indexes, foreign keys and triggers", async () => {
     const { sql } = fixture.service.db;
     await sql`insert into graphile_migrate.migrations (hash, previous_hash, filename) values ('sha1:999', null, '999999.sql')`;
     const { stdout } = await doctor();
     await sql`delete from graphile_migrate.migrations where filename = '999999.sql'`;
-    expect(stdout).toContain("\nlast migration: 999999.sql, newer than this program, which did not check indexes\n");
+    expect(stdout).toContain(
+      "\nlast migration: 999999.sql, newer than this program, which did not check indexes, foreign keys and triggers\n",
+    );
   });
 
   it("does not advise giving the database to a read-only user", async () => {

@@ -3,10 +3,10 @@ import type { CustomerSamples } from "../../backtest/samples.js";
 import type { AdminCredentials, EnvironmentRef, Page, Role } from "./access.js";
 import type { ExplainedPart, StoredForExplanation, StoredForTimeTravel } from "./customers.js";
 import type { ChunkLimits, EvaluationInput, EvaluationResult, Trial } from "./evaluation.js";
-import type { KnownTrackingModel, StreamPage, ValidKey } from "./ingestion.js";
+import type { KnownTrackingModel, StreamPage, SweptOperations, ValidKey } from "./ingestion.js";
 import type { CounterRow, Installation } from "./monitoring.js";
 import type { ChangesUnderWay, ExportBegun, ExportHeader, Frozen, ImportBegun, SealedSecret } from "./environments.js";
-import type { Examination, InvariantViolation } from "./operator.js";
+import type { Constraints, Examination, InvariantViolation } from "./operator.js";
 import type {
   AppliedCustomer,
   BacktestInput,
@@ -363,6 +363,7 @@ export const FUNCTIONS = {
   operator_remove_plan: takes(text("plan_id")),
   operator_examine: takes().answers<Examination>(),
   operator_check_indexes: takes(arg<readonly string[]>("indexes")).answers<InvariantViolation[]>(),
+  operator_check_constraints: takes(members<Constraints>("foreignKeys", "triggers")).answers<InvariantViolation[]>(),
   operator_freeze_environment: takes(organizationSlug, at).answers<Frozen>(),
   operator_unfreeze_environment: takes(organizationSlug, at).answers<{ frozenAt: string | null }>(),
   operator_delete_environment: takes(organizationSlug, at).answers<{ rows: Record<string, number> }>(),
@@ -415,11 +416,7 @@ export const FUNCTIONS = {
   sweep_iam: takes().answers<string>(),
   sweep_webhooks: takes(number("attempt_days"), rowLimit).answers<number>(),
   sweep_recomputes: takes(rowLimit).answers<number>(),
-  // `through`: the batch to continue after; null at the end.
-  sweep_operations: takes(environmentId, arg<number | null>("after_batch"), rowLimit).answers<{
-    removed: number;
-    through: number | null;
-  }>(),
+  sweep_operations: takes(environmentId, arg<number | null>("after_batch"), rowLimit).answers<SweptOperations>(),
   sweep_keys: takes(environmentId, rowLimit).answers<number>(),
   sweep_quarantine: takes(environmentId, rowLimit).answers<number>(),
   sweep_logs: takes(environmentId, rowLimit).answers<number>(),

@@ -121,3 +121,10 @@ export interface StreamPage {
   /** Whether there is more already. */
   more: boolean;
 }
+
+/** What a part of the sweep of an environment's operations did. */
+export interface SweptOperations {
+  removed: number;
+  /** The batch to continue after; null at the end. */
+  through: number | null;
+}

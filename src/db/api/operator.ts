@@ -30,3 +30,9 @@ export interface Examination {
   /** Frozen environments are not counted in the figures of what waits or fails. */
   frozenEnvironments: number;
 }
+
+/** What tables must have besides their columns and indexes, as `schema.table.name`. */
+export interface Constraints {
+  foreignKeys: string[];
+  triggers: string[];
+}

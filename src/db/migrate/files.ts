@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Constraints } from "../api/operator.js";
 
 /** An SQL file; `name` is its path relative to the project's root, with slashes. */
 export interface SqlFile {
@@ -33,20 +34,49 @@ export async function readInstall(root: string): Promise<Install> {
 
 /** The indexes of our tables, those of keys and unique constraints included, as `schema.name`: what `sql/schema` creates. */
 export async function readIndexNames(): Promise<string[]> {
-  const directory = path.join(PROJECT_ROOT, "sql/schema");
-  const texts = await Promise.all(
-    (await readdir(directory)).map((name) => readFile(path.join(directory, name), "utf8")),
-  );
+  const texts = await readTexts("sql/schema");
   return texts.flatMap((text) => [
     ...[...text.matchAll(/^create (?:unique )?index (\w+) on (\w+)\./gm)].map(
       ([, name, schema]) => `${schema}.${name}`,
     ),
-    ...[...text.matchAll(/^create table (\w+)\.(\w+) \(\n([^]*?)\n\)/gm)].flatMap(([, schema, table, body = ""]) => {
+    ...tablesOf(text).flatMap(({ schema, table, body }) => {
       const named = [...body.matchAll(/\bconstraint (\w+) (?:unique|primary key)\b/g)].map(([, name]) => name);
       const unnamed = /(?<!\bconstraint \w+ )\bprimary key\b/.test(body) ? [`${table}_pkey`] : [];
       return [...named, ...unnamed].map((name) => `${schema}.${name}`);
     }),
   ]);
+}
+
+/** The foreign keys and triggers of our tables: what `sql/schema` and `sql/triggers` create. */
+export async function readConstraints(): Promise<Constraints> {
+  const [schema, triggers] = await Promise.all([readTexts("sql/schema"), readTexts("sql/triggers")]);
+  return {
+    foreignKeys: schema.flatMap(tablesOf).flatMap(({ schema, table, body }) => {
+      const named = [...body.matchAll(/\bconstraint (\w+) foreign key\b/g)].map(([, name]) => name);
+      // Of a column, PostgreSQL makes the name.
+      const unnamed = [...body.matchAll(/^ +(?!constraint\b)(\w+) .*\breferences\b/gm)].map(
+        ([, column]) => `${table}_${column}_fkey`,
+      );
+      return [...named, ...unnamed].map((name) => `${schema}.${table}.${name}`);
+    }),
+    triggers: triggers.flatMap((text) =>
+      [...text.matchAll(/^create or replace trigger (\w+)\n[^;]*? on (\w+\.\w+)\n/gm)].map(
+        ([, name, table]) => `${table}.${name}`,
+      ),
+    ),
+  };
+}
+
+/** The tables that a file creates, with the text between the parentheses. */
+function tablesOf(text: string) {
+  return [...text.matchAll(/^create table (\w+)\.(\w+) \(\n([^]*?)\n\)/gm)].map(
+    ([, schema = "", table = "", body = ""]) => ({ schema, table, body }),
+  );
+}
+
+async function readTexts(folder: string): Promise<string[]> {
+  const directory = path.join(PROJECT_ROOT, folder);
+  return Promise.all((await readdir(directory)).map((name) => readFile(path.join(directory, name), "utf8")));
 }
 
 /** The released migrations, oldest first. */
