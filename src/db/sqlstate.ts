@@ -64,6 +64,9 @@ export const isBadValue = is(/^(22|54)...$/);
 
 export const isDiskFull = is(/^53100$/);
 
+/** All connections of the server, the database or the role are in use. */
+export const hasNoConnections = is(/^53300$/);
+
 /** The server refuses the login or the database: a password, a role, pg_hba.conf or a name was changed. */
 export const isLoginRefused = is(/^(28|3D)/);
 

@@ -4,7 +4,7 @@ import type { Sql } from "postgres";
 import { call } from "../db/api/call.js";
 import { databaseIdentity, failedChecks, ping } from "../db/api/monitoring.js";
 import { connect } from "../db/connect.js";
-import { isDiskFull, isLoginRefused } from "../db/sqlstate.js";
+import { hasNoConnections, isDiskFull, isLoginRefused } from "../db/sqlstate.js";
 import { PROJECT_ROOT, readCommitted, type Committed } from "../db/migrate/files.js";
 import {
   createAiQuestions,
@@ -291,5 +291,6 @@ function readiness(sql: Sql, direct: Sql | null, disk: DiskFull, logger: Logger)
 /** The public reason why the database could not be queried; the log has the error. */
 function unreadyDatabase(error: unknown): string {
   if (isDiskFull(error)) return DISK_FULL;
+  if (hasNoConnections(error)) return "The database has no connections left.";
   return isLoginRefused(error) ? "The database does not let the service in." : "The database does not answer.";
 }

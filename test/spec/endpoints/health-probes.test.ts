@@ -28,6 +28,14 @@ beforeAll(async () => {
 });
 afterAll(() => http.stop());
 
+/** Serves with another address of the database until the test has finished; returns the service's. */
+async function openElsewhere(login: { username?: string; password: string }): Promise<string> {
+  const other = await openHttp(readConfig({ SVC_PORT: "0", SVC_DOCS_URL: DOCS_URL }).config, logger);
+  onTestFinished(() => other.stop());
+  other.serve({ databaseUrl: Object.assign(new URL(db.url), login).href, useRoles: true, secret: SECRET });
+  return other.address;
+}
+
 const get = (path: string, address = http.address) =>
   readReply(`${address}${path}`, { headers: { "X-Request-ID": "req" } });
 const answer = async (path: string) => {
@@ -96,16 +104,20 @@ describe("| `GET /readyz` | ready for traffic, including database and worker che
   });
 
   it.skipIf(isCluster)("503 if the database refuses the service's credentials, as for other requests", async () => {
-    const refused = new URL(db.url);
-    refused.password = "of-before";
-    const outside = await openHttp(readConfig({ SVC_PORT: "0", SVC_DOCS_URL: DOCS_URL }).config, logger);
-    onTestFinished(() => outside.stop());
-    outside.serve({ databaseUrl: refused.href, useRoles: true, secret: SECRET });
-    expectRefused(await ready(outside.address), 503, unready("database", "The database does not let the service in."));
+    const outside = await openElsewhere({ password: "of-before" });
+    expectRefused(await ready(outside), 503, unready("database", "The database does not let the service in."));
     const headers = { Authorization: "Bearer svc_test_any", "Content-Type": "application/json" };
     const body = JSON.stringify({ customerId: "c", event: "e" });
-    const reply = await readReply(`${outside.address}/v1/events`, { method: "POST", headers, body });
+    const reply = await readReply(`${outside}/v1/events`, { method: "POST", headers, body });
     expect([reply.status, reply.headers.get("Retry-After")]).toEqual([503, "1"]);
+  });
+
+  it("503 if all connections of the service's user are in use", async () => {
+    const user = `${db.name}_few`;
+    await db.sql.unsafe(`create role ${user} login password 'few' connection limit 0`);
+    onTestFinished(() => db.sql.unsafe(`drop role ${user}`).then(() => undefined));
+    const outside = await openElsewhere({ username: user, password: "few" });
+    expectRefused(await ready(outside), 503, unready("database", "The database has no connections left."));
   });
 
   it("503 without a database", async () => {
