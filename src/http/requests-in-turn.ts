@@ -10,6 +10,8 @@ const WAITING_MAX = 30;
 interface Line {
   handled: number;
   waiting: (() => void)[];
+  /** There was no room for a request, and the connection will be closed. */
+  isClosed: boolean;
 }
 
 /** Node.js' parser of a connection, as far as it is used here; undocumented. */
@@ -61,11 +63,14 @@ export function inTurn(handle: (request: IncomingMessage, response: ServerRespon
     void handle(request, response);
   };
   return (request: IncomingMessage, response: ServerResponse): void => {
-    const line = lines.get(request.socket) ?? { handled: 0, waiting: [] };
+    const line = lines.get(request.socket) ?? { handled: 0, waiting: [], isClosed: false };
     lines.set(request.socket, line);
+    // Not reached as long as Node.js' parser works as described above.
+    if (line.isClosed) return stopReading(request.socket);
     if (line.handled < HANDLED_MAX) return begin(line, request, response);
     line.waiting.push(() => begin(line, request, response));
     if (line.waiting.length < WAITING_MAX) return;
+    line.isClosed = true;
     response.shouldKeepAlive = false;
     ignoreFurther(request.socket);
   };
