@@ -162,6 +162,20 @@ test("room is shared fairly: webhooks with the least in flight come first, howev
   expect(counts).toEqual({ [quiet.webhookId]: 6, [rare.webhookId]: 1, [loud.webhookId]: 2 });
 });
 
+test("an environment's deliveries are handed out although another one has more webhooks than there is room, which were due before", async () => {
+  const environment = await createEnvironment(sql);
+  for (let n = 0; n < 4; n++) await createWebhook(sql, environment, URL, ["failing"]);
+  await emit(sql, environment, [{ type: "failing" }]);
+  await sql`update svc.webhooks set failing_since = now() where environment_id = ${environment}`;
+  for (let n = 0; n < 10; n++) await createWebhook(sql, environment, URL, ["good"]);
+  await emit(sql, environment, [{ type: "good" }]);
+  const quiet = await newEndpoint(sql);
+  await emit(sql, quiet.environment, 1);
+  const claimed = await claim(sql, "worker", 4, { failingTotal: 4 });
+  expect(claimed).toHaveLength(4);
+  expect(claimed.map(({ webhookId }) => webhookId)).toContain(quiet.webhookId);
+});
+
 test("nothing is claimed that is not due yet, or whose webhook is disabled or deleted", async () => {
   const { environment, webhookId: later } = await newEndpoint(sql);
   const [disabled, deleted] = [await createWebhook(sql, environment, URL), await createWebhook(sql, environment, URL)];

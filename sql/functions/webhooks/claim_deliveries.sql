@@ -1,9 +1,10 @@
 -- The due deliveries for this worker, each with all that sending needs. Only the worker that holds a webhook's lease delivers to it: it
 -- knows what is in progress there, so claiming a delivery writes nothing. The worker passes the deliveries that it holds, and how many more
 -- it may hold of each webhook that it knows; of another webhook it gets `first_limit`, or a single one if that is failing. At most `total`
--- deliveries are handed out, `failing_total` of them to failing webhooks: first to the webhooks of which the worker holds least, then by
--- due time. A lease lasts 15 seconds from the last call that needed it; a worker silent for longer counts as dead, and its deliveries are
--- due. Pending deliveries of disabled webhooks and frozen environments wait; those that the worker holds there keep their lease.
+-- deliveries are handed out, `failing_total` of them to failing webhooks: first to the webhooks of which the worker holds least, of these
+-- first to one of each environment, then by due time. A lease lasts 15 seconds from the last call that needed it; a worker silent for
+-- longer counts as dead, and its deliveries are due. Pending deliveries of disabled webhooks and frozen environments wait; those that the worker
+-- holds there keep their lease.
 -- Raises nothing. Locks the webhooks that it leases; skips those that others are leasing.
 create or replace function svc_api.claim_deliveries(
   worker_id text, held_webhooks text[], held_emissions bigint[], known_webhooks text[], known_rooms integer[],
@@ -55,6 +56,7 @@ declare
   _unleased text[];
   _ids integer[];
   _webhooks text[];
+  _places bigint[];
   _seqs bigint[];
   _attempts integer[];
   -- By webhook: when the first delivery is due.
@@ -72,27 +74,28 @@ begin
       ) as room
     from svc.open_webhooks(claim_deliveries.worker_id, _now, _lease) as o
   ),
+  -- In each environment those that have waited longest come first.
+  ready as (
+    select o.*, row_number() over (partition by o.environment_id, o.failing order by o.due_at, o.webhook_id) as place
+    from open_webhooks as o
+    where o.due_at is not null and o.room > 0 and o.environment_id <> all(_frozen)
+  ),
   -- Never more webhooks than deliveries to hand out.
   chosen as (
     (
-      select o.* from open_webhooks as o
-      where o.due_at is not null and o.room > 0 and not o.failing and o.environment_id <> all(_frozen)
-      order by o.due_at, o.webhook_id
-      limit claim_deliveries.total
+      select r.* from ready as r where not r.failing order by r.place, r.due_at, r.webhook_id limit claim_deliveries.total
     )
     union all
     (
-      select o.* from open_webhooks as o
-      where o.due_at is not null and o.room > 0 and o.failing and o.environment_id <> all(_frozen)
-      order by o.due_at, o.webhook_id
-      limit claim_deliveries.failing_total
+      select r.* from ready as r where r.failing order by r.place, r.due_at, r.webhook_id limit claim_deliveries.failing_total
     )
   )
   select
-    array_agg(c.environment_id), array_agg(c.webhook_id), jsonb_object_agg(c.webhook_id, c.due_at), jsonb_object_agg(c.webhook_id, c.room),
+    array_agg(c.environment_id), array_agg(c.webhook_id), array_agg(c.place), jsonb_object_agg(c.webhook_id, c.due_at),
+    jsonb_object_agg(c.webhook_id, c.room),
     (select array_agg(o.environment_id order by o.webhook_id) from open_webhooks as o where not o.leased),
     (select array_agg(o.webhook_id order by o.webhook_id) from open_webhooks as o where not o.leased)
-  into _ids, _webhooks, _due_at, _rooms, _unleased_ids, _unleased
+  into _ids, _webhooks, _places, _due_at, _rooms, _unleased_ids, _unleased
   from chosen as c;
 
   if _ids is not null then
@@ -101,12 +104,12 @@ begin
       array_agg(d.attempts order by d.n)
     into _ids, _webhooks, _seqs, _attempts
     from (
-      select r.*, row_number() over (order by r.turn, r.due_at, r.emission_seq) as n
+      select r.*, row_number() over (order by r.turn, r.place, r.due_at, r.emission_seq) as n
       from (
         select
-          w.environment_id, w.webhook_id, k.emission_seq, k.attempts, k.due_at,
+          w.environment_id, w.webhook_id, c.place, k.emission_seq, k.attempts, k.due_at,
           coalesce((_held ->> w.webhook_id)::integer, 0) + k.position as turn
-        from unnest(_ids, _webhooks) as c (environment_id, webhook_id)
+        from unnest(_ids, _webhooks, _places) as c (environment_id, webhook_id, place)
         join svc.webhooks as w on w.environment_id = c.environment_id and w.webhook_id = c.webhook_id
         cross join lateral (
           -- Skip what this worker holds, which is fewer rows than it may hold.
@@ -125,7 +128,7 @@ begin
           order by k.next_attempt_at, k.emission_seq
           limit (_rooms ->> w.webhook_id)::integer
         ) as k
-        order by turn, k.due_at, k.emission_seq
+        order by turn, c.place, k.due_at, k.emission_seq
         limit claim_deliveries.total
       ) as r
     ) as d;
