@@ -22,6 +22,13 @@ export const SESSION: SessionSettings = {
   transform_null_equals: "off",
 };
 
+/** More settings of sessions whose statements and transactions take as long as there is data, or as another session holds a lock. */
+export const UNLIMITED: SessionSettings = {
+  idle_in_transaction_session_timeout: 0,
+  lock_timeout: 0,
+  statement_timeout: 0,
+};
+
 /** The parameters of an address that have an effect. */
 const PARAMETERS = "host port user password ssl sslmode sslrootcert sslcert sslkey sslnegotiation options".split(" ");
 /** Parameters of libpq that addresses from elsewhere often have, and that demand nothing which the service would not do. */

@@ -1,6 +1,6 @@
 import pg, { type ClientBase } from "pg";
 import type { Sql } from "postgres";
-import { withSession } from "../db/address.js";
+import { UNLIMITED, withSession } from "../db/address.js";
 import { connect } from "../db/connect.js";
 import { codeOf, isUndefined } from "../db/sqlstate.js";
 import type { ServerConfig } from "./config.js";
@@ -78,7 +78,7 @@ export async function runAsOperator<T>(
 }
 
 /**
- * Runs `work` as the operator in a transaction on a separate connection without a statement timeout. `mode` is what follows `begin`.
+ * Runs `work` as the operator in a transaction on a separate connection without limits of time. `mode` is what follows `begin`.
  *
  * @throws {OperatorError} if a function of the database refuses the work
  */
@@ -88,7 +88,7 @@ export async function inClientTransaction<T>(
   work: (client: ClientBase) => Promise<T>,
 ): Promise<T> {
   const client = new pg.Client({
-    connectionString: withSession(url, { statement_timeout: 0 }),
+    connectionString: withSession(url, UNLIMITED),
     application_name: "svc operator",
     connectionTimeoutMillis: 10_000,
   });

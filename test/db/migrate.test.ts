@@ -98,9 +98,10 @@ describe("a project of one table and one function", () => {
     expect(await database.sql`select id from things`).toEqual([]);
   });
 
-  test("a migration can take longer than the server's statement timeout", async () => {
+  test("a migration can take longer, and wait longer between statements, than the database's limits allow", async () => {
     const name = new URL(database.url).pathname.slice(1);
     await database.sql`alter database ${database.sql(name)} set statement_timeout = '200ms'`;
+    await database.sql`alter database ${database.sql(name)} set idle_in_transaction_session_timeout = '1ms'`;
     await commit("000001.sql", "-", FIRST, "select pg_sleep(0.5);");
     expect(await migrate(database.url, { root })).toMatchObject({ migrations: ["000001.sql"] });
   });

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { hashCredential } from "../../src/http/request/credentials.js";
 import { auditOf, join, timestamp, userIdOf } from "../http/admin/organization/support.js";
-import { runAsOperator } from "../../src/server/operator.js";
+import { inClientTransaction, runAsOperator } from "../../src/server/operator.js";
 import { useService, type Actor } from "../support/service.js";
 import { refused, runServer } from "./support/run-server.js";
 
@@ -18,6 +18,16 @@ const whoami = (by: Actor) => service.request("GET", "/whoami", { by });
 it("a command fails if its connection is lost, instead of ending without a word", async () => {
   const lost = runAsOperator(service.db.url, (sql) => sql`select pg_terminate_backend(pg_backend_pid())`);
   await expect(lost).rejects.toThrow(/CONNECTION_CLOSED|terminating connection/);
+});
+
+it("limits of time that the database sets by default do not end an export or an import", async () => {
+  const limits = ["idle_in_transaction_session_timeout", "lock_timeout", "statement_timeout"];
+  for (const limit of limits) await sql.unsafe(`alter database ${service.db.name} set ${limit} = '1s'`);
+  onTestFinished(() => sql.unsafe(`alter database ${service.db.name} reset all`).then(() => undefined));
+  const { rows } = await inClientTransaction(service.db.url, "", (client) =>
+    client.query("select name, setting from pg_settings where name = any($1) order by name", [limits]),
+  );
+  expect(rows).toEqual(limits.map((name) => ({ name, setting: "0" })));
 });
 
 describe("svc-server users list", () => {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { Logger as WorkerLogger, runMigrations } from "graphile-worker";
 import pg from "pg";
-import { withSession } from "../address.js";
+import { UNLIMITED, withSession } from "../address.js";
 import { migrateChain, missingMigrations } from "./chain.js";
 import {
   describe,
@@ -90,7 +90,7 @@ async function withLock<T>(
   work: (client: pg.PoolClient, pool: pg.Pool) => Promise<T>,
 ): Promise<T> {
   const pool = new pg.Pool({
-    connectionString: withSession(url, { lock_timeout: 0, statement_timeout: 0, [MARK]: "kept" }),
+    connectionString: withSession(url, { ...UNLIMITED, [MARK]: "kept" }),
     max: 2, // one holds the lock and does the work, one is for graphile-worker
     application_name: "svc migrate",
     connectionTimeoutMillis: 30_000,

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import pg from "pg";
 import type { RunnerOption } from "node-pg-migrate";
-import { withSession } from "../address.js";
+import { UNLIMITED, withSession } from "../address.js";
 import { describe, hasTable, MIGRATE_LOCK, MigrateError } from "./execute.js";
 import { PROJECT_ROOT } from "./files.js";
 
@@ -112,7 +112,7 @@ async function countApplied(client: pg.Client, name: string): Promise<number> {
 /** A pack may copy all tables, for which no default of the user or the database is long enough. */
 function sessionAt(url: string): pg.ClientConfig {
   return {
-    connectionString: withSession(url, { lock_timeout: 0, statement_timeout: 0 }),
+    connectionString: withSession(url, UNLIMITED),
     application_name: "svc packs",
   };
 }
