@@ -1,9 +1,9 @@
-import { chmod, cp, lstat, readdir, rm } from "node:fs/promises";
+import { chmod, cp, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { serverAccount } from "../../src/db/embedded/account.js";
 import { findBinaries, installedPackage } from "../../src/db/embedded/binaries.js";
-import { runCommand } from "../../src/db/embedded/command.js";
+import { runCommand, SetupError } from "../../src/db/embedded/command.js";
 import { useDirectory } from "../support/directory.js";
 
 /** The platform's package as npm unpacks it without install scripts: without symlinks. */
@@ -40,3 +40,22 @@ test.runIf(process.geteuid?.() === 0)(
     }
   },
 );
+
+test("programs that cannot be copied are reported in one line, and nothing is left of the copy", async () => {
+  const temporary = path.join(directory, "temporary");
+  vi.stubEnv("TMPDIR", temporary);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const incomplete = { directory: path.join(directory, "incomplete"), version: bare.version };
+  const refusal = () => findBinaries(null, incomplete).catch((error: unknown) => error);
+  for (const make of [() => undefined, () => mkdir(temporary)]) {
+    await make();
+    const error = await refusal();
+    expect(error).toBeInstanceOf(SetupError);
+    expect((error as Error).message).toMatch(
+      new RegExp(
+        `^cannot copy PostgreSQL's programs to ${temporary}/[^\n]+ \\(ENOENT: [^\n]+\\); they take 60 MB: make room there, `,
+      ),
+    );
+  }
+  expect(await readdir(temporary)).toEqual([]);
+});

@@ -107,19 +107,32 @@ async function copyForAccount(directory: string, version: string): Promise<strin
   const uid = process.geteuid?.() ?? 0;
   const copy = path.join(os.tmpdir(), `svc-postgres-${version}-${os.arch()}-${uid}`);
   if (await isOurs(copy, uid)) return copy;
-  const fresh = await mkdtemp(`${copy}-`); // 0700: only the finished copy becomes reachable
-  await cp(path.join(directory, "native"), path.join(fresh, "native"), { recursive: true, verbatimSymlinks: true });
-  await linkLibraries(fresh, path.join(fresh, "native"));
+  const fresh = await mkdtemp(`${copy}-`).catch((error: unknown) => {
+    throw uncopied(copy, error);
+  });
+  // 0700: only the finished copy becomes reachable.
   const finished = path.join(fresh, "native");
   try {
+    await cp(path.join(directory, "native"), finished, { recursive: true, verbatimSymlinks: true });
+    await linkLibraries(fresh, finished);
     await rename(finished, copy);
   } catch (error) {
     if (await isOurs(copy, uid)) return copy; // another process was quicker
-    throw new SetupError(`cannot copy PostgreSQL's programs to ${copy}; remove what is there`, { cause: error });
+    throw uncopied(copy, error);
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
   return copy;
+}
+
+function uncopied(copy: string, error: unknown): SetupError {
+  const isTaken = /^(EEXIST|ENOTDIR|ENOTEMPTY)$/.test((error as NodeJS.ErrnoException).code ?? "");
+  const remedy = isTaken
+    ? "remove what is there"
+    : "they take 60 MB: make room there, set TMPDIR to another directory, or install the service where the server's user can read it";
+  return new SetupError(`cannot copy PostgreSQL's programs to ${copy} (${(error as Error).message}); ${remedy}`, {
+    cause: error,
+  });
 }
 
 async function isOurs(directory: string, uid: number): Promise<boolean> {
