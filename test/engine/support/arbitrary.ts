@@ -129,7 +129,7 @@ function trigger({ lifecycle, journeys, health }: Parts): fc.Arbitrary<Trigger> 
 const action: fc.Arbitrary<Action> = fc.constantFrom<Action>(
   { kind: "addToSegment", segment: MANUAL },
   { kind: "removeFromSegment", segment: MANUAL },
-  { kind: "emit", type: "custom" },
+  { kind: "emit", type: "custom.sent" },
   { kind: "raiseSignal", signal: "w1" },
   { kind: "clearSignal", signal: "w1" },
   { kind: "raiseSignal", signal: "w2" },
