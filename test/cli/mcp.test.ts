@@ -559,6 +559,23 @@ describe("the process", () => {
     expect(await end).toMatchObject({ code: 0, stdout: "" });
   });
 
+  test("begins a limited number of calls at once, and another one for each that ends", async () => {
+    const { url, seen } = await cannedServer(NEVER);
+    const { client } = await assistantOf(shop, [], { SVC_API_URL: url });
+    const calls = Array.from({ length: 30 }, () => {
+      const cancelling = new AbortController();
+      const { signal } = cancelling;
+      client.callTool({ name: "overview", arguments: {} }, { signal }).catch(() => undefined);
+      return cancelling;
+    });
+    await expect.poll(() => seen.length, { timeout: 10_000 }).toBe(16);
+    for (const call of calls.slice(0, 4)) call.abort();
+    await expect.poll(() => seen.length, { timeout: 10_000 }).toBe(20);
+    for (const call of calls) call.abort();
+    await client.ping();
+    expect(seen).toHaveLength(20);
+  });
+
   test("ends when its input ends, even if the service has not answered", async () => {
     const { url, seen } = await cannedServer(NEVER);
     const child = serving({ ...shop.env, SVC_API_URL: url });

@@ -9,6 +9,7 @@ import { ENVIRONMENTS } from "../../core/settings.js";
 import { version } from "../../core/package.js";
 import { jsonOf, quoted } from "../../../words/text.js";
 import { failed, succeeded } from "./answer.js";
+import { CallsInTurn } from "./calls-in-turn.js";
 import { type AllowedUse, McpSession } from "./session.js";
 import type { AnyTool, ToolEffect } from "./tool.js";
 import { customerTools, releaseCustomer } from "./tools/customers.js";
@@ -66,13 +67,14 @@ function serverFor(context: Context, session: McpSession, tools: readonly AnyToo
     { name: "svc", title: "svc", version: version() },
     { instructions: instructions(context, options) },
   );
+  const calls = new CallsInTurn();
   for (const { name, title, description, effect, input, output, less, run } of tools) {
     const config = { title, description, annotations: HINTS[effect], inputSchema: schemaOf(input) };
     const outputSchema = schemaOf(Type.Object({ environment: Type.Enum([...ENVIRONMENTS]), ...output.properties }));
     server.registerTool(name, { ...config, outputSchema }, async (given, { mcpReq: { signal } }) => {
       const call = session.call(signal);
       try {
-        const found = await run(call, given as never);
+        const found = await calls.run(() => run(call, given as never));
         return succeeded({ environment: context.settings.environment, ...found }, less);
       } catch (error) {
         // A cancelled call is no fault, and nobody waits for its answer.
