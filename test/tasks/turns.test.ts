@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { PendingQuery, Row } from "postgres";
 import { afterEach, expect, it, vi } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { Models } from "../../src/evaluation/models.js";
@@ -115,6 +116,33 @@ it("work that was left takes its turn after a second, even if environments with 
   expect(jobs[0]).toBe(requested[0]);
   expect(jobs.indexOf(left!)).toBeLessThan(3);
   expect(new Set(jobs)).toEqual(ours);
+});
+
+/** Changes the jobs of an environment, as graphile-worker does. */
+const update = (environment: number, change: PendingQuery<Row[]>) =>
+  db.sql`update graphile_worker._private_jobs set ${change} where (payload ->> 'environmentId')::integer = ${environment}`;
+
+it("a job that failed for good does not bring its organization's other jobs forward", async () => {
+  const many = await environmentsOf(await TestEnvironment.create(db.sql), 2);
+  const [one] = await environmentsOf(await TestEnvironment.create(db.sql), 1);
+  await takeJobs();
+  await request([many[0]!]);
+  await update(many[0]!, db.sql`attempts = max_attempts, run_at = run_at - interval '1 day'`);
+  await request([one!]);
+  await request(many.slice(1));
+  expect(await takeJobs()).toEqual([many[0], one, ...many.slice(1)]);
+});
+
+it("an organization's turn is not put off by its jobs that are under way since the queue was empty", async () => {
+  const many = await environmentsOf(await TestEnvironment.create(db.sql), 2);
+  const [one] = await environmentsOf(await TestEnvironment.create(db.sql), 1);
+  await takeJobs();
+  await request([many[0]!]);
+  // Where jobs always waited, rounds are behind the time.
+  await update(many[0]!, db.sql`locked_at = now(), locked_by = 'worker', run_at = run_at - interval '1 hour'`);
+  await request([one!]);
+  await request(many.slice(1));
+  expect(await takeJobs()).toEqual([many[0], one, ...many.slice(1)]);
 });
 
 it("work of customers that are too large for one chunk is left, too", async () => {

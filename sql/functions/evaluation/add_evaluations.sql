@@ -1,7 +1,7 @@
 -- Adds evaluation jobs so that organizations take turns, however many environments they have. The place of a job among those of its
--- priority is its run_at, which is never later than now: an organization's next job comes a round, written as a millisecond, after its last
--- one, and that of an organization that has none comes in the round that is being served. The first round is a minute ago, so that there is
--- room for many; so run_at is not when the job was added.
+-- priority is its run_at, which is never later than now: in the round that is being served, or a round, written as a millisecond, after
+-- the organization's last job. But it is never more rounds ahead than the organization has jobs, because one that is tried again after a
+-- failure has a place by the time. The first round is a minute ago, so that there is room for many; so run_at is not when it was added.
 -- Concurrent calls may give two jobs the same place. Raises nothing, locks nothing.
 create or replace function svc.add_evaluations(environment_ids integer[], priority integer, job_key text default null)
 returns void
@@ -18,11 +18,11 @@ as $$
     where t.identifier = 'evaluate' and j.priority = add_evaluations.priority and j.run_at <= now()
   ), organizations as (
     -- Jobs that are being done count, too: what follows them comes after those that wait.
-    select j.organization_id, max(j.run_at) as last_at
+    select j.organization_id, max(j.run_at) + interval '1 millisecond' as next_at, count(*) * interval '1 millisecond' as rounds
     from jobs as j
     group by j.organization_id
   ), round as (
-    select max(j.run_at) as last_at
+    select coalesce(max(j.run_at) + interval '1 microsecond', now() - interval '1 minute') as next_at
     from jobs as j
     where j.is_available
       and j.run_at < (select min(w.run_at) from jobs as w where w.is_available) + interval '1 millisecond'
@@ -31,7 +31,7 @@ as $$
     'evaluate', json_build_object('environmentId', e.environment_id),
     run_at => least(
       now(),
-      coalesce(o.last_at + interval '1 millisecond', r.last_at + interval '1 microsecond', now() - interval '1 minute')
+      greatest(r.next_at, least(o.next_at, r.next_at + o.rounds))
         + interval '1 millisecond' * (row_number() over (partition by p.organization_id order by e.environment_id) - 1)
     ),
     max_attempts => 25, job_key => add_evaluations.job_key, priority => add_evaluations.priority
