@@ -145,6 +145,19 @@ it("an organization's turn is not put off by its jobs that are under way since t
   expect(await takeJobs()).toEqual([many[0], one, ...many.slice(1)]);
 });
 
+it.each([1, 10])("a job of priority %i that failed is tried again, although others always wait", async (priority) => {
+  const many = await environmentsOf(await TestEnvironment.create(db.sql), 3);
+  const [one] = await environmentsOf(await TestEnvironment.create(db.sql), 1);
+  await takeJobs();
+  await request([...many, one!]);
+  await db.sql`update graphile_worker._private_jobs set priority = ${priority}, created_at = created_at - interval '2 seconds'`;
+  await update(one!, db.sql`attempts = 1, run_at = now()`);
+  await db.sql`select svc.advance_evaluations()`;
+  const jobs = await takeJobs();
+  expect(jobs.indexOf(one!)).toBeLessThan(3);
+  expect(new Set(jobs)).toEqual(new Set([...many, one]));
+});
+
 it("work of customers that are too large for one chunk is left, too", async () => {
   const environment = await TestEnvironment.create(db.sql, ACTIVATED);
   const { environmentId } = environment;
