@@ -3,8 +3,8 @@
 -- it may hold of each webhook that it knows; of another webhook it gets `first_limit`, or a single one if that is failing. At most `total`
 -- deliveries are handed out, `failing_total` of them to failing webhooks: first to the webhooks of which the worker holds least, of these
 -- first to one of each environment, then by due time. A lease lasts 15 seconds from the last call that needed it; a worker silent for
--- longer counts as dead, and its deliveries are due. Pending deliveries of disabled webhooks and frozen environments wait; those that the worker
--- holds there keep their lease.
+-- longer counts as dead, and its deliveries are due. Pending deliveries of disabled webhooks and frozen environments wait; those that the
+-- worker holds there keep their lease.
 -- Raises nothing. Locks the webhooks that it leases; skips those that others are leasing.
 create or replace function svc_api.claim_deliveries(
   worker_id text, held_webhooks text[], held_emissions bigint[], known_webhooks text[], known_rooms integer[],
