@@ -158,6 +158,16 @@ it.each([1, 10])("a job of priority %i that failed is tried again, although othe
   expect(new Set(jobs)).toEqual(new Set([...many, one]));
 });
 
+it("an environment that has to be looked at again does not wait for the next attempt of a failed job", async () => {
+  const { environmentId } = await TestEnvironment.create(db.sql);
+  await takeJobs();
+  await request([environmentId]);
+  await update(environmentId, db.sql`attempts = 1, run_at = now() + interval '7 seconds'`);
+  await call(db.sql, "continue_evaluation", environmentId, 0);
+  const due = await db.sql`select from graphile_worker._private_jobs where is_available and run_at <= now()`;
+  expect(due).toHaveLength(1);
+});
+
 it("work of customers that are too large for one chunk is left, too", async () => {
   const environment = await TestEnvironment.create(db.sql, ACTIVATED);
   const { environmentId } = environment;

@@ -12,7 +12,8 @@ declare
   _environments constant integer[] := array[continue_evaluation.environment_id];
 begin
   if continue_evaluation.turns = 0 then
-    perform svc.request_evaluation(_environments);
+    -- Not svc.request_evaluation, to which a failed job that is tried again within seconds is enough.
+    perform svc.add_evaluations(_environments, 1);
     return;
   end if;
   perform svc.add_evaluations(_environments, 10);
