@@ -37,7 +37,9 @@ it("reads as many pages with many customers and trait updates as with the few th
     await pagesOf(tx, write(tx, 0)); // also reads the catalog
     const few = await pagesOf(tx, write(tx, EACH));
     await fill(FEW, MANY);
-    expect(await pagesOf(tx, write(tx, 2 * EACH))).toBeLessThan(1.5 * few);
+    // Twice: a session that missed invalidations, because other databases of the server had many, reads the catalog anew.
+    const many = Math.min(await pagesOf(tx, write(tx, 2 * EACH)), await pagesOf(tx, write(tx, 3 * EACH)));
+    expect(many).toBeLessThan(1.5 * few);
     expect(await tx`select traits from svc.customers where customer_id = 'c299'`).toEqual([{ traits: { n: 299 } }]);
   });
 });
