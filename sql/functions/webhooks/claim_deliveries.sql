@@ -56,10 +56,10 @@ declare
   _unleased text[];
   _ids integer[];
   _webhooks text[];
-  _places bigint[];
   _seqs bigint[];
   _attempts integer[];
-  -- By webhook: when the first delivery is due.
+  -- By webhook: its place among those of its environment, and when its first delivery is due.
+  _places jsonb;
   _due_at jsonb;
   _environments jsonb;
   _lacking record;
@@ -91,8 +91,8 @@ begin
     )
   )
   select
-    array_agg(c.environment_id), array_agg(c.webhook_id), array_agg(c.place), jsonb_object_agg(c.webhook_id, c.due_at),
-    jsonb_object_agg(c.webhook_id, c.room),
+    array_agg(c.environment_id), array_agg(c.webhook_id), jsonb_object_agg(c.webhook_id, c.place),
+    jsonb_object_agg(c.webhook_id, c.due_at), jsonb_object_agg(c.webhook_id, c.room),
     (select array_agg(o.environment_id order by o.webhook_id) from open_webhooks as o where not o.leased),
     (select array_agg(o.webhook_id order by o.webhook_id) from open_webhooks as o where not o.leased)
   into _ids, _webhooks, _places, _due_at, _rooms, _unleased_ids, _unleased
@@ -107,9 +107,9 @@ begin
       select r.*, row_number() over (order by r.turn, r.place, r.due_at, r.emission_seq) as n
       from (
         select
-          w.environment_id, w.webhook_id, c.place, k.emission_seq, k.attempts, k.due_at,
+          w.environment_id, w.webhook_id, (_places ->> w.webhook_id)::integer as place, k.emission_seq, k.attempts, k.due_at,
           coalesce((_held ->> w.webhook_id)::integer, 0) + k.position as turn
-        from unnest(_ids, _webhooks, _places) as c (environment_id, webhook_id, place)
+        from unnest(_ids, _webhooks) as c (environment_id, webhook_id)
         join svc.webhooks as w on w.environment_id = c.environment_id and w.webhook_id = c.webhook_id
         cross join lateral (
           -- Skip what this worker holds, which is fewer rows than it may hold.
@@ -128,7 +128,7 @@ begin
           order by k.next_attempt_at, k.emission_seq
           limit (_rooms ->> w.webhook_id)::integer
         ) as k
-        order by turn, c.place, k.due_at, k.emission_seq
+        order by turn, place, k.due_at, k.emission_seq
         limit claim_deliveries.total
       ) as r
     ) as d;
