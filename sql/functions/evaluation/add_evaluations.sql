@@ -10,12 +10,7 @@ volatile
 set search_path = ''
 as $$
   with jobs as materialized (
-    select p.organization_id, j.run_at, j.is_available
-    from graphile_worker._private_jobs as j
-    join graphile_worker._private_tasks as t on t.id = j.task_id
-    join svc.environments as e on e.environment_id = (j.payload ->> 'environmentId')::integer
-    join svc.projects as p on p.project_id = e.project_id
-    where t.identifier = 'evaluate' and j.priority = add_evaluations.priority and j.run_at <= now()
+    select j.* from svc.evaluation_jobs() as j where j.priority = add_evaluations.priority
   ), organizations as (
     -- Jobs that are being done count, too: what follows them comes after those that wait.
     select j.organization_id, max(j.run_at) + interval '1 millisecond' as next_at, count(*) * interval '1 millisecond' as rounds

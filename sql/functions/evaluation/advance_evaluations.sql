@@ -9,31 +9,26 @@ volatile
 set search_path = ''
 as $$
   with jobs as materialized (
-    select j.id, j.payload, j.priority, j.run_at, j.created_at
-    from graphile_worker._private_jobs as j
-    join graphile_worker._private_tasks as t on t.id = j.task_id
-    where t.identifier = 'evaluate' and j.is_available and j.run_at <= now() and j.priority in (1, 10)
+    select j.* from svc.evaluation_jobs() as j where j.is_available
   ), first as (
     select j.priority, j.run_at
     from jobs as j
     order by j.priority, j.run_at
     limit 1
   ), nexts as (
-    select distinct on (p.organization_id, j.priority) j.id, j.priority, j.run_at
+    select distinct on (j.organization_id, j.priority) j.job_id, j.priority, j.run_at
     from jobs as j
-    join svc.environments as e on e.environment_id = (j.payload ->> 'environmentId')::integer
-    join svc.projects as p on p.project_id = e.project_id
     where j.created_at < now() - interval '1 second'
-    order by p.organization_id, j.priority, j.run_at
+    order by j.organization_id, j.priority, j.run_at
   ), late as (
-    select n.id, f.run_at + interval '1 millisecond' * row_number() over (order by n.priority, n.run_at, n.id) as run_at
+    select n.job_id, f.run_at + interval '1 millisecond' * row_number() over (order by n.priority, n.run_at, n.job_id) as run_at
     from nexts as n
     cross join first as f
     where n.priority > f.priority or n.run_at > f.run_at + interval '1 second'
     order by run_at
     limit 1000 -- as many rounds as that second has
   )
-  select graphile_worker.reschedule_jobs(array[l.id], run_at => least(now(), l.run_at), priority => 1)
+  select graphile_worker.reschedule_jobs(array[l.job_id], run_at => least(now(), l.run_at), priority => 1)
   from late as l;
 $$;
 
