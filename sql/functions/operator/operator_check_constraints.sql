@@ -1,7 +1,6 @@
 -- Which of these foreign keys and triggers, as schema.table.name, do not exist or have no effect: a violation in the form of
 -- operator_examine, or none. A restore makes foreign keys last, and pg_restore --disable-triggers leaves all of them disabled if it ends
--- early; nothing else would show that. The program knows the names: the database cannot, as it may be incomplete itself. For the operator:
--- no service role may execute it.
+-- early; nothing else would show that. The program knows the names: the database cannot, as it may be incomplete itself.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_check_constraints(foreign_keys text[], triggers text[])
 returns json
@@ -10,19 +9,10 @@ stable
 security definer
 set search_path = ''
 as $$
-  select coalesce(json_agg(v), '[]')
-  from (
-    select
-      'constraints_are_enforced' as invariant, 'Every table has its foreign keys and triggers, and none is disabled.' as holds,
-      null as organization, null as project, null as environment, count(*) as violations,
-      (array_agg(m.example order by m.example))[1:5] as examples,
-      'For disabled ones: alter table, with its name, enable trigger all, as a superuser. For a trigger that does not exist: svc-server '
-      'migrate. For a foreign key that is not valid: alter table, with its name, validate constraint. If one does not exist, a restore '
-      'ended early, or it was dropped by SQL: pg_restore --section=post-data of the same dump makes it; its errors about others that '
-      'exist do no harm, any other says what prevents it (docs/operations/backup.md). What was written meanwhile was not checked: look '
-      'at the other violations, too.' as advice
-    from (
-      select format('the foreign key %s %s', n.name, case when f.name is null then 'does not exist' else 'is not valid' end) as example
+  select svc.installation_violations(
+    'constraints_are_enforced', 'Every table has its foreign keys and triggers, and none is disabled.',
+    array(
+      select format('the foreign key %s %s', n.name, case when f.name is null then 'does not exist' else 'is not valid' end)
       from unnest(operator_check_constraints.foreign_keys) as n (name)
       left join (
         select format('%s.%s.%s', s.nspname, c.relname, k.conname) as name, k.convalidated
@@ -48,9 +38,13 @@ as $$
       join pg_catalog.pg_namespace as s on s.oid = c.relnamespace
       where s.nspname in ('graphile_worker', 'iam', 'svc')
         and exists (select from pg_catalog.pg_trigger as t where t.tgrelid = c.oid and t.tgenabled not in ('O', 'A'))
-    ) as m
-    having count(*) > 0
-  ) as v
+    ),
+    'For disabled ones: alter table, with its name, enable trigger all, as a superuser. For a trigger that does not exist: svc-server '
+    'migrate. For a foreign key that is not valid: alter table, with its name, validate constraint. If one does not exist, a restore '
+    'ended early, or it was dropped by SQL: pg_restore --section=post-data of the same dump makes it; its errors about others that '
+    'exist do no harm, any other says what prevents it (docs/operations/backup.md). What was written meanwhile was not checked: look '
+    'at the other violations, too.'
+  )
 $$;
 
 comment on function svc_api.operator_check_constraints(text[], text[]) is

@@ -9,23 +9,19 @@ stable
 security definer
 set search_path = ''
 as $$
-  select coalesce(json_agg(v), '[]')
-  from (
-    select
-      'indexes_exist' as invariant, 'Every table has its keys, unique constraints and indexes.' as holds, null as organization,
-      null as project, null as environment, count(*) as violations, (array_agg(m.example order by m.example))[1:5] as examples,
-      'For one that is not valid: reindex index concurrently, with its name, while the service runs. If one does not exist, a restore '
-      'ended early, or it was dropped by SQL: stop the service. pg_restore --section=post-data of the same dump makes it; its errors '
-      'about others that exist do no harm, any other says what prevents it. Otherwise restore the backup again '
-      '(docs/operations/backup.md).' as advice
-    from (
-      select format('the index %s %s', n.name, case when i.indexrelid is null then 'does not exist' else 'is not valid' end) as example
+  select svc.installation_violations(
+    'indexes_exist', 'Every table has its keys, unique constraints and indexes.',
+    array(
+      select format('the index %s %s', n.name, case when i.indexrelid is null then 'does not exist' else 'is not valid' end)
       from unnest(operator_check_indexes.indexes) as n (name)
       left join pg_catalog.pg_index as i on i.indexrelid = to_regclass(n.name)
       where i.indisvalid is not true
-    ) as m
-    having count(*) > 0
-  ) as v
+    ),
+    'For one that is not valid: reindex index concurrently, with its name, while the service runs. If one does not exist, a restore '
+    'ended early, or it was dropped by SQL: stop the service. pg_restore --section=post-data of the same dump makes it; its errors '
+    'about others that exist do no harm, any other says what prevents it. Otherwise restore the backup again '
+    '(docs/operations/backup.md).'
+  )
 $$;
 
 comment on function svc_api.operator_check_indexes(text[]) is 'Which indexes are missing; for the operator only.';
