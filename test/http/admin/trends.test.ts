@@ -309,7 +309,9 @@ it("do not count a customer as active before its event happens", async () => {
   await fixture.admin("PATCH", "/organization", { body: { timeZone: "UTC" } });
   await count();
   const active = async () => {
-    const each = ["day", "week", "month"].map(async (every) => valuesOf(await trends("active", `every=${every}`), {}));
+    const each = ["day", "week", "month"].map(async (every) =>
+      valuesOf(await trends("active", `every=${every}`), { metric: "customers" }),
+    );
     return (await Promise.all(each)).map((values) => values!.at(-1)!);
   };
   const before = await active();
