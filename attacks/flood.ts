@@ -24,6 +24,11 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
+/** Waits until it is so, asking again after each pause, or until the signal is aborted. */
+export async function until(isSo: () => Promise<boolean>, pauseMs: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && !(await isSo())) await pause(pauseMs, signal);
+}
+
 /** Waits until the signal is aborted. */
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;

@@ -1,10 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { EVENTS } from "../attacks/kinds/events.js";
-import { BODIES } from "../attacks/kinds/bodies.js";
 import type { Attack } from "../attacks/kinds/attack.js";
-import { JOBS } from "../attacks/kinds/jobs.js";
-import { READS } from "../attacks/kinds/reads.js";
-import { WEBHOOKS } from "../attacks/kinds/webhooks.js";
+import { ATTACKS } from "../attacks/kinds/index.js";
 import { measureAttacks } from "../attacks/measure.js";
 import { P99_MS_MAX, type Outcome } from "../attacks/outcome.js";
 import { onStage } from "../attacks/stage.js";
@@ -13,14 +9,14 @@ import type { Row } from "./lib/report.js";
 
 /** The floods, by the names of attacks: what one organization may do without limit. */
 export const FLOODS: readonly string[] = [
-  ...["batches", "large-batches", "recompute", "previews", "lists"],
+  ...["batches", "large-batches", "many-projects", "recompute", "previews", "lists"],
   ...["explanations", "exports", "webhooks", "streams", "snapshots"],
 ];
 
 /** Latency of a quiet organization's single events until they are visible, during each flood (or those named) of another one, compared with its limit. */
 export async function benchFairness(seconds: number, only: readonly string[]): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const flood of [...EVENTS, ...JOBS, ...READS, ...WEBHOOKS, ...BODIES]) {
+  for (const flood of ATTACKS) {
     if ((only.length > 0 ? only : FLOODS).includes(flood.name))
       rows.push(row(flood, await measured(flood, seconds * 1_000)));
   }

@@ -1,6 +1,6 @@
 /** Queued work: recomputes and previews of all customers. */
 import { setTimeout as delay } from "node:timers/promises";
-import { flood } from "../flood.js";
+import { flood, until } from "../flood.js";
 import { HARMLESS } from "../models.js";
 import type { Attack, Ground, Strike } from "./attack.js";
 import { inProject, populate, requireDeployed } from "./project.js";
@@ -41,12 +41,12 @@ const recomputeAgain =
     }
   };
 
-async function ended({ sender, ...ground }: Ground, id: string, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await delay(POLL_MS);
-    const { text } = await sender.manage({ path: inProject({ sender, ...ground }, `recomputes/${id}`) }, signal);
-    if (/"status":"(completed|dead_letter)"/.test(text)) return;
-  }
+async function ended(ground: Ground, id: string, signal: AbortSignal): Promise<void> {
+  const isEnded = async () => {
+    const { status, text } = await ground.sender.manage({ path: inProject(ground, `recomputes/${id}`) }, signal);
+    return status === 200 && ["completed", "dead_letter"].includes((JSON.parse(text) as { status: string }).status);
+  };
+  await until(isEnded, POLL_MS, signal);
 }
 
 export const JOBS: readonly Attack[] = [

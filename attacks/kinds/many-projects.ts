@@ -1,6 +1,6 @@
 /** One organization's environments together: each of many projects always has work for about one turn, and none has a backlog. */
 import { EXPENSIVE } from "../models.js";
-import { pause } from "../flood.js";
+import { until } from "../flood.js";
 import type { Attack, Ground } from "./attack.js";
 import { inProject, requireDeployed, sendBatch } from "./project.js";
 
@@ -36,13 +36,8 @@ async function sendAfterEvaluation(ground: Ground, signal: AbortSignal): Promise
       timestamp,
     }));
     await sendBatch(ground, events, signal);
-    await until(async () => (await lastEventAt(ground, signal)) === Date.parse(timestamp), signal);
+    await until(async () => (await lastEventAt(ground, signal)) === Date.parse(timestamp), POLL_MS, signal);
   }
-}
-
-/** Polls until it is so, or the signal is aborted. */
-async function until(isSo: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && !(await isSo())) await pause(POLL_MS, signal);
 }
 
 async function lastEventAt(ground: Ground, signal: AbortSignal): Promise<number | null> {
