@@ -88,6 +88,7 @@ create table svc.inbox (
   customer_id text not null collate "C",
   seq bigint not null,
   not_before timestamptz,
+  late boolean not null default false,
   primary key (environment_id, customer_id, seq)
 );
 comment on table svc.inbox is 'Operations still to be evaluated. Evaluation deletes its rows, so an event is pending while it has one.';
@@ -96,7 +97,9 @@ comment on column svc.inbox.customer_id is 'The customer.';
 comment on column svc.inbox.seq is 'The operation: event_seq of svc.events or operation_seq of svc.trait_updates.';
 comment on column svc.inbox.not_before is
   'Null while waiting for a worker. A time ahead for an event that lies ahead, infinity for a customer set aside.';
-create index inbox_ready_idx on svc.inbox (environment_id, seq) where not_before is null;
+comment on column svc.inbox.late is
+  'Whether it occurred more than svc.punctual() before it was accepted, as in a backfill, behind which nothing else has to wait.';
+create index inbox_ready_idx on svc.inbox (environment_id, late, seq) where not_before is null;
 create index inbox_ahead_idx on svc.inbox (environment_id, customer_id, not_before) where not_before is not null;
 
 create table svc.schema_violations (

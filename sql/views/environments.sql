@@ -7,12 +7,29 @@ select
     order by b.batch_seq desc
     limit 1
   ) as last_accepted_at,
-  (
-    select b.accepted_at from svc.inbox as i
-    join svc.ingest_batches as b on b.environment_id = i.environment_id and b.batch_seq = i.seq / 1024
-    where i.environment_id = h.environment_id and i.not_before is null
-    order by i.seq
-    limit 1
+  least(
+    (
+      select b.accepted_at from svc.ingest_batches as b
+      where b.environment_id = h.environment_id and b.batch_seq >= (
+        select i.seq / 1024 from svc.inbox as i
+        where i.environment_id = h.environment_id and not i.late and i.not_before is null
+        order by i.seq
+        limit 1
+      )
+      order by b.batch_seq
+      limit 1
+    ),
+    (
+      select b.accepted_at from svc.ingest_batches as b
+      where b.environment_id = h.environment_id and b.batch_seq >= (
+        select i.seq / 1024 from svc.inbox as i
+        where i.environment_id = h.environment_id and i.late and i.not_before is null
+        order by i.seq
+        limit 1
+      )
+      order by b.batch_seq
+      limit 1
+    )
   ) as pending_since,
   (select count(*) from svc.inbox as i where i.environment_id = h.environment_id and i.not_before is null) as pending_operations,
   (

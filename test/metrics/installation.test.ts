@@ -47,15 +47,15 @@ describe("svc_api.metrics()", () => {
     const accept = (environment: number, batch: number, age: string) => db.sql`
       insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
       values (${environment}, ${batch}, gen_random_uuid(), now() - ${age}::interval, 1, 0, false)`;
-    const wait = (environment: number, batch: number, notBefore: string | null) => db.sql`
-      insert into svc.inbox (environment_id, customer_id, seq, not_before)
-      values (${environment}, 'c', ${batch * 1024}, ${notBefore}::text::timestamptz)`;
+    const wait = (environment: number, batch: number, notBefore: string | null, late = false) => db.sql`
+      insert into svc.inbox (environment_id, customer_id, seq, not_before, late)
+      values (${environment}, 'c', ${batch * 1024}, ${notBefore}::text::timestamptz, ${late})`;
     await accept(a, 1, "10 days");
     await wait(a, 1, "infinity");
     await accept(a, 2, "1 minute");
     await wait(a, 2, null);
     await accept(b, 3, "1 hour");
-    await wait(b, 3, null);
+    await wait(b, 3, null, true);
     const { pendingOperations, oldestPendingSeconds } = await read();
     expect(pendingOperations).toBe(2);
     expect(Math.round(oldestPendingSeconds / 60)).toBe(60);

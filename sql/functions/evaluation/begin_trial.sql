@@ -37,12 +37,12 @@ begin
     elsif _suspect.failures < 2 then
       _suspect.failures := _suspect.failures + 1;
     else
-      -- If the worker ended before the customers were recorded, the one that has waited longest was in the chunk.
+      -- If the worker ended before the customers were recorded, the one that svc.take_customers finds first was in the chunk.
       _suspended := coalesce(_suspect.customer_ids[1], (
         select i.customer_id
         from svc.inbox as i
         where i.environment_id = begin_trial.environment_id and i.not_before is null
-        order by i.seq
+        order by i.late, i.seq
         limit 1
       ));
       if _suspended is not null then

@@ -25,7 +25,7 @@ begin
     select true
     from svc.inbox as i
     where i.environment_id = h.environment_id and i.not_before is null
-    order by i.seq
+    order by i.late, i.seq
     limit 1
   ) or (
     select true

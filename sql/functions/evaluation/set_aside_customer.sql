@@ -10,7 +10,7 @@ set search_path = ''
 as $$
 begin
   -- If its very first evaluation failed, the insert was rolled back with it.
-  perform svc.insert_customers(set_aside_customer.environment_id, array[set_aside_customer.customer_id], 1);
+  perform svc.insert_new_customers(set_aside_customer.environment_id, array[set_aside_customer.customer_id]);
 
   update svc.customers as c
   set set_aside_at = now(), set_aside_error = left(set_aside_customer.error, 2000)

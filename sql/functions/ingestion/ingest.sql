@@ -296,10 +296,10 @@ begin
   end if;
 
   if _tracked + _identified > 0 then
-    insert into svc.inbox (environment_id, customer_id, seq)
-    select h.environment_id, o.customer_id, o.seq
+    insert into svc.inbox (environment_id, customer_id, seq, late)
+    select h.environment_id, o.customer_id, o.seq, coalesce(o.explicit_at < _late_before, false)
     from svc.homes as h
-    cross join unnest(_seqs, _customers, _fresh) as o (seq, customer_id, fresh)
+    cross join unnest(_seqs, _customers, _explicit, _fresh) as o (seq, customer_id, explicit_at, fresh)
     where h.environment_id = _key.environment_id and o.fresh;
 
     insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)

@@ -21,11 +21,15 @@ as $$
   from (
     select b.accepted_at, now() - b.accepted_at as waited
     from (
-      select k.seq
-      from svc.inbox as k
-      where k.environment_id = check_operations.environment_id and k.not_before is null
-      order by k.seq
-      limit 1
+      select min(f.seq) as seq
+      from (values (false), (true)) as l (late)
+      cross join lateral (
+        select k.seq
+        from svc.inbox as k
+        where k.environment_id = check_operations.environment_id and k.late = l.late and k.not_before is null
+        order by k.seq
+        limit 1
+      ) as f
     ) as i
     cross join lateral (
       select k.accepted_at

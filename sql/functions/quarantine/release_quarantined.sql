@@ -186,8 +186,9 @@ begin
     as t (seq, customer_id, event, operation, at, idempotency_key)
   where h.environment_id = _id and t.event is null;
 
-  insert into svc.inbox (environment_id, customer_id, seq)
-  select h.environment_id, t.customer_id, t.seq
+  -- What is released waited in the quarantine, so it may wait behind what happens now.
+  insert into svc.inbox (environment_id, customer_id, seq, late)
+  select h.environment_id, t.customer_id, t.seq, true
   from svc.homes as h
   cross join unnest(_customers, _taken_seqs) as t (customer_id, seq)
   where h.environment_id = _id;

@@ -236,8 +236,8 @@ it("a customer that returns during its erasure starts with the returning event, 
     await erasure`begin`;
     await erasure`select svc.delete_customer(${environment}, 'back')`;
     await evaluation`begin`;
-    const inserted = evaluation`select svc.insert_customers(${environment}, '{back}', 1) as customer`.execute();
-    await expect.poll(() => waitingForLock(sql, "%svc.insert_customers%")).toBe(1);
+    const inserted = evaluation`select svc.insert_new_customers(${environment}, '{back}') as customer`.execute();
+    await expect.poll(() => waitingForLock(sql, "%svc.insert_new_customers%")).toBe(1);
     await fixture.batch([login("back")]);
     await erasure`commit`;
     expect(await inserted).toEqual([{ customer: "back" }]);

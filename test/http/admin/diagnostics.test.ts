@@ -190,6 +190,7 @@ it("reports how long the oldest operation has waited", async () => {
     count: 2,
     details: { oldestAcceptedAt: INSTANT, seconds: 20 },
   });
+  await sql()`update svc.inbox set late = true`;
   await age(90);
   expect(await find("OPERATIONS_WAITING")).toMatchObject({ severity: "problem" });
   await fixture.evaluate();

@@ -43,7 +43,8 @@ it("svc_inspect shows what is stored by the names of organization, project and e
   await sql`
     insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at, idempotency_key)
     select ${id}, n, 'c', 'login', '{}', now(), now(), case when n = 1024 then 'k' end from generate_series(1024, 1025) as n`;
-  await sql`insert into svc.inbox (environment_id, customer_id, seq) values (${id}, 'c', 2), (${id}, 'c', 1025)`;
+  await sql`
+    insert into svc.inbox (environment_id, customer_id, seq, late) values (${id}, 'c', 2, true), (${id}, 'c', 1025, false)`;
 
   const unused = { status: "active", created_by: owner, last_used_at: null, month_events: "0" };
   const key = { ...where, name: "default", ...unused };

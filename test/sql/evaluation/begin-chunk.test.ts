@@ -59,6 +59,40 @@ describe("svc_api.begin_chunk", () => {
     },
   );
 
+  it("takes those whose operations came first, whatever their ids, whether they are new or not", async () => {
+    await environment.ingest([...events("y", 1), ...events("b", 1)]);
+    expect(taken(await begun({ customers: 1, operations: 40 }))).toEqual([["y", 1, false]]);
+    await environment.evaluate({ at: AT });
+    await environment.ingest([...events("y", 1), ...events("b", 1), ...events("c", 1), ...events("a", 1)]);
+    expect(taken(await begun({ customers: 1, operations: 40 }))).toEqual([["y", 1, false]]);
+    expect(taken(await begun({ customers: 3, operations: 40 })).map(([id]) => id)).toEqual(["b", "c", "y"]);
+  });
+
+  it("takes three customers of what happens now for each of what is late, in whose batches others may be", async () => {
+    const late = (customer: string): TestOperation => ({
+      ...events(customer, 1)[0]!,
+      occurred: "2026-01-01T00:00:00.000Z",
+    });
+    await environment.ingest(["v", "w", "x", "y", "z"].map(late).concat(events("d", 1)));
+    await environment.ingest(["a", "b", "c"].flatMap((customer) => events(customer, 1)));
+    const ids = async (customers: number) => taken(await begun({ customers, operations: 40 })).map(([id]) => id);
+    expect(await ids(3)).toEqual(["a", "b", "d"]);
+    expect(await ids(4)).toEqual(["a", "b", "d", "v"]);
+    expect(await ids(7)).toEqual(["a", "b", "c", "d", "v", "w", "x"]);
+  });
+
+  it("leaves up to a quarter of the places to due timers if operations always wait", async () => {
+    await environment.ingest(events("a", 1));
+    await sql`
+      insert into svc.customers (environment_id, customer_id, created_at, next_due_at)
+      select ${environment.environmentId}, 'due ' || n, ${AT}, ${AT} from generate_series(1, 3) as n`;
+    const ids = async (customers: number) => taken(await begun({ customers, operations: 40 })).map(([id]) => id);
+    expect(await ids(3)).toEqual(["a", "due 1", "due 2"]);
+    await environment.ingest(["b", "c", "d", "e", "f", "g", "h", "i"].flatMap((customer) => events(customer, 1)));
+    expect(await ids(8)).toEqual(["a", "b", "c", "d", "e", "f", "due 1", "due 2"].toSorted());
+    expect(await ids(3)).toEqual(["a", "b", "c"]);
+  });
+
   it("reads at least one operation", async () => {
     await environment.ingest(events("large", 2, () => "x".repeat(50_000)));
     expect(taken(await begun({ customers: 1, operations: 2 }))).toEqual([["large", 1, true]]);

@@ -87,7 +87,7 @@ it("a customer that is inserted while it is erased, with an operation accepted a
         begin insert into svc.inbox (environment_id, customer_id, seq) values (${environmentId}, 'back', 2048); return null; end $$;
       create trigger erase after insert on svc.customers for each statement execute function pg_temp.erase();
       create trigger accept after update on svc.customers for each statement execute function pg_temp.accept();`);
-    const inserted = await tx`select svc.insert_customers(${environmentId}, '{back}', 1) as customer`;
+    const inserted = await tx`select svc.insert_new_customers(${environmentId}, '{back}') as customer`;
     // The next chunk inserts it, with its new beginning.
     expect(inserted).toEqual([]);
     expect(await tx`select from svc.customers where customer_id = 'back'`).toHaveLength(0);
