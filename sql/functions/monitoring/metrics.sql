@@ -40,17 +40,24 @@ declare
   _webhooks json;
 begin
   -- The oldest waiting operations of each environment that has any.
-  select array_agg(h.environment_id), min(b.accepted_at) into _waiting, _oldest
+  select array_agg(h.environment_id) filter (where p.waits or l.waits), min(least(p.accepted_at, l.accepted_at)) into _waiting, _oldest
   from svc.homes as h
-  cross join (values (false), (true)) as o (late)
-  cross join lateral (
-    select k.accepted_at
+  left join lateral (
+    select true as waits, k.accepted_at
     from svc.inbox as i
     left join svc.ingest_batches as k on k.environment_id = i.environment_id and k.batch_seq = i.seq >> 10
-    where i.environment_id = h.environment_id and i.late = o.late and i.not_before is null
+    where i.environment_id = h.environment_id and not i.late and i.not_before is null
     order by i.seq
     limit 1
-  ) as b
+  ) as p on true
+  left join lateral (
+    select true as waits, k.accepted_at
+    from svc.inbox as i
+    left join svc.ingest_batches as k on k.environment_id = i.environment_id and k.batch_seq = i.seq >> 10
+    where i.environment_id = h.environment_id and i.late and i.not_before is null
+    order by i.seq
+    limit 1
+  ) as l on true
   where h.environment_id <> all(_frozen);
   select count(*) into _operations
   from (

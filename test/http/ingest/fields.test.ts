@@ -204,19 +204,21 @@ it.each(WRONG_TIMESTAMPS)("a timestamp is invalid: %s", (reason, ...texts) => {
   expect(texts.map((text) => [text, timestampProblem(text)])).toEqual(texts.map((text) => [text, reason]));
 });
 
-it("a call is late after five minutes, in the database as in the engine", async () => {
+it("an event is late after five minutes, in the database as in the engine, and so is its call", async () => {
   const [row] = await sql`select extract(epoch from svc.punctual())::integer * 1000 as punctual`;
   expect(row).toEqual({ punctual: PUNCTUAL_MILLISECONDS });
   const lateAfter = async (...seconds: number[]) => {
     const events = seconds.map((past) => at(new Date(Date.now() - past * 1000).toISOString()));
-    const [id] = eventIds(await fixture.batch(events));
-    const [call] = await sql`
-      select b.late
-      from svc.ingest_batches as b
-      join svc.events as e on e.environment_id = b.environment_id and e.event_seq >> 10 = b.batch_seq
-      where svc.event_id(e.event_seq) = ${id!}`;
-    return call!["late"] as boolean;
+    const ids = eventIds(await fixture.batch(events));
+    return [
+      ...(await sql`
+        select b.late as call, array_agg(i.late order by i.seq) as events
+        from svc.inbox as i
+        join svc.ingest_batches as b on b.environment_id = i.environment_id and b.batch_seq = i.seq >> 10
+        where svc.event_id(i.seq) in ${sql(ids)}
+        group by b.late`),
+    ];
   };
-  expect(await lateAfter(0, 240)).toBe(false);
-  expect(await lateAfter(0, 360)).toBe(true);
+  expect(await lateAfter(0, 240)).toEqual([{ call: false, events: [false, false] }]);
+  expect(await lateAfter(0, 360)).toEqual([{ call: true, events: [false, true] }]);
 });

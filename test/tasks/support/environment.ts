@@ -142,11 +142,6 @@ export class TestEnvironment {
             and e.accepted_at > e.occurred_at + svc.punctual()
         )
       where b.environment_id = ${environmentId} and b.batch_seq = ${batch.seq}`;
-    await sql`
-      update svc.inbox as i set late = e.accepted_at > e.occurred_at + svc.punctual()
-      from svc.events as e
-      where i.environment_id = ${environmentId} and i.seq = any(${seqs}::bigint[])
-        and e.environment_id = i.environment_id and e.event_seq = i.seq`;
     // Operations accepted in another month do not count for this one.
     const [usage] = await sql<
       [{ month: string }]
