@@ -9,7 +9,13 @@ volatile
 set search_path = ''
 as $$
   with jobs as materialized (
-    select j.* from svc.evaluation_jobs() as j where j.is_available
+    select j.id as job_id, p.organization_id, j.priority, j.run_at, j.created_at
+    from graphile_worker._private_jobs as j
+    join graphile_worker._private_tasks as t on t.id = j.task_id
+    join svc.environments as e on e.environment_id = (j.payload ->> 'environmentId')::integer
+    join svc.projects as p on p.project_id = e.project_id
+    -- Others were added by a program of an earlier release, without a place.
+    where t.identifier = 'evaluate' and j.is_available and j.priority in (1, 10) and j.run_at <= now()
   ), first as (
     select j.priority, j.run_at
     from jobs as j
