@@ -11,17 +11,25 @@ set search_path = ''
 -- Force index scans, whatever the statistics say.
 set enable_seqscan = off
 as $$
+  with models as materialized (
+    -- Parsed once, not for each event and property.
+    select
+      stranded_events.active::jsonb - '{events,traits,tracking}'::text[] as remains,
+      (stranded_events.active -> 'events')::jsonb as active_events,
+      (stranded_events.snapshot -> 'events')::jsonb as events,
+      (stranded_events.snapshot ->> 'strictSchema')::boolean as is_strict
+  )
   select
     'EVENT_REMOVED',
     format(
-      case when s.is_strict then 'The event "%s" is removed, and %s stored; the strict schema %s it from now on.'
+      case when m.is_strict then 'The event "%s" is removed, and %s stored; the strict schema %s it from now on.'
         else 'The event "%s", which the active version reads, is removed, and %s stored; nothing is derived from them any more.'
       end,
       o.key, svc.count_text(n.amount, 'such event is', 'such events are'), svc.strict_schema_verb(stranded_events.snapshot)
     ),
     svc.member_path('events', o.key)
-  from json_each(stranded_events.active -> 'events') as o
-  cross join lateral (select (stranded_events.snapshot ->> 'strictSchema')::boolean as is_strict) as s
+  from models as m
+  cross join lateral jsonb_object_keys(m.active_events) as o (key)
   cross join lateral (
     select count(*) as amount
     from (
@@ -30,14 +38,12 @@ as $$
       limit 10001
     ) as found
   ) as n
-  where not (stranded_events.snapshot -> 'events')::jsonb ? o.key
+  where not m.events ? o.key
     and n.amount > 0
     -- In what remains, only a condition, a measure or a trigger has a text as its member `event`.
     and (
-      s.is_strict
-      or jsonb_path_exists(
-        stranded_events.active::jsonb - '{events,traits,tracking}'::text[], '$.** ? (@.event == $event)', jsonb_build_object('event', o.key)
-      )
+      m.is_strict
+      or jsonb_path_exists(m.remains, '$.** ? (@.event == $event)', jsonb_build_object('event', o.key))
     )
   union all
   select
@@ -53,19 +59,20 @@ as $$
     svc.member_path(svc.member_path('events', f.event) || '.properties', f.name)
   from (
     select o.key as event, p.key as name, p.is_required as required
-    from json_each(stranded_events.active -> 'events') as o
-    join json_each(stranded_events.snapshot -> 'events') as t on t.key = o.key
+    from models as m
+    cross join lateral jsonb_each(m.active_events) as o
+    join lateral jsonb_each(m.events) as t on t.key = o.key
     cross join lateral (
       select a.key, true as is_required
-      from json_each(t.value -> 'properties') as a
+      from jsonb_each(t.value -> 'properties') as a
       where not coalesce((a.value ->> 'optional')::boolean, false)
-        and coalesce((o.value -> 'properties' -> a.key ->> 'optional')::boolean, not (o.value -> 'properties')::jsonb ? a.key)
+        and coalesce((o.value -> 'properties' -> a.key ->> 'optional')::boolean, not o.value -> 'properties' ? a.key)
       union all
       select b.key, false
-      from json_each(o.value -> 'properties') as b
-      where not (t.value -> 'properties')::jsonb ? b.key
+      from jsonb_each(o.value -> 'properties') as b
+      where not t.value -> 'properties' ? b.key
     ) as p
-    where (stranded_events.snapshot ->> 'strictSchema')::boolean
+    where m.is_strict
   ) as f
   cross join lateral (
     select count(*) as amount
@@ -96,17 +103,18 @@ as $$
       o.key as event, b.key as name, c.retyped,
       jsonb_build_object(
         b.key,
-        case when c.retyped then (a.value::jsonb - 'enum') #- '{items,enum}' else a.value::jsonb end || '{"optional": true}'
+        case when c.retyped then (a.value - 'enum') #- '{items,enum}' else a.value end || '{"optional": true}'
       ) as field
-    from json_each(stranded_events.active -> 'events') as o
-    join json_each(stranded_events.snapshot -> 'events') as t on t.key = o.key
-    cross join lateral json_each(o.value -> 'properties') as b
-    join lateral json_each(t.value -> 'properties') as a on a.key = b.key
+    from models as m
+    cross join lateral jsonb_each(m.active_events) as o
+    join lateral jsonb_each(m.events) as t on t.key = o.key
+    cross join lateral jsonb_each(o.value -> 'properties') as b
+    join lateral jsonb_each(t.value -> 'properties') as a on a.key = b.key
     cross join lateral (
       select
         coalesce(b.value ->> 'type' <> a.value ->> 'type' or b.value #>> '{items,type}' <> a.value #>> '{items,type}', false) as retyped,
-        coalesce(a.value -> 'enum', a.value #> '{items,enum}')::jsonb as allowed,
-        coalesce(b.value -> 'enum', b.value #> '{items,enum}')::jsonb as allowed_before
+        coalesce(a.value -> 'enum', a.value #> '{items,enum}') as allowed,
+        coalesce(b.value -> 'enum', b.value #> '{items,enum}') as allowed_before
     ) as c
     where c.retyped or not coalesce(c.allowed @> c.allowed_before, c.allowed is null)
   ) as f
