@@ -7,49 +7,65 @@ returns table (code text, message text, path text)
 language sql
 stable
 set search_path = ''
--- Force index scans, whatever the statistics say.
+-- Force index scans, whatever the statistics say, and hashes of lists whose length cannot be known.
 set enable_seqscan = off
+set enable_nestloop = off
 as $$
-  with removed as (
+  with kinds (n, list, id, code, said) as (
+    values
+      (1, '{lifecycle,states}', 'name', 'STATE_REMOVED', 'The lifecycle state "%s" is removed, and %s in it.'),
+      (2, '{segments}', 'id', 'SEGMENT_REMOVED', 'The segment "%s" is removed, and %s in it.'),
+      (3, '{journeys}', 'id', 'JOURNEY_REMOVED', 'The journey "%s" is removed, and %s on it.'),
+      (4, '{signals}', 'id', 'SIGNAL_REMOVED', 'The signal "%s" is removed, and it is raised: %s concerned.'),
+      (5, '{health,bands}', 'id', 'BAND_REMOVED', 'The health band "%s" is removed, and %s in it.')
+  ),
+  -- Each list is read once, not for each part of the other version.
+  olds as materialized (
     select
-      p.n, o.ordinality, p.code, p.said, o.part ->> p.id as id, null as journey, format('%s[%s]', p.list, o.ordinality - 1) as path
-    from (
-      values
-        (1, 'lifecycle.states', 'name', 'STATE_REMOVED', 'The lifecycle state "%s" is removed, and %s in it.'),
-        (2, 'segments', 'id', 'SEGMENT_REMOVED', 'The segment "%s" is removed, and %s in it.'),
-        (3, 'journeys', 'id', 'JOURNEY_REMOVED', 'The journey "%s" is removed, and %s on it.'),
-        (4, 'signals', 'id', 'SIGNAL_REMOVED', 'The signal "%s" is removed, and it is raised: %s concerned.'),
-        (5, 'health.bands', 'id', 'BAND_REMOVED', 'The health band "%s" is removed, and %s in it.')
-    ) as p (n, list, id, code, said)
-    cross join lateral json_array_elements(stranded_parts.active #> string_to_array(p.list, '.')) with ordinality as o (part)
-    where not exists (
-      select from json_array_elements(stranded_parts.snapshot #> string_to_array(p.list, '.')) as n (part)
-      where n.part ->> p.id = o.part ->> p.id
-    )
+      k.n, k.code, k.said, o.ordinality, o.part ->> k.id as id, o.part,
+      format('%s[%s]', array_to_string(k.list::text[], '.'), o.ordinality - 1) as path
+    from kinds as k
+    cross join lateral json_array_elements(stranded_parts.active #> k.list::text[]) with ordinality as o (part)
+  ),
+  news as materialized (
+    select k.n, o.part ->> k.id as id, o.part
+    from kinds as k
+    cross join lateral json_array_elements(stranded_parts.snapshot #> k.list::text[]) as o (part)
+  ),
+  steps as materialized (
+    select n.id as journey, s.part ->> 'id' as id
+    from news as n
+    cross join lateral json_array_elements(n.part -> 'steps') as s (part)
+    where n.n = 3
+  ),
+  removed as (
+    select o.n, o.ordinality, o.code, o.said, o.id, null as journey, o.path
+    from olds as o
+    where not exists (select from news as n where n.n = o.n and n.id = o.id)
     union all
     select
       6, o.ordinality * 1000 + s.ordinality, 'STEP_REMOVED', 'The step "%1$s" of the journey "%3$s" is removed, and %2$s at it.',
-      s.part ->> 'id', o.part ->> 'id', format('journeys[%s].steps[%s]', o.ordinality - 1, s.ordinality - 1)
-    from json_array_elements(stranded_parts.active -> 'journeys') with ordinality as o (part)
-    join json_array_elements(stranded_parts.snapshot -> 'journeys') as n (part) on n.part ->> 'id' = o.part ->> 'id'
+      s.part ->> 'id', o.id, format('%s.steps[%s]', o.path, s.ordinality - 1)
+    from olds as o
+    join news as n on n.n = o.n and n.id = o.id
     cross join lateral json_array_elements(o.part -> 'steps') with ordinality as s (part)
-    where not exists (select from json_array_elements(n.part -> 'steps') as t (part) where t.part ->> 'id' = s.part ->> 'id')
+    where o.n = 3 and not exists (select from steps as t where t.journey = o.id and t.id = s.part ->> 'id')
     union all
-    select p.n, o.ordinality, p.code, p.said, o.part ->> 'id', null, format('%s[%s]', p.list, o.ordinality - 1)
-    from (
+    select o.n + 5, o.ordinality, c.code, c.said, o.id, null, o.path
+    from olds as o
+    join news as n on n.n = o.n and n.id = o.id
+    join (
       values
         (
-          7, 'segments', 'SEGMENT_CONDITION_REMOVED',
+          2, 'SEGMENT_CONDITION_REMOVED',
           'The segment "%s" loses its condition, and %s in it; only rules can remove them from now on.'
         ),
         (
-          8, 'signals', 'SIGNAL_CONDITION_REMOVED',
+          4, 'SIGNAL_CONDITION_REMOVED',
           'The signal "%s" loses its condition, and it is raised: %s concerned; only rules can clear it from now on.'
         )
-    ) as p (n, list, code, said)
-    cross join lateral json_array_elements(stranded_parts.active -> p.list) with ordinality as o (part)
-    cross join lateral json_array_elements(stranded_parts.snapshot -> p.list) as n (part)
-    where n.part ->> 'id' = o.part ->> 'id' and o.part -> 'when' is not null and n.part -> 'when' is null
+    ) as c (n, code, said) on c.n = o.n
+    where o.part -> 'when' is not null and n.part -> 'when' is null
       -- A signal that ends by itself needs no rule.
       and n.part -> 'for' is null
   )

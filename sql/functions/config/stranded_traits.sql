@@ -8,6 +8,12 @@ language sql
 stable
 set search_path = ''
 as $$
+  with models as materialized (
+    -- Parsed once, not for each trait.
+    select
+      (stranded_traits.active -> 'traits')::jsonb as active_traits, (stranded_traits.snapshot -> 'traits')::jsonb as traits,
+      (stranded_traits.snapshot ->> 'strictSchema')::boolean as is_strict
+  )
   select
     'TRAIT_REMOVED',
     format(
@@ -15,7 +21,8 @@ as $$
       o.key, svc.count_text(n.amount, 'customer has', 'customers have'), svc.strict_schema_verb(stranded_traits.snapshot)
     ),
     svc.member_path('traits', o.key)
-  from json_each(stranded_traits.active -> 'traits') as o
+  from models as m
+  cross join lateral jsonb_object_keys(m.active_traits) as o (key)
   cross join lateral (
     select count(*) as amount
     from (
@@ -24,9 +31,7 @@ as $$
       limit 10001
     ) as found
   ) as n
-  where (stranded_traits.snapshot ->> 'strictSchema')::boolean
-    and not (stranded_traits.snapshot -> 'traits')::jsonb ? o.key
-    and n.amount > 0
+  where m.is_strict and not m.traits ? o.key and n.amount > 0
   union all
   select
     case when f.retyped then 'TRAIT_TYPE_CHANGED' else 'TRAIT_VALUES_REMOVED' end,
@@ -41,15 +46,14 @@ as $$
   from (
     select
       o.key as name,
-      jsonb_build_object(o.key, t.value::jsonb) as field,
+      jsonb_build_object(o.key, t.value) as field,
       o.value ->> 'type' <> t.value ->> 'type' or o.value #>> '{items,type}' <> t.value #>> '{items,type}' as retyped
-    from json_each(stranded_traits.active -> 'traits') as o
-    join json_each(stranded_traits.snapshot -> 'traits') as t on t.key = o.key
-    where o.value::jsonb <> t.value::jsonb
+    from models as m
+    cross join lateral jsonb_each(m.active_traits) as o
+    join lateral jsonb_each(m.traits) as t on t.key = o.key
+    where o.value <> t.value
       -- A trait that only allows more values than before strands nothing.
-      and not coalesce(
-        o.value::jsonb - 'enum' = t.value::jsonb - 'enum' and (t.value -> 'enum')::jsonb @> (o.value -> 'enum')::jsonb, false
-      )
+      and not coalesce(o.value - 'enum' = t.value - 'enum' and (t.value -> 'enum') @> (o.value -> 'enum'), false)
   ) as f
   -- Computed once, not for each customer.
   cross join lateral (select svc.payload_predicate('traits', f.field) as predicate offset 0) as p
