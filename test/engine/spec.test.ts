@@ -147,6 +147,7 @@ const journeys: Row[] = [
 // oxfmt-ignore
 const health: Row[] = [
   ["scores and the weighted mean are rounded to two decimals", { health: onePerEvent([2, 1]) }, [on("01-01", "a"), on("01-02", "b")], { health: ["22.22 bad 01-01 00:00", "33.33 bad 01-02 00:00"] }],
+  ["half a hundredth is rounded up, whatever the doubles on the way lose", { health: { components: [{ id: "c", weight: 1, score: { kind: "scale", of: { kind: "trait", trait: "seats" }, from: 25, to: 5 } }, { id: "d", weight: 3, score: counted("b", 1) }], bands: fresh.bands } }, [identify("01-01", { seats: 13.5 })], { health: ["14.38 bad 01-01 00:00"] }],
   ["the first band is a change from none", { health: fresh }, [on("01-01", "a")], { emissions: ["health.changed (null→good 100) 01-01 00:00 by a@01-01"] }],
   ["no row if no part of the score changed", { health: fresh }, [on("01-01", "a"), on("01-02", "z")], { health: ["100 good 01-01 00:00"] }],
   ["a component that changes makes a row even if the mean stays the same", { health: onePerEvent([0, 1]) }, [on("01-01", "a")], { health: ["0 bad 01-01 00:00"] }],

@@ -193,6 +193,7 @@ function isEqual(a: HealthScore | null, b: HealthScore | null): boolean {
   return ids.length === Object.keys(b.components).length && ids.every((id) => a.components[id] === b.components[id]);
 }
 
+/** To two decimals, halves up: what doubles lose on the way, at most some 1e-11 hundredths, must not turn a half into less. */
 function round(score: number): number {
-  return Math.round(score * 100) / 100;
+  return Math.round(score * 100 + 1e-9) / 100;
 }

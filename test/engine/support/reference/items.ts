@@ -6,7 +6,7 @@ import { holds } from "./conditions.js";
 import { scored, selected, type Start } from "./facts.js";
 import type { Customer } from "./customer.js";
 
-const round = (value: number): number => Math.round(value * 100) / 100;
+const round = (value: number): number => Math.round(value * 100 + 1e-9) / 100;
 
 /** One evaluation: its cause, and what has happened in it so far. */
 export interface Evaluation {
