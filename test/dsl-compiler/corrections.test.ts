@@ -250,6 +250,28 @@ const MORE_IN_WORDS: typeof IN_WORDS = [
 const ONLY_PRESENT = /^write a rule on \.exited\("…"\) that adds to a segment, and ask that with \.has\(\)/;
 const OF_SIGNAL = /^write the condition of the signal itself, /;
 
+const WITHOUT_BRACKETS = /^write what is in the list, without \[ and \]$/;
+
+/** Lists in place of arguments, and conditions on an event and on a customer in one. */
+const OF_SHAPES: typeof IN_WORDS = [
+  ["any([usage.happened(), usage.never()])", "TYPE_ERROR", /^write all\(…, …\) or any\(…, …\), without \[ and \]$/],
+  ["[usage.happened(), usage.never()]", "TYPE_ERROR", /^write all\(…, …\) or any\(…, …\), without \[ and \]$/],
+  ['customer.plan.in(["free", "pro"])', "TYPE_ERROR", WITHOUT_BRACKETS],
+  ['customer.name.in(["a", "b"])', "TYPE_ERROR", WITHOUT_BRACKETS],
+  ["customer.seats.in([1, 2])", "TYPE_ERROR", WITHOUT_BRACKETS],
+  ['stages.in(["one", "two"])', "TYPE_ERROR", WITHOUT_BRACKETS],
+  [
+    "usage.where((p) => all(p.gift.is(true), customer.partner.is(true))).happened()",
+    "TYPE_ERROR",
+    /^write all\(event\.where\(\(p\) => …\)\.happened\(\), …\), with what is asked about the customer outside of where$/,
+  ],
+  [
+    "usage.where((p) => customer.partner.is(true)).happened()",
+    "TYPE_ERROR",
+    /^write all\(event\.where\(\(p\) => …\)\.happened\(\), …\), with what is asked about the customer outside of where$/,
+  ],
+];
+
 /** Questions about the present time, about two numbers, and about parts of the model. */
 const OF_PARTS: typeof IN_WORDS = [
   [
@@ -326,7 +348,7 @@ export default defineModel({ events: [paid], segments: [segment("payers", { when
   expect(outside).not.toHaveProperty("correctedFiles");
 });
 
-test.each([[IN_WORDS], [MORE_IN_WORDS], [OF_PARTS]])(
+test.each([[IN_WORDS], [MORE_IN_WORDS], [OF_SHAPES], [OF_PARTS]])(
   "an inexpressible or ambiguous condition is explained in words and left unchanged",
   async (rows) => {
     const compiled = await compileConditions(rows.map(([written]) => written));

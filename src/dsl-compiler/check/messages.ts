@@ -57,6 +57,14 @@ const EXPECTED = byNames<string>([
 
 const AS_LIST = "write a list: [ … ]";
 
+/** Texts and numbers, of which methods such as `in` take one or more. */
+const LISTED = /^(?:string$|number$|")/;
+
+/** The two kinds of conditions, in words: `where` asks about one event, everything else about the customer. */
+const CONDITIONS = new Set(["a condition", "a condition on the event's properties"]);
+const OUTSIDE_OF_WHERE =
+  "write all(event.where((p) => …).happened(), …), with what is asked about the customer outside of where";
+
 /** The fix for a value of the type `source` where the type `target` is expected, both as the checker prints them. */
 function remedy(source: string, target: string): string {
   const given = typeName(source) ?? "";
@@ -66,11 +74,14 @@ function remedy(source: string, target: string): string {
     /^(?:(?:TraitOperand|(?:Scoped)?Latest)<(\w+?)Field\b|(\w+)Operand<)/.exec(source)?.filter(Boolean) ?? [];
   const asked = isCondition ? (UNFINISHED.get(given) ?? UNASKED.get(field)) : undefined;
   if (asked !== undefined) return asked;
+  if (CONDITIONS.has(inWords(source)) && CONDITIONS.has(inWords(target))) return OUTSIDE_OF_WHERE;
   if (expected === "Score" && (SCORED.has(given) || field === "Number")) return "score it, with scale(…) or steps(…)";
   if (source.endsWith("[]") && ONE_OF_RULE.has(expected)) return "write a rule for each of them";
   if (isFunction(target)) return /=> PropertyCondition$/.test(target) ? EXPECTED_VALUES.where : "give a function";
   if (isFunction(source)) return "call it, with ( and ) after its name";
   if (isList(target) && !isList(source)) return AS_LIST;
+  if (isList(source) && isCondition) return "write all(…, …) or any(…, …), without [ and ]";
+  if (isList(source) && LISTED.test(target)) return "write what is in the list, without [ and ]";
   return EXPECTED.get(expected) ?? `give ${inWords(target)}`;
 }
 
