@@ -195,9 +195,11 @@ test.concurrent("a history sent in the wrong order is reported by the dry run, a
   const run = async (file: string, recompute: string) =>
     (await backfill([file, "--project", "late", "--recompute", recompute], { cwd, env })).stdout;
   expect(await run("orders.csv", "dry-run")).toContain("0 of 1 customers would differ\n");
-  expect(await run("older.csv", "run")).toMatch(
+  const corrected = await run("older.csv", "run");
+  expect(corrected).toMatch(
     /\nDry run rec_\w+: 1 of 1 customers would differ\n {2}lifecycle {2}\d[^]*\nRecompute rec_\w+: 1 of 1 customers differ now\n {2}lifecycle {2}\d/,
   );
+  expect(corrected).toMatch(/\n {4}globex: journeys, runs of rules\n/);
   expect(await run("older.csv", "dry-run")).toContain("0 of 1 customers would differ\n");
 });
 
@@ -503,6 +505,12 @@ const BAD: [args: string, stderr: string, files?: string | Uint8Array | Record<s
   ["a.csv", "a.csv: its lines end in CR alone; make them end in LF", "a,b\r1,2\r"],
   ["a.csv", 'a.csv: the header has the column "a" twice', "a,b,a\n1,2,3"],
   ["a.csv", "a.csv: a column of the header has no name", "a,,b\n1,2,3"],
+  ["a.csv", 'a.csv: the header is one column, "a;b"; separate columns by commas', "a;b\n1;2,5"],
+  [
+    "a.csv",
+    "1 of 1 row cannot be sent, so none was:\n  a.csv:2: has 1 value, and the header 2 columns\n" + CORRECT,
+    "a,b\n1",
+  ],
   ["a.csv", "a.csv:3: value 2: the quote that is opened here is never closed", `${HEADER}\n\n1,"two\nlines\n`],
   ["a.csv", 'a.csv:2: value 2: "s" after the closing quote; write "a ""b"" c"', `${HEADER}\n1,"two"s,3`],
   ["a.csv", 'a.csv:2: value 3: a double quote in a value without quotes; write "a ""b"" c"', `${HEADER}\n1,2,3"`],

@@ -84,19 +84,13 @@ export class Administration {
       `${title} ${id}: ${count(result.customersChanged)} of ${count(progress.customersDone)} customers ${would}`,
     );
     if (result.customersChanged === 0) return;
-    console.log(`  lifecycle  ${count(result.lifecycleChanged)} customers`);
-    console.log(`  health     ${count(result.healthChanged)} customers`);
+    console.log(`  lifecycle  ${count(result.lifecycleChanged, "customer")}`);
+    console.log(`  health     ${count(result.healthChanged, "customer")}`);
     console.log(`  segments   ${count(result.segmentsEntered)} entered, ${count(result.segmentsExited)} left`);
-    console.log(`  rules      ${count(result.rules)} runs more, ${count(result.rulesRemoved)} fewer`);
+    console.log(`  rules      ${count(result.rules, "run")} more, ${count(result.rulesRemoved)} fewer`);
     console.log(`  emissions  ${count(result.emissions)}`);
     const { data } = await this.call("GET", `${path}/customers`, undefined, "&limit=5");
-    for (const { customerId, lifecycle, health, segments } of data) {
-      const states = `${lifecycle.before ?? "-"} → ${lifecycle.after ?? "-"}`;
-      const scores = `health ${health.before?.overall ?? "-"} → ${health.after?.overall ?? "-"}`;
-      console.log(
-        `    ${customerId}: ${states}, ${scores}, ${segments.before.length} → ${segments.after.length} segments`,
-      );
-    }
+    for (const difference of data) console.log(`    ${difference.customerId}: ${changes(difference).join(", ")}`);
   }
 
   async #pause(polls) {
@@ -104,4 +98,22 @@ export class Administration {
     await delay(pause, undefined, { signal: this.signal }).catch(() => undefined);
     this.signal.throwIfAborted();
   }
+}
+
+/** What differs: a state and a score before and after, segments that are entered and left, and the names of all else. */
+function changes({ lifecycle, health, segments, journeys, signals, rules, rulesRemoved = 0, emissions }) {
+  const moved = (before, after) => (before === after ? [] : [`${before ?? "none"} → ${after ?? "none"}`]);
+  const differs = ({ before, after } = {}) => JSON.stringify(before) !== JSON.stringify(after);
+  const scores = moved(health.before?.overall, health.after?.overall);
+  return [
+    ...moved(lifecycle.before, lifecycle.after),
+    ...scores.map((score) => `health ${score}`),
+    ...(scores.length === 0 && differs(health) ? ["parts of the health"] : []),
+    ...segments.after.filter((id) => !segments.before.includes(id)).map((id) => `+${id}`),
+    ...segments.before.filter((id) => !segments.after.includes(id)).map((id) => `-${id}`),
+    ...(differs(journeys) ? ["journeys"] : []),
+    ...(differs(signals) || signals.changed !== undefined ? ["signals"] : []),
+    ...(rules.length + rulesRemoved > 0 ? ["runs of rules"] : []),
+    ...(emissions.length > 0 ? ["emissions"] : []),
+  ];
 }

@@ -1,5 +1,6 @@
 // CSV after RFC 4180: a header, commas, values in double quotes where they need it, lines that end in LF or CRLF.
 import { Mistake, RowProblem } from "./mistake.mjs";
+import { count } from "./progress.mjs";
 
 /**
  * The rows of a CSV text that comes in chunks: `{ line, text, row }`, or `{ line, text, problem }` of one with too few or too many values.
@@ -13,7 +14,7 @@ export async function* readCsv(chunks, name) {
       continue;
     }
     if (values.length !== columns.length) {
-      const problem = `has ${values.length} values, and the header ${columns.length} columns`;
+      const problem = `has ${count(values.length, "value")}, and the header ${count(columns.length, "column")}`;
       yield { line, text: JSON.stringify(values), problem: new RowProblem(problem) };
       continue;
     }
@@ -27,6 +28,8 @@ function header(values, name) {
     throw new Mistake(`${name}: its lines end in CR alone; make them end in LF`);
   const twice = values.find((column, index) => values.indexOf(column) !== index);
   if (twice !== undefined) throw new Mistake(`${name}: the header has the column "${twice}" twice`);
+  if (values.length === 1 && /[;\t]/.test(values[0]))
+    throw new Mistake(`${name}: the header is one column, ${JSON.stringify(values[0])}; separate columns by commas`);
   if (values.includes("")) throw new Mistake(`${name}: a column of the header has no name`);
   return values;
 }
