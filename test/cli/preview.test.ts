@@ -65,7 +65,7 @@ const DIFFERENCES: Difference[] = [
     {
       ...{ health: { before: score(81.5), after: score(40) }, segments: { before: ["trial"], after: ["paying"] } },
       journeys: { before: [journey("active")], after: [journey("complete")] },
-      rules: ["pass", "error"].map((result) => ({ ...ran, result })),
+      rules: ["error", "pass"].map((result) => ({ ...ran, result })),
       emissions: [emission("customer.activated"), emission("segment.entered"), raised("quiet")],
       emissionsOmitted: 12,
     },

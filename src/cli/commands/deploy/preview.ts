@@ -1,3 +1,4 @@
+import type { RuleResult } from "../../../engine/state/types.js";
 import type { ConfigCheck, RecomputeOrPreview } from "../../../http/admin/answers.js";
 import { asWarnings } from "../../client/failures.js";
 import type { Context } from "../../core/command.js";
@@ -233,10 +234,12 @@ function healthMove({ before, after }: HealthExample): string {
   return `${before ?? "none"} → ${after ?? "none"}`;
 }
 
-/** `3 pass, 1 error`. */
+const RESULTS: readonly RuleResult[] = ["pass", "fail", "skip", "error"];
+
+/** `3 pass, 1 error`, in this order, whichever came first. */
 function runsInWords(runs: Readonly<Record<string, number>>): string {
-  const counts = Object.entries(runs).map(([result, times]) => `${formatNumber(times)} ${result}`);
-  return counts.join(", ");
+  const counts = RESULTS.map((result) => [result, runs[result] ?? 0] as const).filter(([, times]) => times > 0);
+  return counts.map(([result, times]) => `${formatNumber(times)} ${result}`).join(", ");
 }
 
 /** What the tables leave out; empty if nothing. */
