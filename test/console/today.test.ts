@@ -70,10 +70,26 @@ it("shows a critical signal first, however many others are newer", async () => {
   await sql`
     insert into svc.signals
     select (jsonb_populate_record(s, jsonb_build_object('signal_id', 'n' || n, 'severity', 'warning', 'raised_at', now()))).*
-    from svc.signals as s cross join generate_series(1, 250) as n where s.signal_id = 'odd'`;
-  const { html } = await owner.get(PAGE);
+    from svc.signals as s cross join generate_series(1, 2500) as n where s.signal_id = 'odd'`;
+  const [today, signals] = await Promise.all([owner.get(PAGE), owner.get(PAGE.replace("today", "signals"))]);
+  const chosen = await owner.get(PAGE.replace("today", "signals?signal=lost"));
   await sql`delete from svc.signals where signal_id ~ '^n[0-9]'`;
-  expect(sectionOf(html, "Raised signals")).toMatch(/Message lost critical free initech .* All raised signals$/);
+  expect(sectionOf(today.html, "Raised signals")).toMatch(/Message lost critical free initech .* All raised signals$/);
+  expect(sectionOf(signals.html, "Critical")).toMatch(/ free initech lost /);
+  expect(sectionOf(signals.html, "Info")).toMatch(/ pro globex odd /);
+  expect(sectionOf(chosen.html, "Raised now")).toMatch(/ free initech lost critical /);
+});
+
+it("shows who changed, however much rules emitted since", async () => {
+  const { sql } = fixture.service.db;
+  const [last] = await sql`select max(emission_seq) as seq from svc.emissions`;
+  await sql`
+    insert into svc.emissions
+    select (jsonb_populate_record(e, jsonb_build_object('emission_seq', e.emission_seq + n, 'source', 'rule', 'event_type', 'user.greeted'))).*
+    from svc.emissions as e cross join generate_series(1, 2500) as n where e.emission_seq = ${last!["seq"]}`;
+  const { html } = await owner.get(PAGE);
+  await sql`delete from svc.emissions where emission_seq > ${last!["seq"]}`;
+  expect(sectionOf(html, "States")).toMatch(/new customers 3 .*to active 2 /);
 });
 
 it("shows whom time alone changes next", async () => {

@@ -16,6 +16,7 @@ import { displayedTraits, displayedColumns, displayedMembers } from "../displaye
 import { partNames } from "../model.js";
 import { address, Ago, Customer, Tags, TextLink, without } from "../parts.js";
 import { listView } from "../list-page.js";
+import { type ListPart, readOn } from "../read-on.js";
 import { Choose, InputField, FilterForm, OneOf } from "../forms.js";
 import type { TableColumn } from "../tables.js";
 
@@ -98,23 +99,14 @@ function isFiltered(query: URLSearchParams): boolean {
   return hasAnyParam(query, [...FILTERS, "trait"]);
 }
 
-/** The most empty pages in a row that are skipped while the search continues. */
-const EMPTY_PAGES_MAX = 4;
-
 /** The page of the list that the query asks for, or the error for an invalid query. */
-async function pageOf(visit: Visit) {
-  try {
-    let found = await search(visit, { limit: LIMIT, cursor: queryParam(visit.query, "cursor") });
-    for (let n = 0; n < EMPTY_PAGES_MAX && found.data.length === 0 && found.nextCursor !== null; n++)
-      found = await search(visit, { limit: LIMIT, cursor: found.nextCursor });
-    return found;
-  } catch (error) {
-    return expectedRefusal(error);
-  }
+function pageOf(visit: Visit) {
+  const cursor = queryParam(visit.query, "cursor");
+  return readOn((part) => search(visit, part), { limit: Number(LIMIT), enough: 1, cursor }).catch(expectedRefusal);
 }
 
 /** A page of the customers that match the query's filters, in its order. */
-function search({ ask, query }: Visit, part: { limit: string; cursor: string | undefined }) {
+function search({ ask, query }: Visit, part: ListPart) {
   const [sort, order] = (queryParam(query, "sort") ?? "").split("-");
   const trait = queryParam(query, "trait");
   const value = queryParam(query, "value");

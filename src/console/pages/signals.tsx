@@ -14,6 +14,7 @@ import {
   IncompleteTrendsNote,
   Customer,
   Empty,
+  FoundList,
   LinkLine,
   NoPart,
   PageLinks,
@@ -22,6 +23,7 @@ import {
   Text,
   TextLink,
 } from "../parts.js";
+import { type ListPart, readOn } from "../read-on.js";
 import { displayedColumns } from "../displayed-traits.js";
 import { Choose, InputField, FilterForm } from "../forms.js";
 import { type TableColumn, Table } from "../tables.js";
@@ -77,13 +79,14 @@ async function raisedOf({ ask, query }: Visit): Promise<Raised[]> {
   const [signal, severity, since] = ["signal", "severity", "since"].map((name) => queryParam(query, name));
   if (signal !== undefined || severity !== undefined) {
     const cursor = queryParam(query, "cursor");
-    const found = await ask("signals", { signal, severity, since, limit: String(LIMIT), cursor });
+    const page = (part: ListPart) => ask("signals", { signal, severity, since, ...part });
+    const found = await readOn(page, { limit: LIMIT, enough: 1, cursor });
     return [{ heading: "Raised now", query, found }];
   }
   return Promise.all(
     SEVERITIES.map(async (each) => {
       const of = new URLSearchParams({ ...(since !== undefined && { since }), severity: each });
-      const found = await ask("signals", { severity: each, since, limit: String(LIMIT_EACH) });
+      const found = await readOn((part) => ask("signals", { severity: each, since, ...part }), { limit: LIMIT_EACH });
       return { heading: titleOf(each), query: of, found };
     }),
   );
@@ -110,7 +113,10 @@ function Lists({ raised, visit: { query, model } }: { raised: readonly Raised[];
   }
   return shown.map((each) => (
     <Section title={each.heading} key={each.heading}>
-      <Table name={each.heading} rows={each.found.data} columns={columnsOf(each.query === query, model)} />
+      {/* The list of a severity has no next page of which a hint could speak. */}
+      <FoundList list={each.found} limit={each.query === query ? LIMIT : 0} none={null}>
+        <Table name={each.heading} rows={each.found.data} columns={columnsOf(each.query === query, model)} />
+      </FoundList>
       {each.query === query ? (
         <PageLinks path={PATH} query={query} next={each.found.nextCursor} />
       ) : each.found.nextCursor === null ? null : (

@@ -9,6 +9,7 @@ import type {
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, queryParam, expectedRefusal } from "../console-page.js";
 import { displayedColumns } from "../displayed-traits.js";
+import { readOn } from "../read-on.js";
 import { SEVERITIES, SignalName } from "./signals.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import { address, Ago, At, Customer, Empty, NoPart, Section, Text, TextLink } from "../parts.js";
@@ -17,7 +18,7 @@ import { Table } from "../tables.js";
 
 const PATH = "today";
 /** The largest page of a list. */
-const LIMIT = "200";
+const LIMIT = 200;
 /** The most customers named in a group. */
 const NAMED_MAX = 10;
 const SIGNALS_MAX = 20;
@@ -34,12 +35,16 @@ export const todayPage: ConsolePage = {
     try {
       const [signals, lifecycle, segments, runs, due, webhooks] = await Promise.all([
         // One list for each severity: among hundreds of newer warnings a critical signal would not be in one list of all.
-        Promise.all(SEVERITIES.map((severity) => ask("signals", { severity, limit: LIMIT }))),
-        ask("emissions", { source: "lifecycle", since, limit: LIMIT }),
-        ask("emissions", { source: "segment", since, limit: LIMIT }),
-        ask("rule-executions", { result: "pass", since, limit: LIMIT }),
+        Promise.all(
+          SEVERITIES.map((severity) =>
+            readOn((part) => ask("signals", { severity, ...part }), { limit: LIMIT, enough: SIGNALS_MAX }),
+          ),
+        ),
+        readOn((part) => ask("emissions", { source: "lifecycle", since, ...part }), { limit: LIMIT, enough: 1 }),
+        readOn((part) => ask("emissions", { source: "segment", since, ...part }), { limit: LIMIT, enough: 1 }),
+        readOn((part) => ask("rule-executions", { result: "pass", since, ...part }), { limit: LIMIT, enough: 1 }),
         ask("due-customers", { limit: DUE_LIMIT }),
-        visit.isService ? ask("webhooks", { limit: LIMIT }) : null,
+        visit.isService ? ask("webhooks", { limit: String(LIMIT) }) : null,
       ]);
       const listed = signals.flatMap(({ data }) => data);
       const raised = listed.slice(0, SIGNALS_MAX);
@@ -53,6 +58,7 @@ export const todayPage: ConsolePage = {
             <Signals
               raised={raised}
               count={signals.every(({ nextCursor }) => nextCursor === null) ? listed.length : null}
+              isSearched={signals.every(({ data, nextCursor }) => nextCursor === null || data.length >= SIGNALS_MAX)}
               model={visit.model}
             />
             <Since since={since} />
@@ -104,9 +110,18 @@ function Since({ since }: { since: string }) {
   );
 }
 
-/** The raised signals, the most severe and then the newest first. @param count how many there are; null if more than are counted */
-function Signals(props: { raised: readonly ListedSignal[]; count: number | null; model: Snapshot | null }) {
-  const { raised, count, model } = props;
+/**
+ * The raised signals, the most severe and then the newest first.
+ * @param count how many there are; null if more than are counted
+ * @param isSearched whether no older signal can be more severe than one of these
+ */
+function Signals(props: {
+  raised: readonly ListedSignal[];
+  count: number | null;
+  isSearched: boolean;
+  model: Snapshot | null;
+}) {
+  const { raised, count, isSearched, model } = props;
   return (
     <Section id="signals" title="Raised signals">
       {raised.length === 0 ? (
@@ -124,6 +139,7 @@ function Signals(props: { raised: readonly ListedSignal[]; count: number | null;
           ]}
         />
       )}
+      {isSearched ? null : <p class="hint">Only the latest signals were looked at: older ones may be more severe.</p>}
       {count === raised.length ? null : (
         <p>
           <a href="signals">All raised signals{count === null ? "" : `: ${formatNumber(count)}`}</a>
@@ -157,8 +173,8 @@ function Groups<Item extends OfCustomer>(props: {
     known.customerIds.push(item.customerId);
     groups.set(group.name, known);
   }
-  if (groups.size === 0) return <Empty>{none}</Empty>;
   const isWhole = found.nextCursor === null;
+  if (groups.size === 0) return <Empty>{isWhole ? none : "None is among the latest changes of all kinds."}</Empty>;
   return (
     <>
       <dl class="groups">
