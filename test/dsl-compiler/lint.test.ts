@@ -115,6 +115,15 @@ test("a signal's message that holds a trait's name in braces is reported, other 
   expect(warningsOf({ signals, traits })).toEqual([["signals[0].message", "LITERAL_PLACEHOLDER"]]);
 });
 
+test("bands that begin at fractions of a score in percent are reported, one low band is not", () => {
+  const component = { c: { kind: "map", trait: "plan", values: { pro: 100 } } } as const;
+  const of = (bands: Record<string, number>) => warningsOf({ health: healthOf(component, bands), traits });
+  expect(of({ good: 0.7, fair: 0.4, poor: 0 })).toEqual([["health.bands[0].from", "FRACTIONAL_BANDS"]]);
+  expect(of({ good: 1, fair: 0.5, poor: 0 })).toEqual([["health.bands[0].from", "FRACTIONAL_BANDS"]]);
+  expect(of({ some: 0.01, none: 0 })).toEqual([]);
+  expect(of({ good: 70, fair: 0.5, poor: 0 })).toEqual([]);
+});
+
 const none: PropertyCondition = {
   kind: "all",
   conditions: [property("total", "lt", 1), property("total", "gt", 1)],

@@ -15,6 +15,7 @@ export interface LintWarning {
     | "EMPTY_SEGMENT"
     | "SILENT_SIGNAL"
     | "LITERAL_PLACEHOLDER"
+    | "FRACTIONAL_BANDS"
     | "RULE_LOOP";
   message: string;
 }

@@ -2,7 +2,7 @@ import { canonicalJson } from "../../model/snapshot/canonical.js";
 import { parseDuration } from "../../model/snapshot/duration.js";
 import { messageParts } from "../../model/snapshot/message.js";
 import { at, quote } from "../../model/snapshot/problem.js";
-import type { Condition, Lifecycle, LifecycleState, Snapshot, Transition } from "../../model/snapshot/types.js";
+import type { Condition, Health, Lifecycle, LifecycleState, Snapshot, Transition } from "../../model/snapshot/types.js";
 import { lintCircles } from "./circles.js";
 import { lintConditions, type LintWarning } from "./conditions.js";
 import { lintLoops } from "./loops.js";
@@ -13,8 +13,9 @@ import { lintLoops } from "./loops.js";
  */
 export function lint(snapshot: Snapshot, recordOnly: readonly string[] = []): LintWarning[] {
   const { warnings, read, readsAll } = lintConditions(snapshot);
-  const { lifecycle } = snapshot;
+  const { lifecycle, health } = snapshot;
   if (lifecycle) warnings.push(...lintLifecycle(lifecycle), ...lintCircles(lifecycle));
+  if (health) warnings.push(...lintBands(health));
   warnings.push(...lintSegments(snapshot), ...lintSignals(snapshot), ...lintLoops(snapshot));
   for (const event of Object.keys(snapshot.events)) {
     if (readsAll || read.has(event) || recordOnly.includes(event)) continue;
@@ -69,6 +70,15 @@ function timeInState(condition: Condition): number {
 function excludes(condition: Condition, state: string): boolean {
   if (condition.kind === "lifecycle") return !condition.states.includes(state);
   return condition.kind === "all" && condition.conditions.some((part) => excludes(part, state));
+}
+
+/** Two limits above 0 that are at most 1 are fractions, of a score that is in percent. */
+function lintBands({ bands }: Health): LintWarning[] {
+  const limits = bands.map(({ from }) => from).filter((from) => from > 0);
+  if (limits.length < 2 || limits.some((from) => from > 1)) return [];
+  const highest = bands.reduce((one, other) => (other.from > one.from ? other : one));
+  const message = `scores go from 0 to 100, so nearly all are in the band ${quote(highest.id)}, which begins at ${highest.from}`;
+  return [{ path: at("health.bands", bands.indexOf(highest), "from"), code: "FRACTIONAL_BANDS", message }];
 }
 
 function lintSegments({ segments, rules }: Snapshot): LintWarning[] {
