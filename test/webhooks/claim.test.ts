@@ -6,6 +6,7 @@ import { emissionIdOf } from "../../src/engine/ids.js";
 import { rolledBack } from "../support/database.js";
 import { TestEnvironment } from "../tasks/support/environment.js";
 import {
+  addEnvironment,
   claim,
   useWebhooks,
   createEnvironment,
@@ -174,6 +175,23 @@ test("an environment's deliveries are handed out although another one has more w
   const claimed = await claim(sql, "worker", 4, { failingTotal: 4 });
   expect(claimed).toHaveLength(4);
   expect(claimed.map(({ webhookId }) => webhookId)).toContain(quiet.webhookId);
+});
+
+test("so are an organization's, although another one has more environments than there is room; these take turns, too", async () => {
+  const many = [await createEnvironment(sql)];
+  for (let n = 0; n < 9; n++) many.push(await addEnvironment(sql, many[0]!));
+  const [loud] = many;
+  for (let n = 0; n < 9; n++) await createWebhook(sql, loud!, URL);
+  await emit(sql, loud!, 1);
+  for (const environment of many.slice(1)) {
+    await createWebhook(sql, environment, URL);
+    await emit(sql, environment, 1);
+  }
+  const quiet = await newEndpoint(sql);
+  await emit(sql, quiet.environment, 1);
+  const claimed = await claim(sql, "worker", 4);
+  expect(claimed.map(({ webhookId }) => webhookId)).toContain(quiet.webhookId);
+  expect(new Set(claimed.map(({ environmentId }) => environmentId)).size).toBe(4);
 });
 
 test("nothing is claimed that is not due yet, or whose webhook is disabled or deleted", async () => {

@@ -2,9 +2,9 @@
 -- knows what is in progress there, so claiming a delivery writes nothing. The worker passes the deliveries that it holds, and how many more
 -- it may hold of each webhook that it knows; of another webhook it gets `first_limit`, or a single one if that is failing. At most `total`
 -- deliveries are handed out, `failing_total` of them to failing webhooks: first to the webhooks of which the worker holds least, of these
--- first to one of each environment, then by due time. A lease lasts 15 seconds from the last call that needed it; a worker silent for
--- longer counts as dead, and its deliveries are due. Pending deliveries of disabled webhooks and frozen environments wait; those that the
--- worker holds there keep their lease.
+-- first to one of each organization, whose environments take turns, then by due time. A lease lasts 15 seconds from the last call that
+-- needed it; a worker silent for longer counts as dead, and its deliveries are due. Pending deliveries of disabled webhooks and frozen
+-- environments wait; those that the worker holds there keep their lease.
 -- Raises nothing. Locks the webhooks that it leases; skips those that others are leasing.
 create or replace function svc_api.claim_deliveries(
   worker_id text, held_webhooks text[], held_emissions bigint[], known_webhooks text[], known_rooms integer[],
@@ -51,14 +51,13 @@ declare
     select coalesce(jsonb_object_agg(n.webhook_id, n.room), '{}')
     from unnest(claim_deliveries.known_webhooks, claim_deliveries.known_rooms) as n (webhook_id, room)
   );
-  _frozen constant integer[] := array(select e.environment_id from svc.environments as e where e.frozen_at is not null);
   _unleased_ids integer[];
   _unleased text[];
   _ids integer[];
   _webhooks text[];
   _seqs bigint[];
   _attempts integer[];
-  -- By webhook: its place among those of its environment, and when its first delivery is due.
+  -- By webhook: its place among those of its organization, and when its first delivery is due.
   _places jsonb;
   _due_at jsonb;
   _environments jsonb;
@@ -75,10 +74,26 @@ begin
     from svc.open_webhooks(claim_deliveries.worker_id, _now, _lease) as o
   ),
   -- In each environment those that have waited longest come first.
-  ready as (
-    select o.*, row_number() over (partition by o.environment_id, o.failing order by o.due_at, o.webhook_id) as place
+  waiting as (
+    select
+      o.*, e.organization_id,
+      row_number() over (partition by o.environment_id, o.failing order by o.due_at, o.webhook_id) as place_there
     from open_webhooks as o
-    where o.due_at is not null and o.room > 0 and o.environment_id <> all(_frozen)
+    -- By key: without hash joins, a join would compare each webhook with each environment.
+    cross join lateral (
+      select p.organization_id, k.frozen_at
+      from svc.environments as k
+      join svc.projects as p on p.project_id = k.project_id
+      where k.environment_id = o.environment_id
+      limit 1
+    ) as e
+    where o.due_at is not null and o.room > 0 and e.frozen_at is null
+  ),
+  -- In each organization its environments take turns, so that one with many has no more turns than others.
+  ready as (
+    select
+      w.*, row_number() over (partition by w.organization_id, w.failing order by w.place_there, w.due_at, w.webhook_id) as place
+    from waiting as w
   ),
   -- Never more webhooks than deliveries to hand out.
   chosen as (

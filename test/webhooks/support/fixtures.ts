@@ -26,6 +26,22 @@ export async function createEnvironment(sql: Sql): Promise<number> {
   return row!.environment_id;
 }
 
+/** Creates another project of the environment's organization; returns the id of its environment `test`. */
+export async function addEnvironment(sql: Sql, environmentId: number): Promise<number> {
+  const [row] = await sql<{ environment_id: number }[]>`
+    with project as (
+      insert into svc.projects (organization_id, slug, name)
+      select p.organization_id, ${`p${randomBytes(6).toString("hex")}`}, 'App'
+      from svc.environments as e join svc.projects as p using (project_id)
+      where e.environment_id = ${environmentId}
+      returning project_id
+    )
+    insert into svc.environments (project_id, name)
+    select project_id, 'test' from project
+    returning environment_id`;
+  return row!.environment_id;
+}
+
 export interface TestWebhook {
   webhookId: string;
   secret: string;
