@@ -183,6 +183,33 @@ describe("a project of one table and one function", () => {
   });
 });
 
+test("graphile-worker's migrations let processes that use the queue pass, and complete once a long transaction ends", async () => {
+  const copy = await createDatabase();
+  onTestFinished(() => copy.drop());
+  // As before its migration 18, which drops this trigger.
+  await copy.sql.unsafe(`
+    delete from graphile_worker.migrations where id >= 18;
+    create function graphile_worker.tg_jobs__after_insert() returns trigger language plpgsql as 'begin return null; end';
+    create trigger _900_after_insert after insert on graphile_worker._private_jobs
+    execute function graphile_worker.tg_jobs__after_insert();
+  `);
+  const other = new pg.Client({ connectionString: copy.url });
+  await other.connect();
+  await other.query("begin; select graphile_worker.add_job('long')");
+  const waits: string[] = [];
+  const migrated = migrate(copy.url, { onWait: (sentence) => waits.push(sentence) });
+  await expect.poll(() => waitingForLock(copy.sql), { timeout: 20_000 }).toBe(1);
+  await copy.sql`select graphile_worker.add_job('short')`;
+  await expect.poll(() => waits, { timeout: 20_000 }).not.toEqual([]);
+  await other.query("commit");
+  await other.end();
+  await migrated;
+  expect(waits[0]).toBe(
+    "the migration waits for a lock that another session holds, and tries again: graphile-worker's own migration: canceling statement due to lock timeout (55P03)",
+  );
+  expect(await copy.sql`select max(id) from graphile_worker.migrations`).toEqual([{ max: 19 }]);
+});
+
 test("grants that a copy lacks are applied again, and with `again` everything that was dropped", async () => {
   const copy = await createDatabase();
   onTestFinished(() => copy.drop());

@@ -86,7 +86,7 @@ function lineOf(text: string, error: unknown): number {
  * Sessions that need the same table queue behind us, so this is how long working processes may be blocked. Less than the second after which
  * the server looks for deadlocks: if another session holds what we need next, we give up, not it.
  */
-const LOCK_TIMEOUT_MS = 500;
+export const LOCK_TIMEOUT_MS = 500;
 /** Lets queued sessions proceed before the next try. */
 const PAUSE_MS = 1000;
 const WAIT_MS_MAX = 10 * 60_000;
@@ -100,7 +100,8 @@ export interface LockTimeoutOptions {
 
 /**
  * Does work that changes tables which processes of the previous version use: waits only briefly for each lock, lets those processes proceed,
- * and tries again. `work` must leave nothing behind when it throws. Called after `setLockTimeout`.
+ * and tries again. `work` must leave nothing behind when it throws. The setting `lock_timeout` of its
+ * sessions must be LOCK_TIMEOUT_MS.
  *
  * @throws {MigrateError} if a lock was never free
  */
@@ -119,10 +120,6 @@ export async function withLockTimeout<T>(
       await delay(PAUSE_MS);
     }
   }
-}
-
-export async function setLockTimeout(client: ClientBase): Promise<void> {
-  await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
 }
 
 function lockNotFree(error: unknown): MigrateError {

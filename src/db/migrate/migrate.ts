@@ -9,10 +9,10 @@ import {
   executeAll,
   hasTable,
   inMigrationTransaction,
+  LOCK_TIMEOUT_MS,
   type LockTimeoutOptions,
   MIGRATE_LOCK,
   MigrateError,
-  setLockTimeout,
   withLockTimeout,
 } from "./execute.js";
 import { PROJECT_ROOT, readInstall, type Install } from "./files.js";
@@ -65,7 +65,7 @@ export async function migrateWith(
   const install = await readInstall(root);
   return withLock(url, options, async (client, pool) => {
     const tables = makeTables(client, root, await missingMigrations(client, root));
-    const queue = migrateWorker(pool);
+    const queue = withLockTimeout(() => migrateWorker(pool), options);
     // Wait until both have ended, even if one fails.
     await Promise.allSettled([tables, queue]);
     await queue;
@@ -90,7 +90,7 @@ async function withLock<T>(
   work: (client: pg.PoolClient, pool: pg.Pool) => Promise<T>,
 ): Promise<T> {
   const pool = new pg.Pool({
-    connectionString: withSession(url, { ...UNLIMITED, [MARK]: "kept" }),
+    connectionString: withSession(url, { ...UNLIMITED, lock_timeout: LOCK_TIMEOUT_MS, [MARK]: "kept" }),
     max: 2, // one holds the lock and does the work, one is for graphile-worker
     application_name: "svc migrate",
     connectionTimeoutMillis: 30_000,
@@ -103,7 +103,6 @@ async function withLock<T>(
     try {
       await checkServer(client);
       await takeLock(client, options);
-      await setLockTimeout(client);
       return await work(client, pool);
     } finally {
       client.release(true); // closing the connection releases the lock, whatever state it is in
