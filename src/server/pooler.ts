@@ -20,7 +20,7 @@ export async function checkPooler(
   const direct = connect(databaseUrl, { max: 1, applicationName: "svc http" });
   try {
     sql = connect(url, { max: 1, applicationName: "svc http", pooled: true });
-    const { user, canCallApi, ownsApi, hasTimeout, otherSettings } = await readPooledSession(sql);
+    const { user, canCallApi, ownsApi, isEnforced, hasTimeout, otherSettings } = await readPooledSession(sql);
     const name = `"${user}"`;
     if (!canCallApi) {
       throw new StartError(
@@ -37,6 +37,12 @@ export async function checkPooler(
       throw new StartError(
         "SVC_POOLER_URL leads to another database than DATABASE_URL, or to a standby of it: events sent there would be acknowledged, " +
           "but no worker would see them; correct SVC_POOLER_URL, or the pooler's [databases]",
+      );
+    }
+    if (!isEnforced) {
+      throw new StartError(
+        `the database checks no foreign keys and runs no triggers in the sessions of SVC_POOLER_URL, because session_replication_role is replica; ` +
+          `as a superuser: alter role ${name} set session_replication_role = origin`,
       );
     }
     if (!hasTimeout) {

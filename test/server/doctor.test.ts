@@ -123,6 +123,17 @@ describe("svc-server doctor", () => {
     expect((await doctor()).stdout).not.toContain("constraints_are_enforced");
   });
 
+  it("names the setting under which no foreign key is checked and no trigger runs", async () => {
+    const { sql, name } = fixture.service.db;
+    await sql.unsafe(`alter database ${name} set session_replication_role = replica`);
+    const { code, stdout } = await doctor();
+    await sql.unsafe(`alter database ${name} reset session_replication_role`);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^constraints_are_enforced\n[^\n]+\n {2}- session_replication_role is replica for \w+, which switches all of them off\n {2}what to do: [^\n]+ svc-server migrate prints the statement\.\n\n/,
+    );
+  });
+
   it("names a record of migrations without rows, as a restore without data leaves it, and no program starts there", async () => {
     const empty = await createDatabase();
     onTestFinished(() => empty.drop());

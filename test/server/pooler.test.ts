@@ -260,6 +260,21 @@ it("database defaults with which a pooler's sessions would misread values are re
   expect(await look()).toEqual([]);
 });
 
+it("a pooler whose user has foreign keys and triggers switched off is refused, with the statement that corrects it", async () => {
+  const direct = Object.assign(new URL(db.url), { username: user, password: "pooled" });
+  const look = () => checkPooler(direct.href, { url: db.url, useRoles: true }, runLog());
+  await db.sql.unsafe(`alter role ${user} set session_replication_role = replica`);
+  const statement = `alter role "${user}" set session_replication_role = origin`;
+  await expect(look()).rejects.toThrow(
+    new StartError(
+      "the database checks no foreign keys and runs no triggers in the sessions of SVC_POOLER_URL, " +
+        `because session_replication_role is replica; as a superuser: ${statement}`,
+    ),
+  );
+  await db.sql.unsafe(statement);
+  await look();
+});
+
 it("a pooler that leads to another database with the same tables is refused", async () => {
   const other = await createDatabase();
   onTestFinished(() => other.drop());

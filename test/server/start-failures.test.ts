@@ -243,18 +243,37 @@ it("a database newer than the program is reported in one line", async () => {
   expect(listeners()).toBe(before);
 });
 
+/** The address of a database of its own as a new superuser; `of` are the ways to give the user's sessions a default. */
+async function useDefaults() {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const { name, url, sql } = database;
+  const user = `${name}_user`;
+  await sql.unsafe(`create role ${user} login superuser password 'user'`);
+  onTestFinished(() => sql.unsafe(`drop role ${user}`).then(() => undefined));
+  const { href } = Object.assign(new URL(url), { username: user, password: "user" });
+  return { sql, DATABASE_URL: href, of: [`database ${name}`, `role ${user}`, `role ${user} in database ${name}`] };
+}
+
 it("a read-only database is reported in one line, even if nothing is to be migrated, with the setting to change", async () => {
-  const readonly = await createDatabase();
-  onTestFinished(() => readonly.drop());
-  const user = `${readonly.name}_reader`;
-  await readonly.sql.unsafe(`create role ${user} login superuser password 'reader'`);
-  onTestFinished(() => readonly.sql.unsafe(`drop role ${user}`).then(() => undefined));
-  const { href: DATABASE_URL } = Object.assign(new URL(readonly.url), { username: user, password: "reader" });
-  for (const of of [`database ${readonly.name}`, `role ${user}`, `role ${user} in database ${readonly.name}`]) {
-    await readonly.sql.unsafe(`alter ${of} set default_transaction_read_only = on`);
+  const { sql, DATABASE_URL, of } = await useDefaults();
+  for (const each of of) {
+    await sql.unsafe(`alter ${each} set default_transaction_read_only = on`);
     const line =
       "the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or set it off: " +
-      `alter ${of} set default_transaction_read_only = off`;
+      `alter ${each} set default_transaction_read_only = off`;
     expect(await migrate({ DATABASE_URL })).toEqual(refused(line));
+  }
+});
+
+it("a setting that switches foreign keys and triggers off is reported in one line, with the statement that corrects it", async () => {
+  const { sql, DATABASE_URL, of } = await useDefaults();
+  for (const each of of) {
+    await sql.unsafe(`alter ${each} set session_replication_role = replica`);
+    const statement = `alter ${each} set session_replication_role = origin`;
+    const line = `the database checks no foreign keys and runs no triggers, because session_replication_role is replica; as a superuser: ${statement}`;
+    expect(await migrate({ DATABASE_URL })).toEqual(refused(line));
+    await sql.unsafe(statement);
+    expect((await migrate({ DATABASE_URL })).code).toBe(0);
   }
 });

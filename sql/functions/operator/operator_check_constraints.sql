@@ -1,6 +1,7 @@
 -- Which of these foreign keys and triggers, as schema.table.name, do not exist or have no effect: a violation in the form of
 -- operator_examine, or none. A restore makes foreign keys last, and pg_restore --disable-triggers leaves all of them disabled if it ends
--- early; nothing else would show that. The program knows the names: the database cannot, as it may be incomplete itself.
+-- early; a default of the user or of the database can switch all of them off. Nothing else would show that. The program knows the
+-- names: the database cannot, as it may be incomplete itself.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_check_constraints(foreign_keys text[], triggers text[])
 returns json
@@ -38,12 +39,15 @@ as $$
       join pg_catalog.pg_namespace as s on s.oid = c.relnamespace
       where s.nspname in ('graphile_worker', 'iam', 'svc')
         and exists (select from pg_catalog.pg_trigger as t where t.tgrelid = c.oid and t.tgenabled not in ('O', 'A'))
+      union all
+      select format('session_replication_role is replica for %s, which switches all of them off', session_user)
+      where current_setting('session_replication_role') = 'replica'
     ),
     'For disabled ones: alter table, with its name, enable trigger all, as a superuser. For a trigger that does not exist: svc-server '
     'migrate. For a foreign key that is not valid: alter table, with its name, validate constraint. If one does not exist, a restore '
     'ended early, or it was dropped by SQL: pg_restore --section=post-data of the same dump makes it; its errors about others that '
     'exist do no harm, any other says what prevents it (docs/operations/backup.md). What was written meanwhile was not checked: look '
-    'at the other violations, too.'
+    'at the other violations, too. For session_replication_role: svc-server migrate prints the statement.'
   )
 $$;
 

@@ -71,6 +71,8 @@ interface PooledSession {
   canCallApi: boolean;
   /** The user owns the service's functions, or may act as their owner. */
   ownsApi: boolean;
+  /** Foreign keys are checked, and triggers run. */
+  isEnforced: boolean;
   /** A statement timeout is set. */
   hasTimeout: boolean;
   /** Settings of `SESSION` that have other values. */
@@ -114,6 +116,7 @@ export async function readPooledSession(sql: Sql): Promise<PooledSession> {
       current_user::text as "user",
       coalesce(bool_or(has_schema_privilege(n.oid, 'usage')), false) as "canCallApi",
       coalesce(bool_or(pg_has_role(n.nspowner, 'member')), false) as "ownsApi",
+      current_setting('session_replication_role') <> 'replica' as "isEnforced",
       current_setting('statement_timeout') <> '0' as "hasTimeout",
       -- DateStyle also has an order of day and month.
       array(

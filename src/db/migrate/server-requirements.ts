@@ -5,6 +5,16 @@ const SERVER_VERSION_MIN = 150_000;
 /** A setting without meaning, to check that sessions begin with the settings that we pass: they must set it to `kept`. */
 export const MARK = "svc.session";
 
+/** SQL of the statement that gives new sessions another value. What the user sets precedes what the database does, and that the configuration file. */
+const setting = (name: string, value: string) => `format(
+  'alter %s set ${name} = ${value}',
+  case (select source from pg_settings where name = '${name}')
+    when 'user' then format('role %I', current_user)
+    when 'database user' then format('role %I in database %I', current_user, current_database())
+    else format('database %I', current_database())
+  end
+)`;
+
 /** Checks what the service needs of the server, the database and what is in between. @throws {MigrateError} what is wrong, and what to do */
 export async function checkServer(client: pg.PoolClient): Promise<void> {
   const { rows } = await client.query<{
@@ -15,20 +25,16 @@ export async function checkServer(client: pg.PoolClient): Promise<void> {
     readonly: boolean;
     kept: boolean;
     makeWritable: string;
+    unenforced: boolean;
+    enforce: string;
   }>(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
        current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
        current_setting('transaction_read_only')::boolean as readonly,
        current_setting('${MARK}', true) is not distinct from 'kept' as kept,
-       -- A setting of the user precedes one of the database, and that one the configuration file.
-       format(
-         'alter %s set default_transaction_read_only = off',
-         case (select source from pg_settings where name = 'default_transaction_read_only')
-           when 'user' then format('role %I', current_user)
-           when 'database user' then format('role %I in database %I', current_user, current_database())
-           else format('database %I', current_database())
-         end
-       ) as "makeWritable"`,
+       ${setting("default_transaction_read_only", "off")} as "makeWritable",
+       current_setting('session_replication_role') = 'replica' as unenforced,
+       ${setting("session_replication_role", "origin")} as enforce`,
   );
   const server = rows[0]!;
   if (server.number < SERVER_VERSION_MIN) {
@@ -50,6 +56,11 @@ export async function checkServer(client: pg.PoolClient): Promise<void> {
   if (server.readonly) {
     throw new MigrateError(
       `the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or set it off: ${server.makeWritable}`,
+    );
+  }
+  if (server.unenforced) {
+    throw new MigrateError(
+      `the database checks no foreign keys and runs no triggers, because session_replication_role is replica; as a superuser: ${server.enforce}`,
     );
   }
 }
