@@ -210,6 +210,16 @@ test("graphile-worker's migrations let processes that use the queue pass, and co
   expect(await copy.sql`select max(id) from graphile_worker.migrations`).toEqual([{ max: 19 }]);
 });
 
+test("a function that was dropped is created again, with its grants", async () => {
+  const copy = await createDatabase();
+  onTestFinished(() => copy.drop());
+  await copy.sql.unsafe("drop function svc_api.metrics()");
+  expect(await migrate(copy.url)).toMatchObject({ code: "applied" });
+  const [row] = await copy.sql`select has_function_privilege('svc_http', 'svc_api.metrics()', 'execute') as granted`;
+  expect(row).toEqual({ granted: true });
+  expect(await migrate(copy.url)).toMatchObject({ code: "unchanged" });
+});
+
 test("grants that a copy lacks are applied again, and with `again` everything that was dropped", async () => {
   const copy = await createDatabase();
   onTestFinished(() => copy.drop());

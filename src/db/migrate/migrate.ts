@@ -135,15 +135,18 @@ const ADAPT_TO_CLUSTER = `
 /**
  * Applies functions, triggers, views and, if the roles exist, their grants: all in one transaction, so that other processes
  * see either the old code or the new. Unless `again` is true, it is skipped if the database has a record that exactly this was applied, and
- * the grants, which a copy may lack.
+ * still has the functions, and the grants, which a copy may lack.
  */
 async function applyCode(client: pg.ClientBase, install: Install, rolesPresent: boolean, again = false) {
   const files = [...install.code, ...(rolesPresent ? install.roles : [])];
   const digest = createHash("sha256");
   for (const { name, text } of files) digest.update(`${name}\0${text}\0`);
   const hash = digest.digest("hex");
-  if (!again && (await appliedHash(client)) === hash && (!rolesPresent || (await hasGrants(client))))
-    return "unchanged";
+  const isApplied = async () =>
+    (await appliedHash(client)) === hash &&
+    (await hasFunctions(client, install)) &&
+    (!rolesPresent || (await hasGrants(client)));
+  if (!again && (await isApplied())) return "unchanged";
   await inMigrationTransaction(client, async () => {
     await executeAll(client, files);
     await client.query(ADAPT_TO_CLUSTER);
@@ -155,6 +158,24 @@ async function applyCode(client: pg.ClientBase, install: Install, rolesPresent: 
 async function appliedHash(client: pg.ClientBase): Promise<string | null> {
   if (!(await hasTable(client, "svc_migrate.applied_code"))) return null;
   return (await client.query<{ hash: string }>("select hash from svc_migrate.applied_code")).rows[0]?.hash ?? null;
+}
+
+/** Whether every function exists: nothing else would show that one was dropped until something calls it. */
+async function hasFunctions(client: pg.ClientBase, { code }: Install): Promise<boolean> {
+  const names = code.flatMap(({ text }) =>
+    [...text.matchAll(/^create or replace function (\w+\.\w+)\(/gm)].map(([, name]) => name),
+  );
+  const { rows } = await client.query(
+    `select from unnest($1::text[]) as f (name)
+     where f.name not in (
+       select n.nspname || '.' || p.proname
+       from pg_catalog.pg_proc as p
+       join pg_catalog.pg_namespace as n on n.oid = p.pronamespace
+       where n.nspname in ('iam', 'svc', 'svc_api', 'svc_inspect')
+     )`,
+    [names],
+  );
+  return rows.length === 0;
 }
 
 /** Whether the roles may use the schemas with the functions and views: a restore without privileges does not grant it. */
