@@ -98,7 +98,7 @@ comment on column svc.inbox.seq is 'The operation: event_seq of svc.events or op
 comment on column svc.inbox.not_before is
   'Null while waiting for a worker. A time ahead for an event that lies ahead, infinity for a customer set aside.';
 comment on column svc.inbox.late is
-  'Whether it occurred more than svc.punctual() before it was accepted, as in a backfill, behind which nothing else has to wait.';
+  'Evaluated behind what happens now: events that occurred more than svc.punctual() before they were accepted, and what was in quarantine.';
 create index inbox_ready_idx on svc.inbox (environment_id, late, seq) where not_before is null;
 create index inbox_ahead_idx on svc.inbox (environment_id, customer_id, not_before) where not_before is not null;
 

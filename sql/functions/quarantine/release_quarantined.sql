@@ -186,7 +186,7 @@ begin
     as t (seq, customer_id, event, operation, at, idempotency_key)
   where h.environment_id = _id and t.event is null;
 
-  -- What is released waited in the quarantine, so it may wait behind what happens now.
+  -- Late, because its number is older than those of all that happens now, which would wait for it.
   insert into svc.inbox (environment_id, customer_id, seq, late)
   select h.environment_id, t.customer_id, t.seq, true
   from svc.homes as h
