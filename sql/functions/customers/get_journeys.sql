@@ -15,14 +15,9 @@ as $$
 declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_journeys');
   _declared constant json := (
-    select json_agg(
-      json_build_object(
-        'journey_id', d.journey_id,
-        'steps', svc.journey_step_ids(_environment.project_id, _environment.active_version, d.journey_id)
-      )
-      order by d.n
-    )
-    from unnest(svc.part_names(_environment.project_id, _environment.active_version, 'journey')) with ordinality as d (journey_id, n)
+    select v.snapshot -> 'journeys'
+    from svc.config_versions as v
+    where v.project_id = _environment.project_id and v.version = _environment.active_version
   );
 begin
   return (
@@ -40,8 +35,12 @@ begin
       group by r.journey_id, r.current_step
     ),
     declared as (
-      select d.journey_id, d.n, array(select json_array_elements_text(d.steps)) as steps
-      from rows from (json_to_recordset(_declared) as (journey_id text, steps json)) with ordinality as d (journey_id, steps, n)
+      select
+        d.journey ->> 'id' as journey_id, d.n,
+        array(
+          select s.step ->> 'id' from json_array_elements(d.journey -> 'steps') with ordinality as s (step, n) order by s.n
+        ) as steps
+      from json_array_elements(_declared) with ordinality as d (journey, n)
     ),
     journeys as (
       select j.journey_id, d.n, d.steps
