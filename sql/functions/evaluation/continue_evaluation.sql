@@ -18,7 +18,10 @@ begin
   end if;
   perform svc.add_evaluations(_environments, 10);
   if continue_evaluation.turns > 1 then
-    perform svc.add_evaluations(_environments, 10, 'second turn of ' || continue_evaluation.environment_id);
+    perform svc.add_evaluations(_environments, 10, svc.evaluation_key(p.organization_id, e.environment_id, 0))
+    from svc.environments as e
+    join svc.projects as p on p.project_id = e.project_id
+    where e.environment_id = continue_evaluation.environment_id;
   end if;
 end;
 $$;
