@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { openCluster } from "../../src/db/embedded/cluster.js";
+import { SetupError } from "../../src/db/embedded/command.js";
 import { findPostmaster } from "../../src/db/embedded/postmaster.js";
 import { startEmbedded, type EmbeddedServer } from "../../src/db/embedded/embedded.js";
 import { endServer, temporaryDirectory } from "../support/server.js";
@@ -105,6 +106,9 @@ describe("an existing cluster", () => {
       const home = path.join(directory, "postgres");
       expect((await stat(home)).mode & 0o077).toBe(0);
       expect((await stat(path.join(home, "password"))).mode & 0o077).toBe(0);
+      // A later start may run as that user.
+      const owners = (await readdir(home)).map(async (name) => (await stat(path.join(home, name))).uid);
+      expect(new Set(await Promise.all(owners))).toEqual(new Set([(await stat(home)).uid]));
       if (process.platform !== "linux") return;
       const status = await readFile(`/proc/${await postmaster()}/status`, "utf8");
       expect(Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])).toBeGreaterThan(0);
@@ -131,6 +135,40 @@ describe("an existing cluster", () => {
     const [, third] = await Promise.all([second.stop(), startEmbedded(directory, OPTIONS)]);
     expect(await query(third.url, "select count(*)::int as n from kept")).toEqual([{ n: 0 }]);
     await third.stop();
+  });
+
+  test("data that a copy or a volume has opened to others is closed to them again", async () => {
+    const data = path.join(directory, "postgres/data");
+    for (const mode of [0o755, 0o770]) {
+      await chmod(data, mode);
+      await withServer(async () => expect((await stat(data)).mode & 0o777).toBe(0o700));
+    }
+  });
+
+  test("a file of the port that has none is replaced, and one that cannot be read is named with what to do", async () => {
+    const file = path.join(directory, "postgres/port");
+    await writeFile(file, "none\n");
+    await withServer(async ({ url }) => expect(await readFile(file, "utf8")).toBe(`${new URL(url).port}\n`));
+    await rm(file);
+    await mkdir(file);
+    await expect(startEmbedded(directory, OPTIONS)).rejects.toThrow(
+      new SetupError(
+        `cannot read ${file} (EISDIR); start as the user that made it, or remove it: the next start makes it again`,
+      ),
+    );
+  });
+
+  test("an empty postmaster.pid, as a crash during a start leaves it, is named with what to do", async () => {
+    const file = path.join(directory, "postgres/data/postmaster.pid");
+    await writeFile(file, "");
+    const data = path.dirname(file);
+    await expect(startEmbedded(directory, OPTIONS)).rejects.toThrow(
+      new SetupError(
+        `PostgreSQL did not start in ${data}: pg_ctl: the PID file "${file}" is empty; ` +
+          `a former start was interrupted: if no PostgreSQL runs there, remove ${file}, and start again`,
+      ),
+    );
+    await rm(file);
   });
 
   test("a server that was started and cannot be used is stopped again", async () => {

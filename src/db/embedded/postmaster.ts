@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo } from "node:net";
-import { readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isAlive, type Cluster } from "./cluster.js";
@@ -81,6 +81,7 @@ export async function disownOther(cluster: Pick<Cluster, "data">): Promise<void>
  * @returns false if the last server died and one of its processes still executes a statement: once that ends, a server can start
  */
 export async function launch(cluster: Cluster, onWait?: () => void): Promise<boolean> {
+  await closeToOthers(cluster);
   await disownOther(cluster);
   // One older log is kept. Only before a start: a running server keeps its file open.
   if ((await logSize(cluster)) > LOG_BYTES_MAX) await rename(cluster.log, `${cluster.log}.1`);
@@ -91,7 +92,7 @@ export async function launch(cluster: Cluster, onWait?: () => void): Promise<boo
       const starting = runCommand(cluster.binaries.pgCtl, startArguments(cluster, port), cluster.account);
       onWait?.();
       await untilStarted(starting, cluster);
-      await writeFile(portFile(cluster), `${port}\n`, { mode: 0o600 });
+      await writePort(cluster, port);
       return true;
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
@@ -100,9 +101,32 @@ export async function launch(cluster: Cluster, onWait?: () => void): Promise<boo
       if (/could not bind/.test(tail) && attempt < PORT_ATTEMPTS) continue;
       if (/pre-existing shared memory block .* is still in use/.test(tail)) return false;
       const reason = tail.trim().split("\n").slice(-5).join(" | ") || error.output;
-      throw new SetupError(`PostgreSQL did not start in ${cluster.data}: ${reason}`, { cause: error });
+      throw new SetupError(`PostgreSQL did not start in ${cluster.data}: ${reason}${adviceOn(reason, cluster)}`, {
+        cause: error,
+      });
     }
   }
+}
+
+/** PostgreSQL refuses data that others may read or its group may change, as a copy or a volume with a group of its own (fsGroup) leaves it. */
+async function closeToOthers({ data }: Cluster): Promise<void> {
+  if (((await stat(data)).mode & 0o027) === 0) return;
+  try {
+    await chmod(data, 0o700);
+  } catch (error) {
+    throw new SetupError(
+      `PostgreSQL does not start on ${data}, because others may read or change it (${(error as NodeJS.ErrnoException).code}); ` +
+        `start as the user that owns it, or run as that one: chmod 700 ${data}`,
+      { cause: error },
+    );
+  }
+}
+
+/** The file is not removed here, because a server that is just starting has an empty one, too. */
+function adviceOn(reason: string, { data, log }: Cluster): string {
+  return /(PID|lock) file .* is empty/.test(reason)
+    ? `; a former start was interrupted: if no PostgreSQL runs there, remove ${path.join(data, "postmaster.pid")}, and start again`
+    : `; correct that, and start again; its log is ${log}`;
 }
 
 /** Resolves once the server is started; polls faster than pg_ctl, which checks only ten times a second. */
@@ -149,9 +173,30 @@ function startArguments({ data, log }: Cluster, port: number): string[] {
 }
 
 async function choosePort(cluster: Cluster): Promise<number> {
-  const recorded = await unlessMissing(readFile(portFile(cluster), "utf8"), null);
-  const kept = recorded === null ? null : await listenOnce(Number(recorded));
+  const recorded = await readPort(cluster);
+  const kept = recorded === null ? null : await listenOnce(recorded);
   return kept ?? (await listenOnce(0)) ?? 0;
+}
+
+/** The port of the last server; null if there was none, or if the file has no port. */
+async function readPort(cluster: Cluster): Promise<number | null> {
+  const file = portFile(cluster);
+  try {
+    const text = await unlessMissing(readFile(file, "utf8"), "");
+    return /^\d{1,5}\n?$/.test(text) && Number(text) <= 65_535 ? Number(text) : null;
+  } catch (error) {
+    throw new SetupError(
+      `cannot read ${file} (${(error as NodeJS.ErrnoException).code}); start as the user that made it, or remove it: the next start makes it again`,
+      { cause: error },
+    );
+  }
+}
+
+/** Like the other files it belongs to the server's account, as which a later start may run. */
+async function writePort(cluster: Cluster, port: number): Promise<void> {
+  const file = portFile(cluster);
+  await writeFile(file, `${port}\n`, { mode: 0o600 });
+  if (cluster.account !== null) await chown(file, cluster.account.uid, cluster.account.gid);
 }
 
 function portFile(cluster: Cluster): string {
