@@ -172,9 +172,17 @@ describe("an existing cluster", () => {
   });
 
   test("a server that was started and cannot be used is stopped again", async () => {
-    await writeFile(path.join(directory, "postgres/password"), "of another cluster\n");
-    await expect(startEmbedded(directory, OPTIONS)).rejects.toMatchObject({ code: "28P01" });
-    expect(await postmaster()).toBeNull();
+    const home = path.join(directory, "postgres");
+    for (const password of ["of another cluster\n", ""]) {
+      await writeFile(path.join(home, "password"), password);
+      await expect(startEmbedded(directory, OPTIONS)).rejects.toThrow(
+        new SetupError(
+          `PostgreSQL in ${home}/data refuses the password in ${home}/password; ` +
+            "restore that file as it was with this data, or write the password of the user svc into it",
+        ),
+      );
+      expect(await postmaster()).toBeNull();
+    }
   });
 
   test("a killed process leaves its server running, and the next one adopts it", async () => {

@@ -135,7 +135,7 @@ class ClusterUser {
     } catch (error) {
       void client.end(); // not awaited: if the server ended the connection first, it never resolves
       if (isTransient(error)) return false;
-      throw error;
+      throw loginFailure(this.cluster, error);
     }
     this.#client = client;
     this.#port = port;
@@ -158,6 +158,16 @@ class ClusterUser {
       (error: unknown) => this.options.onServerLost?.(error as Error),
     );
   }
+}
+
+/** A SetupError if the file with the password is empty or has another one than the data, as one of another cluster; other errors unchanged. */
+function loginFailure({ home, data, password }: Cluster, error: unknown): unknown {
+  if (password !== "" && (error as { code?: string }).code !== "28P01") return error;
+  return new SetupError(
+    `PostgreSQL in ${data} refuses the password in ${path.join(home, "password")}; ` +
+      `restore that file as it was with this data, or write the password of the user ${SUPERUSER} into it`,
+    { cause: error },
+  );
 }
 
 /** The server is starting, stopping, or was lost while we waited: SQLSTATEs 57P01 to 57P03, 53300, and errors of the socket. */
