@@ -8,13 +8,18 @@ stable
 parallel safe
 set search_path = ''
 return array(
+  -- Read once, not for each kind.
+  with parts as materialized (
+    select p.key, p.value from json_each(emission_types.snapshot) as p
+  )
   select 'customer.' || n.name
-  from (
+  from parts as p
+  cross join lateral (
     select 'created' as name
     union all
-    select s.part ->> 'name' from json_array_elements(emission_types.snapshot #> '{lifecycle,states}') as s (part)
+    select s.part ->> 'name' from json_array_elements(p.value -> 'states') as s (part)
   ) as n
-  where json_typeof(emission_types.snapshot -> 'lifecycle') = 'object'
+  where p.key = 'lifecycle' and json_typeof(p.value) = 'object'
   union all
   select t.type
   from (
@@ -23,12 +28,14 @@ return array(
       ('journeys', 'journey.expired'), ('segments', 'segment.entered'), ('segments', 'segment.exited'),
       ('signals', 'signal.raised'), ('signals', 'signal.cleared')
   ) as t (parts, type)
-  where json_array_length(emission_types.snapshot -> t.parts) > 0
+  join parts as p on p.key = t.parts
+  where json_typeof(p.value) = 'array' and p.value::text <> '[]'
   union all
-  select 'health.changed' where json_typeof(emission_types.snapshot -> 'health') = 'object'
+  select 'health.changed' from parts as p where p.key = 'health' and json_typeof(p.value) = 'object'
   union all
   select r.part #>> '{then,type}'
-  from json_array_elements(emission_types.snapshot -> 'rules') as r (part)
+  from parts as p
+  cross join lateral json_array_elements(case p.key when 'rules' then p.value end) as r (part)
   where r.part #>> '{then,kind}' = 'emit'
 );
 

@@ -14,7 +14,6 @@ as $$
   with models as materialized (
     -- Parsed once, not for each event and property.
     select
-      stranded_events.active::jsonb - '{events,traits,tracking}'::text[] as remains,
       (stranded_events.active -> 'events')::jsonb as active_events,
       (stranded_events.snapshot -> 'events')::jsonb as events,
       (stranded_events.snapshot ->> 'strictSchema')::boolean as is_strict
@@ -43,7 +42,11 @@ as $$
     -- In what remains, only a condition, a measure or a trigger has a text as its member `event`.
     and (
       m.is_strict
-      or jsonb_path_exists(m.remains, '$.** ? (@.event == $event)', jsonb_build_object('event', o.key))
+      or jsonb_path_exists(
+        -- Computed only if it is needed, and once.
+        (select stranded_events.active::jsonb - '{events,traits,tracking}'::text[]),
+        '$.** ? (@.event == $event)', jsonb_build_object('event', o.key)
+      )
     )
   union all
   select
@@ -109,7 +112,8 @@ as $$
     cross join lateral jsonb_each(m.active_events) as o
     join lateral jsonb_each(m.events) as t on t.key = o.key
     cross join lateral jsonb_each(o.value -> 'properties') as b
-    join lateral jsonb_each(t.value -> 'properties') as a on a.key = b.key
+    -- One that did not change strands nothing, and a long enum takes long to compare.
+    join lateral jsonb_each(t.value -> 'properties') as a on a.key = b.key and a.value <> b.value
     cross join lateral (
       select
         coalesce(b.value ->> 'type' <> a.value ->> 'type' or b.value #>> '{items,type}' <> a.value #>> '{items,type}', false) as retyped,

@@ -9,9 +9,7 @@ set search_path = ''
 as $$
 declare
   _since constant timestamptz := now() - interval '30 days';
-  _declared constant jsonb := jsonb_build_object(
-    'events', stranded_operations.snapshot -> 'events', 'traits', stranded_operations.snapshot -> 'traits'
-  );
+  _declared jsonb;
   _versions integer[];
   -- What each of these versions declares.
   _former jsonb;
@@ -19,6 +17,7 @@ begin
   if not (stranded_operations.snapshot ->> 'strictSchema')::boolean or (stranded_operations.active ->> 'strictSchema')::boolean then
     return;
   end if;
+  _declared := jsonb_build_object('events', stranded_operations.snapshot -> 'events', 'traits', stranded_operations.snapshot -> 'traits');
   _versions := array(
     select distinct v.version
     from svc.schema_violations as v
