@@ -56,12 +56,12 @@ begin
     _places := take_customers.customer_limit;
     if cardinality(_waiting) > _places - _places / 4 then
       -- As if unsettled, because late events may still be accepted before the timers are read.
-      _places := _places - (
-        select count(*)
-        from svc.due_customers(
+      _places := _places - cardinality(array(
+        select svc.due_customers(
           take_customers.environment_id, coalesce(take_customers.instant, clock_timestamp()), false, _places / 4
         )
-      );
+        limit _places / 4
+      ));
     end if;
 
     select
@@ -128,7 +128,7 @@ begin
         take_customers.environment_id, _now, _settled, take_customers.customer_limit - cardinality(_locked)
       ) as u (customer_id)
       where u.customer_id <> all(_locked)
-      order by u.customer_id collate "C"
+      limit take_customers.customer_limit - cardinality(_locked)
     );
     select array_agg(c.customer_id) into _due
     from unnest(_due) as w (customer_id)

@@ -81,8 +81,9 @@ describe("svc_api.begin_chunk", () => {
   it("leaves up to a quarter of the places to due timers if operations always wait", async () => {
     await environment.ingest(events("a", 1));
     await sql`
-      insert into svc.customers (environment_id, customer_id, created_at, next_due_at)
-      select ${environment.environmentId}, 'due ' || n, ${AT}, ${AT} from generate_series(1, 3) as n`;
+      insert into svc.customers (environment_id, customer_id, created_at, next_due_at, held_until)
+      select ${environment.environmentId}, 'due ' || n, ${AT}, ${AT}, case when n > 3 then ${AT}::timestamptz end
+      from generate_series(1, 6) as n`;
     const ids = async (customers: number) => taken(await begun({ customers, operations: 40 })).map(([id]) => id);
     expect(await ids(3)).toEqual(["a", "due 1", "due 2"]);
     await environment.ingest(["b", "c", "d", "e", "f", "g", "h", "i"].flatMap((customer) => events(customer, 1)));
