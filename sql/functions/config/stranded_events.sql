@@ -17,6 +17,105 @@ as $$
       (stranded_events.active -> 'events')::jsonb as active_events,
       (stranded_events.snapshot -> 'events')::jsonb as events,
       (stranded_events.snapshot ->> 'strictSchema')::boolean as is_strict
+  ),
+  narrowed as materialized (
+    select o.key as event, p.key as name, p.is_required as required
+    from models as m
+    cross join lateral jsonb_each(m.active_events) as o
+    join lateral jsonb_each(m.events) as t on t.key = o.key
+    cross join lateral (
+      select a.key, true as is_required
+      from jsonb_each(t.value -> 'properties') as a
+      where not coalesce((a.value ->> 'optional')::boolean, false)
+        and coalesce((o.value -> 'properties' -> a.key ->> 'optional')::boolean, not o.value -> 'properties' ? a.key)
+      union all
+      select b.key, false
+      from jsonb_each(o.value -> 'properties') as b
+      where not t.value -> 'properties' ? b.key
+    ) as p
+    where m.is_strict
+  ),
+  recent as materialized (
+    select g.event, n.amount
+    from (select distinct f.event from narrowed as f where f.required) as g
+    cross join lateral (
+      select count(*) as amount
+      from (
+        select from svc.events as e
+        where e.environment_id = stranded_events.environment_id and e.event = g.event and e.event <> ''
+          and e.occurred_at > now() - interval '30 days'
+        limit 10000
+      ) as newest
+    ) as n
+  ),
+  -- Events are read once, not for each of their properties. If many are concerned, only those that an event has are looked for.
+  present as materialized (
+    select g.event, n.name, n.amount
+    from (select f.event, array_agg(f.name) as names from narrowed as f group by f.event) as g
+    cross join lateral (
+      select k.name, count(*) as amount
+      from (
+        select e.properties
+        from svc.events as e
+        where e.environment_id = stranded_events.environment_id and e.event = g.event and e.event <> ''
+          and e.occurred_at > now() - interval '30 days'
+        order by e.occurred_at desc, e.event_seq desc
+        limit 10000
+      ) as newest
+      cross join lateral unnest(
+        case when cardinality(g.names) <= 16 then g.names else array(select jsonb_object_keys(newest.properties)) end
+      ) as k (name)
+      where newest.properties ? k.name
+      group by k.name
+    ) as n
+  ),
+  changed as materialized (
+    select f.*, svc.payload_predicate('properties', jsonb_build_object(f.name, f.field)) as predicate
+    from (
+      select
+        o.key as event, b.key as name, c.retyped,
+        case when c.retyped then (a.value - 'enum') #- '{items,enum}' else a.value end || '{"optional": true}' as field,
+        'date' in (a.value ->> 'type', coalesce(a.value #>> '{items,type}', '')) as has_dates
+      from models as m
+      cross join lateral jsonb_each(m.active_events) as o
+      join lateral jsonb_each(m.events) as t on t.key = o.key
+      cross join lateral jsonb_each(o.value -> 'properties') as b
+      -- One that did not change strands nothing, and a long enum takes long to compare.
+      join lateral jsonb_each(t.value -> 'properties') as a on a.key = b.key and a.value <> b.value
+      cross join lateral (
+        select
+          coalesce(b.value ->> 'type' <> a.value ->> 'type' or b.value #>> '{items,type}' <> a.value #>> '{items,type}', false) as retyped,
+          coalesce(a.value -> 'enum', a.value #> '{items,enum}') as allowed,
+          coalesce(b.value -> 'enum', b.value #> '{items,enum}') as allowed_before
+      ) as c
+      where c.retyped or not coalesce(c.allowed @> c.allowed_before, c.allowed is null)
+    ) as f
+  ),
+  misfits as materialized (
+    select g.event, n.name, n.amount
+    from (
+      select
+        f.event, array_agg(f.name) as names, array_agg(f.field) as fields, array_agg(f.has_dates) as have_dates,
+        array_agg(f.predicate) as predicates
+      from changed as f
+      group by f.event
+    ) as g
+    cross join lateral (
+      select c.name, count(*) as amount
+      from (
+        select e.properties
+        from svc.events as e
+        where e.environment_id = stranded_events.environment_id and e.event = g.event and e.event <> ''
+        order by e.occurred_at desc, e.event_seq desc
+        limit 10000
+      ) as newest
+      cross join unnest(g.names, g.fields, g.have_dates, g.predicates) as c (name, field, has_dates, predicate)
+      where newest.properties ? c.name
+        and not newest.properties @@ c.predicate
+        -- The predicate rejects some dates that do conform.
+        and not (c.has_dates and svc.conforms_to_field(newest.properties -> c.name, c.field))
+      group by c.name
+    ) as n
   )
   select
     'EVENT_REMOVED',
@@ -60,34 +159,11 @@ as $$
       svc.strict_schema_verb(stranded_events.snapshot)
     ),
     svc.member_path(svc.member_path('events', f.event) || '.properties', f.name)
-  from (
-    select o.key as event, p.key as name, p.is_required as required
-    from models as m
-    cross join lateral jsonb_each(m.active_events) as o
-    join lateral jsonb_each(m.events) as t on t.key = o.key
-    cross join lateral (
-      select a.key, true as is_required
-      from jsonb_each(t.value -> 'properties') as a
-      where not coalesce((a.value ->> 'optional')::boolean, false)
-        and coalesce((o.value -> 'properties' -> a.key ->> 'optional')::boolean, not o.value -> 'properties' ? a.key)
-      union all
-      select b.key, false
-      from jsonb_each(o.value -> 'properties') as b
-      where not t.value -> 'properties' ? b.key
-    ) as p
-    where m.is_strict
-  ) as f
+  from narrowed as f
+  left join recent as r on r.event = f.event
+  left join present as h on h.event = f.event and h.name = f.name
   cross join lateral (
-    select count(*) as amount
-    from (
-      select e.properties
-      from svc.events as e
-      where e.environment_id = stranded_events.environment_id and e.event = f.event and e.event <> ''
-        and e.occurred_at > now() - interval '30 days'
-      order by e.occurred_at desc, e.event_seq desc
-      limit 10000
-    ) as newest
-    where newest.properties ? f.name <> f.required
+    select case when f.required then r.amount - coalesce(h.amount, 0) else coalesce(h.amount, 0) end as amount
   ) as n
   where n.amount > 0
   union all
@@ -101,44 +177,8 @@ as $$
       f.name, f.event, svc.count_text(n.amount, 'event', 'events')
     ),
     svc.member_path(svc.member_path('events', f.event) || '.properties', f.name)
-  from (
-    select
-      o.key as event, b.key as name, c.retyped,
-      jsonb_build_object(
-        b.key,
-        case when c.retyped then (a.value - 'enum') #- '{items,enum}' else a.value end || '{"optional": true}'
-      ) as field
-    from models as m
-    cross join lateral jsonb_each(m.active_events) as o
-    join lateral jsonb_each(m.events) as t on t.key = o.key
-    cross join lateral jsonb_each(o.value -> 'properties') as b
-    -- One that did not change strands nothing, and a long enum takes long to compare.
-    join lateral jsonb_each(t.value -> 'properties') as a on a.key = b.key and a.value <> b.value
-    cross join lateral (
-      select
-        coalesce(b.value ->> 'type' <> a.value ->> 'type' or b.value #>> '{items,type}' <> a.value #>> '{items,type}', false) as retyped,
-        coalesce(a.value -> 'enum', a.value #> '{items,enum}') as allowed,
-        coalesce(b.value -> 'enum', b.value #> '{items,enum}') as allowed_before
-    ) as c
-    where c.retyped or not coalesce(c.allowed @> c.allowed_before, c.allowed is null)
-  ) as f
-  -- Computed once, not for each event.
-  cross join lateral (select svc.payload_predicate('properties', f.field) as predicate offset 0) as p
-  cross join lateral (
-    select count(*) as amount
-    from (
-      select e.properties
-      from svc.events as e
-      where e.environment_id = stranded_events.environment_id and e.event = f.event and e.event <> ''
-      order by e.occurred_at desc, e.event_seq desc
-      limit 10000
-    ) as newest
-    where newest.properties ? f.name
-      and not newest.properties @@ p.predicate
-      -- The predicate rejects some values that do conform.
-      and not svc.conforms_to_field(newest.properties -> f.name, f.field -> f.name)
-  ) as n
-  where n.amount > 0
+  from changed as f
+  join misfits as n on n.event = f.event and n.name = f.name
   -- By code, then by path.
   order by 1, 3;
 $$;
