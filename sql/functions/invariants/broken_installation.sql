@@ -20,8 +20,8 @@ as $$
     from svc.homes as h
   ),
   numbers as (
-    -- pg_sequence_last_value is null for a sequence that was never used or does not exist.
-    select e.environment_id, c.counter, coalesce(pg_sequence_last_value(to_regclass(c.counter)), -1) as last, c.used
+    -- Null for a sequence that was never used or does not exist.
+    select e.environment_id, c.counter, coalesce(svc.last_number(to_regclass(c.counter)), -1) as last, c.used
     from svc.environments as e
     left join used as u on u.environment_id = e.environment_id
     cross join lateral (

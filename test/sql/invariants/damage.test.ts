@@ -55,6 +55,17 @@ it("nothing is found without damage", async () => {
   expect(await after("select")).toEqual([]);
 });
 
+it("the check keeps no environment's sequences locked, of which there may be more than the server has locks for", async () => {
+  const locked = await rolledBack(sql, async (tx) => {
+    await violations(tx);
+    return tx`
+      select c.relname from pg_locks as l
+      join pg_class as c on c.oid = l.relation
+      where l.pid = pg_backend_pid() and c.relname like any ('{batch%seq%,evaluation%seq%}') and c.relkind = 'S'`;
+  });
+  expect([...locked]).toEqual([]);
+});
+
 /** A timer in the state, in the year 2100. */
 const TIMER = `update svc.customers set state = jsonb_set(state::jsonb, '{times,3}', '4102444800000')::json`;
 
