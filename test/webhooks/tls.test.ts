@@ -22,8 +22,9 @@ async function errorOf(server: Server): Promise<string | null> {
 
 test("an error says that a receiver refuses the connection by TLS, the same at each attempt", async () => {
   // Without a certificate it has no cipher in common with anybody.
-  expect(await errorOf(createServer())).toBe(
-    "the TLS connection failed: sslv3 alert handshake failure (ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE)",
+  expect(await errorOf(createServer())).toMatch(
+    // Newer OpenSSL calls the version otherwise.
+    /^the TLS connection failed: ssl(v3|\/tls) alert handshake failure \(ERR_SSL_SSL(V3|\/TLS)_ALERT_HANDSHAKE_FAILURE\)$/,
   );
 });
 
