@@ -34,6 +34,7 @@ declare
   _tracked integer;
   _identified integer;
   _late boolean;
+  _late_identifies boolean;
   _customers text[];
   _events text[];
   _properties jsonb[];
@@ -162,6 +163,10 @@ begin
     -- The join may return rows in any order.
     order by r.ordinality
   ) as o;
+
+  -- An identify has no time of its own. Late events in its call say that a history is sent, and so does a call of many identifies only, as
+  -- tables of customers are sent.
+  _late_identifies := not ingest.single and (_late or _identified >= 100 and _identified = _count);
 
   if _calls then
     -- Calls that the caller could not turn into operations.
@@ -297,9 +302,11 @@ begin
 
   if _tracked + _identified > 0 then
     insert into svc.inbox (environment_id, customer_id, seq, late)
-    select h.environment_id, o.customer_id, o.seq, coalesce(o.explicit_at < _late_before, false)
+    select
+      h.environment_id, o.customer_id, o.seq,
+      case when o.identify then _late_identifies else coalesce(o.explicit_at < _late_before, false) end
     from svc.homes as h
-    cross join unnest(_seqs, _customers, _explicit, _fresh) as o (seq, customer_id, explicit_at, fresh)
+    cross join unnest(_seqs, _customers, _explicit, _identify, _fresh) as o (seq, customer_id, explicit_at, identify, fresh)
     where h.environment_id = _key.environment_id and o.fresh;
 
     insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)

@@ -222,3 +222,23 @@ it("an event is late after five minutes, in the database as in the engine, and s
   expect(await lateAfter(0, 240)).toEqual([{ call: false, events: [false, false] }]);
   expect(await lateAfter(0, 360)).toEqual([{ call: true, events: [false, true] }]);
 });
+
+it("identifies wait behind what happens now if their call has late events, or many identifies and nothing else", async () => {
+  const event = (past: number) => at(new Date(Date.now() - past * 1000).toISOString());
+  const identifies = (count: number, name: string) =>
+    Array.from({ length: count }, (_, n) => ({
+      type: "identify",
+      customerId: `${name} ${n}`,
+      traits: { plan: "pro" },
+    }));
+  const lateAmong = async (name: string, operations: object[]) => {
+    expect((await fixture.batch(operations)).status).toBe(202);
+    const rows = await sql<[{ late: boolean }]>`
+      select distinct late from svc.inbox where starts_with(customer_id, ${`${name} `}) order by late`;
+    return rows.map(({ late }) => late);
+  };
+  expect(await lateAmong("with a late event", [...identifies(1, "with a late event"), event(360)])).toEqual([true]);
+  expect(await lateAmong("a table", identifies(100, "a table"))).toEqual([true]);
+  expect(await lateAmong("with a live event", [...identifies(100, "with a live event"), event(0)])).toEqual([false]);
+  expect(await lateAmong("few", identifies(99, "few"))).toEqual([false]);
+});
