@@ -264,6 +264,14 @@ it("a read-only database is reported in one line, even if nothing is to be migra
       `alter ${each} set default_transaction_read_only = off`;
     expect(await migrate({ DATABASE_URL })).toEqual(refused(line));
   }
+  const inAddress = Object.assign(new URL(DATABASE_URL), {
+    search: "?options=-c%20default_transaction_read_only%3Don",
+  });
+  expect(await migrate({ DATABASE_URL: inAddress.href })).toEqual(
+    refused(
+      "the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or remove it from options in DATABASE_URL",
+    ),
+  );
 });
 
 it("a setting that switches foreign keys and triggers off is reported in one line, with the statement that corrects it", async () => {
@@ -276,4 +284,12 @@ it("a setting that switches foreign keys and triggers off is reported in one lin
     await sql.unsafe(statement);
     expect((await migrate({ DATABASE_URL })).code).toBe(0);
   }
+  const inAddress = Object.assign(new URL(DATABASE_URL), {
+    search: "?options=-c%20session_replication_role%3Dreplica",
+  });
+  expect(await migrate({ DATABASE_URL: inAddress.href })).toEqual(
+    refused(
+      "the database checks no foreign keys and runs no triggers, because session_replication_role is replica; remove it from options in DATABASE_URL",
+    ),
+  );
 });

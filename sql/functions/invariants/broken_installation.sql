@@ -78,7 +78,10 @@ as $$
   union all
   select
     'numbers_are_ahead_of_what_is_stored', n.environment_id,
-    format('%s is at %s, and %s is in use', n.counter, greatest(n.last, 0), coalesce(n.used, 0))
+    format(
+      case when to_regclass(n.counter) is null then '%s is missing, and %3$s is in use' else '%s is at %s, and %s is in use' end,
+      n.counter, greatest(n.last, 0), coalesce(n.used, 0)
+    )
   from numbers as n
   where coalesce(n.used, 0) > n.last
 $$;

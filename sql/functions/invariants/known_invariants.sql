@@ -204,7 +204,8 @@ as $$
       'Sequences are ahead of what is stored.',
       'The next calls fail, or ids are used twice. Stop the service. After logical replication copy the sequences '
       '(docs/operations/upgrade.md), after a restore skip numbers (docs/operations/backup.md). Else set each: select '
-      'setval(''SEQUENCE'', NUMBER IN USE).'
+      'setval(''SEQUENCE'', NUMBER IN USE). If both of an environment are missing, first select svc.start_numbers(ENVIRONMENT), '
+      'with the number in their names.'
     ),
     (
       37, 'trends_are_what_was_logged',

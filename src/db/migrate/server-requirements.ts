@@ -5,14 +5,20 @@ const SERVER_VERSION_MIN = 150_000;
 /** A setting without meaning, to check that sessions begin with the settings that we pass: they must set it to `kept`. */
 export const MARK = "svc.session";
 
-/** SQL of the statement that gives new sessions another value. What the user sets precedes what the database does, and that the configuration file. */
-const setting = (name: string, value: string) => `format(
-  'alter %s set ${name} = ${value}',
-  case (select source from pg_settings where name = '${name}')
-    when 'user' then format('role %I', current_user)
-    when 'database user' then format('role %I in database %I', current_user, current_database())
-    else format('database %I', current_database())
+/**
+ * SQL of what gives new sessions another value, in words. What the address sets precedes what the user does, that what the database does, and
+ * that the configuration file.
+ */
+const correction = (name: string, value: string, lead: string) => `(
+  select case s.source
+    when 'client' then 'remove it from options in DATABASE_URL'
+    else '${lead}: ' || format('alter %s set ${name} = ${value}', case s.source
+      when 'user' then format('role %I', current_user)
+      when 'database user' then format('role %I in database %I', current_user, current_database())
+      else format('database %I', current_database())
+    end)
   end
+  from pg_settings as s where s.name = '${name}'
 )`;
 
 /** Checks what the service needs of the server, the database and what is in between. @throws {MigrateError} what is wrong, and what to do */
@@ -32,9 +38,9 @@ export async function checkServer(client: pg.PoolClient): Promise<void> {
        current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
        current_setting('transaction_read_only')::boolean as readonly,
        current_setting('${MARK}', true) is not distinct from 'kept' as kept,
-       ${setting("default_transaction_read_only", "off")} as "makeWritable",
+       ${correction("default_transaction_read_only", "off", "set it off")} as "makeWritable",
        current_setting('session_replication_role') = 'replica' as unenforced,
-       ${setting("session_replication_role", "origin")} as enforce`,
+       ${correction("session_replication_role", "origin", "as a superuser")} as enforce`,
   );
   const server = rows[0]!;
   if (server.number < SERVER_VERSION_MIN) {
@@ -55,12 +61,12 @@ export async function checkServer(client: pg.PoolClient): Promise<void> {
   }
   if (server.readonly) {
     throw new MigrateError(
-      `the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or set it off: ${server.makeWritable}`,
+      `the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or ${server.makeWritable}`,
     );
   }
   if (server.unenforced) {
     throw new MigrateError(
-      `the database checks no foreign keys and runs no triggers, because session_replication_role is replica; as a superuser: ${server.enforce}`,
+      `the database checks no foreign keys and runs no triggers, because session_replication_role is replica; ${server.enforce}`,
     );
   }
 }

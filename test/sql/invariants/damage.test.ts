@@ -66,6 +66,25 @@ it("the check keeps no environment's sequences locked, of which there may be mor
   expect([...locked]).toEqual([]);
 });
 
+it("numbers of an environment that was created without triggers are missing, and the advice makes them", async () => {
+  const found = await rolledBack(sql, async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    await tx`insert into svc.environments (environment_id, project_id, name) overriding system value values (7777, 7777, 'live')`;
+    const numbers = async () => (await violations(tx)).filter((line) => line.includes("_seq_7777"));
+    const before = await numbers();
+    await tx`select svc.start_numbers(7777)`;
+    return [before, await numbers()];
+  });
+  expect(found).toEqual([
+    [
+      expect.stringMatching(
+        /svc\.batch_seq_7777 is missing, and 0 is in use; svc\.evaluation_seq_7777 is missing, and 0 is in use/,
+      ),
+    ],
+    [],
+  ]);
+});
+
 /** A timer in the state, in the year 2100. */
 const TIMER = `update svc.customers set state = jsonb_set(state::jsonb, '{times,3}', '4102444800000')::json`;
 
@@ -330,7 +349,7 @@ an organization without an owner
   - organizations_have_an_owner (1): the organization acme
 numbers that come again
   alter sequence svc.batch_seq_1 restart with 3; select nextval('svc.batch_seq_1'); drop sequence svc.evaluation_seq_1
-  - numbers_are_ahead_of_what_is_stored (2): svc.batch_seq_1 is at 3, and # is in use; svc.evaluation_seq_1 is at 0, and # is in use
+  - numbers_are_ahead_of_what_is_stored (2): svc.batch_seq_1 is at 3, and # is in use; svc.evaluation_seq_1 is missing, and # is in use
 numbers of rows that come again
   alter sequence iam.audit_log_audit_seq_seq restart; alter sequence svc.projects_project_id_seq restart;
   alter sequence svc.environments_environment_id_seq restart; alter sequence svc.config_activations_activation_seq_seq restart
