@@ -236,7 +236,7 @@ describe("the tables", () => {
 
   it("the messages for mistakes", async () => {
     const { text, rows } = table("written", "code", "message");
-    const warnings = rows.length - 9;
+    const warnings = rows.length - 10;
     const reported = async (cell: string, index: number) => {
       const code = codeOf(cell);
       const result = await compile(`const ${code.includes("fond.has()") ? "fond" : "mistake"} = ${code};\n`);

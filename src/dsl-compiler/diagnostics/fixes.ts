@@ -82,6 +82,7 @@ const SOURCE_FIXES: Readonly<Record<string, string>> = {
   LITERAL_PLACEHOLDER:
     "write the text without it: a signal's message is the same for every customer, only that of emit(…) has placeholders",
   FRACTIONAL_BANDS: "give the lowest score of each band from 0 to 100, such as 70 for 0.7",
+  COMPUTED_ONCE: "write a fixed value; conditions compare with the present by .within(…), .passed() or daysSince(…)",
   SYNTAX_ERROR: "correct what stands there or just before it",
   SUSPICIOUS_SOURCE: "write what is meant in another way",
   TYPES_TIMED_OUT: "look for types of your own that refer to themselves without end",

@@ -5,6 +5,7 @@ import { durationFix } from "../check/other-names.js";
 import type { Locate } from "../load/bundle.js";
 import type { Lowered } from "../load/lower.js";
 import type { RunOutcome, Thrown } from "../load/runner.js";
+import { COMPUTED_ONCE } from "../load/volatile.js";
 import { shapeFix, valueFix } from "./shape-fixes.js";
 
 /** The code for a part that was created but is in no list. */
@@ -42,9 +43,11 @@ export function endDiagnostic(
 
 /** The diagnostics of mistakes that a snapshot cannot express. */
 export function loweredDiagnostics({ problems }: Lowered, locate: Locate, config: string): Diagnostic[] {
-  return problems.map(({ severity, code, message, stack, fix }) => {
+  return problems.flatMap(({ severity, code, message, stack, fix }) => {
     const isModule = code === "NO_DEFAULT_EXPORT" || code === "NOT_A_MODEL";
     const location = locate(stack) ?? (isModule ? { file: config, line: 1, column: 1 } : undefined);
+    // Asked by a package.
+    if (code === COMPUTED_ONCE && location === undefined) return [];
     return diagnostic(severity ?? "error", code, message, location, fix);
   });
 }

@@ -6,6 +6,7 @@
 import { ModelError, recoveryValue, takeRecorded, thrownText } from "../../dsl/mistakes.js";
 import { MODEL } from "../../dsl/model.js";
 import { lower, type Lowered } from "./lower.js";
+import { watchVolatile } from "./volatile.js";
 
 /** Stands for a value that could not be computed. Whatever is derived from it is valid where a condition is expected. */
 const ERROR_PLACEHOLDER: unknown = recoveryValue();
@@ -84,12 +85,15 @@ export async function run(load: () => Promise<Record<string, unknown>>): Promise
   installGuards((error) => thrown.push(describe(error)));
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
+  const volatile = watchVolatile();
   try {
     const exported = await load();
     restoreStacks();
     const model = exported["default"];
     if (typeof model === "object" && model !== null && MODEL in model) removeErrorPlaceholders(model[MODEL] as object);
-    send({ kind: "lowered", lowered: lower(exported), thrown });
+    const lowered = lower(exported);
+    lowered.problems.push(...volatile());
+    send({ kind: "lowered", lowered, thrown });
   } catch (error) {
     fail(error);
   }
