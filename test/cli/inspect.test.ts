@@ -49,7 +49,7 @@ test("a customer's state is shown with instants in the local zone and their dist
     Health             62.5 at_risk (adoption 25, engagement 100)
     Signals            going_quiet (warning)
     Last event         2026-03-14 10:59:59 +01:00 (now)
-    First seen         2026-01-10 09:00:00 +01:00 (63 days ago)
+    Known since        2026-01-10 09:00:00 +01:00 (63 days ago)
     Evaluated through  2026-03-14 10:00:00 +01:00 (1 hour ago)
     Next due           2026-03-29 03:30:00 +02:00 (in 14 days)
     Model              v3
@@ -76,7 +76,7 @@ test("a customer about whom little is known", async () => {
     Health             no score
     Signals            none
     Last event         none
-    First seen         2026-01-10 09:00:00 +01:00 (63 days ago)
+    Known since        2026-01-10 09:00:00 +01:00 (63 days ago)
     Evaluated through  not evaluated yet
     Next due           nothing is due
     Model              none

@@ -75,7 +75,7 @@ test.each(Object.entries(MISTAKEN))("refuses without a request to the service: s
 const FIXES: Record<string, string> = {
   CUSTOMER_NOT_FOUND: "Check the id and --env; `svc customers list --project shop` lists the customers.",
   SEGMENT_NOT_FOUND: "Check the id and --env; `svc overview --project shop` shows the segments.",
-  JOURNEY_NOT_FOUND: "Check the id; `svc customers inspect <customerId> --project shop` shows the customer's journeys.",
+  JOURNEY_NOT_FOUND: "Check the id and --env; the model lists the journeys.",
   WEBHOOK_NOT_FOUND: "Check the id and --env; `svc webhooks list --project shop` lists the webhooks.",
   WEBHOOK_DISABLED: "Enable it first: `svc webhooks update <webhookId> --enable --project shop`.",
   DELIVERY_NOT_FOUND:

@@ -96,7 +96,7 @@ const FIXES: Readonly<Record<string, string | ((as: Credentials) => string)>> = 
     'for those of another one, set SVC_ORGANIZATION or "organization" of .kite/config.json',
   CUSTOMER_NOT_FOUND: "check the id and --env; `svc customers list` lists the customers",
   SEGMENT_NOT_FOUND: "check the id and --env; `svc overview` shows the segments",
-  JOURNEY_NOT_FOUND: "check the id; `svc customers inspect <customerId>` shows the customer's journeys",
+  JOURNEY_NOT_FOUND: "check the id and --env; the model lists the journeys",
   WEBHOOK_NOT_FOUND: "check the id and --env; `svc webhooks list` lists the webhooks",
   KEY_NOT_FOUND: "check the id and --env; `svc keys list` lists the keys",
   KEY_REVOKED: "rotate the key that took its place (`svc keys list`), or create a new one",

@@ -26,7 +26,7 @@ export function stateInWords(out: Out, { data: state, text }: ApiAnswer<Customer
     Health: state.health === null ? "no score" : healthInWords(state.health),
     Signals: list(state.signals.map(({ signalId, severity }) => printable(`${signalId} (${severity})`))),
     "Last event": when(state.lastEventAt, "none"),
-    "First seen": when(state.createdAt, "unknown"),
+    "Known since": when(state.createdAt, "unknown"),
     "Evaluated through": when(state.evaluatedThrough, "not evaluated yet"),
     "Next due": when(state.nextDueAt, "nothing is due"),
     Model: state.configVersion ?? "none",
